@@ -1,0 +1,57 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("ImmutableWeakCaptures"),
+]
+
+let package = Package(
+    name: "group-container",
+    products: [
+        .library(name: "GroupContainer", targets: ["GroupContainer"]),
+        .library(name: "Widgets", targets: ["Widgets"]),
+        .executable(name: "watch-group", targets: ["watch-group"]),
+        .executable(name: "groupctl", targets: ["groupctl"]),
+        .executable(name: "todo", targets: ["todo"]),
+        .executable(name: "todo-widget", targets: ["todo-widget"]),
+    ],
+    traits: [
+        .default(enabledTraits: ["InotifyTools"]),
+        .trait(
+            name: "InotifyTools",
+            description: "Receive inotify events through libinotifytools, which is GPL-2 only; without it, from the kernel directly."),
+    ],
+    targets: [
+        .systemLibrary(name: "CInotifyTools", providers: [.apt(["libinotifytools0-dev"])]),
+        .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
+        .target(
+            name: "SystemCalls",
+            dependencies: [
+                "CLinux",
+                .target(name: "CInotifyTools", condition: .when(traits: ["InotifyTools"])),
+            ],
+            swiftSettings: strict),
+        .target(name: "GroupContainer", dependencies: ["SystemCalls"], swiftSettings: strict),
+        .target(name: "Widgets", dependencies: ["GroupContainer"], swiftSettings: strict),
+        .target(name: "CommandLineKit", swiftSettings: strict),
+        .executableTarget(
+            name: "watch-group", dependencies: ["GroupContainer", "CommandLineKit"], swiftSettings: strict),
+        .executableTarget(
+            name: "groupctl", dependencies: ["GroupContainer", "Widgets", "CommandLineKit"], swiftSettings: strict),
+        .executableTarget(
+            name: "todo", dependencies: ["GroupContainer", "CommandLineKit"], path: "Sources/Examples/todo",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "todo-widget", dependencies: ["Widgets", "CommandLineKit"], path: "Sources/Examples/todo-widget",
+            swiftSettings: strict),
+        .testTarget(name: "CommandLineKitTests", dependencies: ["CommandLineKit"], swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

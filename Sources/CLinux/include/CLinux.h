@@ -1,0 +1,75 @@
+// What Swift's Glibc module does not offer, or not in a form it can call: variadic calls, macros, and the
+// pieces that must be C because they run where Swift may not (a cancelled thread, a signal handler, a
+// forked child). There is no logic of the product here.
+#ifndef CLINUX_H
+#define CLINUX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "CLinuxAtomics.h"
+
+// Files. Each returns what its system call returns; errno says why it failed.
+
+typedef struct {
+    uint64_t inode, size, mountID;
+    int64_t modified, changed;  // nanoseconds since 1970
+    uint32_t mode, owner, group, links, deviceMajor, deviceMinor;
+} clinux_status;
+
+int clinux_openat2(int directory, const char *path, int flags, uint32_t mode, uint64_t resolve);
+// Of the entry itself, also where it is a symbolic link; of `directory` when the path is empty.
+int clinux_statx(int directory, const char *path, clinux_status *status);
+int clinux_renameat2(int from, const char *old, int to, const char *new_, unsigned flags);
+long clinux_filesystem_type(int descriptor);
+int clinux_set_nocow(int descriptor);
+int clinux_allocate(int descriptor, int64_t size);
+int clinux_free_range(int descriptor, int64_t start, int64_t length);
+int clinux_pipe(int32_t ends[2]);
+
+// Byte locks that belong to the open file description (F_OFD_SETLK, F_OFD_GETLK).
+
+int clinux_lock_try(int descriptor, int64_t start, int64_t length, int type);
+// Whether somebody else's lock is in the way: 1 (and where it lies), 0, or -1.
+int clinux_lock_conflict(int descriptor, int64_t start, int64_t length, int type, int64_t *found, int64_t *foundLength);
+
+typedef struct {
+    int64_t start, length;
+    int type;
+} clinux_lock_step;
+
+typedef struct clinux_lock_waiter clinux_lock_waiter;
+
+// Takes the steps one after the other on a small thread of its own, which sleeps in the kernel. `done` is called
+// exactly once, on that thread: with 0, an errno, or ECANCELED, after which the description holds no lock.
+int clinux_lock_waiter_start(
+    int descriptor, const clinux_lock_step *steps, size_t count, void (*done)(void *context, int error),
+    void *context, clinux_lock_waiter **waiter);
+void clinux_lock_waiter_cancel(clinux_lock_waiter *waiter);
+void clinux_lock_waiter_release(clinux_lock_waiter *waiter);
+
+// A child of fork() that does not exec shares its parent's open file descriptions and so its locks. The
+// registered descriptors are closed in the child, and the generation tells it that it is one.
+
+uint32_t clinux_fork_generation(void);
+int clinux_fork_close_in_child(int descriptor);
+void clinux_fork_forget(int descriptor);
+
+// Sleep while *word is `expected`, at most `nanoseconds`; wake all who sleep there.
+int clinux_futex_wait(void *word, uint32_t expected, int64_t nanoseconds);
+int clinux_futex_wake_all(void *word);
+
+// Maps that a stranger's truncation or a full disk may not kill us for: an access beyond the file's end reads zero
+// from then on, and the guard's slot says that it happened. Returns a slot, or -1 when all are taken.
+
+int clinux_map_guard(void *address, size_t length);
+void clinux_map_unguard(int slot);
+int clinux_map_is_damaged(int slot);
+
+// Starts a program with its standard input and output replaced (-1: inherited). With `dieWithParent` the child is
+// killed when the calling *thread* ends. Returns 0 or an errno, that of exec included.
+int clinux_spawn(char *const arguments[], int input, int output, int dieWithParent, int32_t *child);
+
+int clinux_set_thread_name(const char *name);
+
+#endif

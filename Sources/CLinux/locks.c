@@ -1,0 +1,130 @@
+#include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct flock range(int64_t start, int64_t length, int type) {
+    struct flock lock;
+    memset(&lock, 0, sizeof lock);
+    lock.l_type = (short)type;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = start;
+    lock.l_len = length;
+    return lock;
+}
+
+int clinux_lock_try(int descriptor, int64_t start, int64_t length, int type) {
+    struct flock lock = range(start, length, type);
+    return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+int clinux_lock_conflict(int descriptor, int64_t start, int64_t length, int type, int64_t *found, int64_t *foundLength) {
+    struct flock lock = range(start, length, type);
+    if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return -1;
+    if (lock.l_type == F_UNLCK) return 0;
+    *found = lock.l_start;
+    *foundLength = lock.l_len;
+    return 1;
+}
+
+// The cancellable waiter. fcntl(F_OFD_SETLKW) is a cancellation point, so pthread_cancel ends the sleep at once, which
+// neither closing the descriptor nor anything but a signal would do.
+struct clinux_lock_waiter {
+    pthread_mutex_t mutex;  // guards finished and references; start() holds it until `thread` is set
+    pthread_t thread;
+    int finished, references, descriptor;
+    void (*done)(void *context, int error);
+    void *context;
+    size_t count;
+    clinux_lock_step steps[];
+};
+
+void clinux_lock_waiter_release(clinux_lock_waiter *waiter) {
+    pthread_mutex_lock(&waiter->mutex);
+    int last = --waiter->references == 0;
+    pthread_mutex_unlock(&waiter->mutex);
+    if (!last) return;
+    pthread_mutex_destroy(&waiter->mutex);
+    free(waiter);
+}
+
+static void finish(clinux_lock_waiter *waiter, int error) {
+    pthread_mutex_lock(&waiter->mutex);
+    waiter->finished = 1;
+    pthread_mutex_unlock(&waiter->mutex);
+    waiter->done(waiter->context, error);
+    clinux_lock_waiter_release(waiter);
+}
+
+// The cancellation may meet the grant: then the lock is held and nobody would know. Unlocking everything covers both.
+static void cancelled(void *argument) {
+    clinux_lock_waiter *waiter = argument;
+    clinux_lock_try(waiter->descriptor, 0, 0, F_UNLCK);
+    finish(waiter, ECANCELED);
+}
+
+static void *take_steps(void *argument) {
+    clinux_lock_waiter *waiter = argument;
+    int error = 0;
+    clinux_set_thread_name("lease-wait");
+    pthread_cleanup_push(cancelled, waiter);
+    for (size_t i = 0; i < waiter->count && error == 0; i++) {
+        struct flock lock = range(waiter->steps[i].start, waiter->steps[i].length, waiter->steps[i].type);
+        while (fcntl(waiter->descriptor, F_OFD_SETLKW, &lock) != 0) {
+            if (errno == EINTR) continue;
+            error = errno;
+            break;
+        }
+    }
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    pthread_cleanup_pop(0);
+    if (error != 0) clinux_lock_try(waiter->descriptor, 0, 0, F_UNLCK);
+    finish(waiter, error);
+    return NULL;
+}
+
+int clinux_lock_waiter_start(
+    int descriptor, const clinux_lock_step *steps, size_t count, void (*done)(void *context, int error),
+    void *context, clinux_lock_waiter **out) {
+    clinux_lock_waiter *waiter = malloc(sizeof *waiter + count * sizeof *steps);
+    if (waiter == NULL) return ENOMEM;
+    pthread_mutex_init(&waiter->mutex, NULL);
+    waiter->finished = 0;
+    waiter->references = 2;  // the thread's and the caller's
+    waiter->descriptor = descriptor;
+    waiter->done = done;
+    waiter->context = context;
+    waiter->count = count;
+    memcpy(waiter->steps, steps, count * sizeof *steps);
+
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 128 * 1024);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the program's own threads
+    pthread_mutex_lock(&waiter->mutex);
+    int error = pthread_create(&waiter->thread, &attributes, take_steps, waiter);
+    pthread_mutex_unlock(&waiter->mutex);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    if (error != 0) {
+        pthread_mutex_destroy(&waiter->mutex);
+        free(waiter);
+        return error;
+    }
+    *out = waiter;
+    return 0;
+}
+
+void clinux_lock_waiter_cancel(clinux_lock_waiter *waiter) {
+    pthread_mutex_lock(&waiter->mutex);
+    if (!waiter->finished) pthread_cancel(waiter->thread);
+    pthread_mutex_unlock(&waiter->mutex);
+}

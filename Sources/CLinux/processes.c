@@ -1,0 +1,89 @@
+#include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { registered_limit = 4096 };
+static _Atomic int registered[registered_limit];  // descriptor + 1; 0 is free
+static _Atomic uint32_t generation = 1;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void in_child(void) {
+    atomic_fetch_add(&generation, 1);
+    for (int i = 0; i < registered_limit; i++) {
+        int descriptor = atomic_exchange(&registered[i], 0);
+        if (descriptor != 0) close(descriptor - 1);
+    }
+}
+
+static void install(void) { pthread_atfork(NULL, NULL, in_child); }
+
+uint32_t clinux_fork_generation(void) { return atomic_load_explicit(&generation, memory_order_relaxed); }
+
+int clinux_fork_close_in_child(int descriptor) {
+    pthread_once(&once, install);
+    for (int i = 0; i < registered_limit; i++) {
+        int empty = 0;
+        if (atomic_compare_exchange_strong(&registered[i], &empty, descriptor + 1)) return 0;
+    }
+    errno = EMFILE;
+    return -1;
+}
+
+void clinux_fork_forget(int descriptor) {
+    for (int i = 0; i < registered_limit; i++) {
+        int expected = descriptor + 1;
+        if (atomic_compare_exchange_strong(&registered[i], &expected, 0)) return;
+    }
+}
+
+// Between _Fork and exec only calls that are safe in a signal handler are made: other threads may have held any lock.
+static void become(char *const arguments[], int input, int output, int dieWithParent, pid_t parent, int report) {
+    if (dieWithParent && prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) goto failed;
+    if (dieWithParent && getppid() != parent) _exit(127);  // it died before the request was in force
+    if (input >= 0 && dup2(input, STDIN_FILENO) < 0) goto failed;
+    if (output >= 0 && dup2(output, STDOUT_FILENO) < 0) goto failed;
+    for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);  // an ignored SIGPIPE would be inherited
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execvp(arguments[0], arguments);
+failed:;
+    int error = errno;
+    ssize_t written = write(report, &error, sizeof error);
+    (void)written;
+    _exit(127);
+}
+
+int clinux_spawn(char *const arguments[], int input, int output, int dieWithParent, int32_t *child) {
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) != 0) return errno;
+    pid_t parent = getpid();
+    pid_t pid = _Fork();
+    if (pid < 0) {
+        int error = errno;
+        close(report[0]);
+        close(report[1]);
+        return error;
+    }
+    if (pid == 0) become(arguments, input, output, dieWithParent, parent, report[1]);
+    close(report[1]);
+    int error = 0;
+    ssize_t got;
+    do got = read(report[0], &error, sizeof error);
+    while (got < 0 && errno == EINTR);
+    close(report[0]);
+    if (got == (ssize_t)sizeof error) {
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {}
+        return error;
+    }
+    *child = pid;
+    return 0;
+}

@@ -1,0 +1,13 @@
+import Glibc
+
+/// A path on its way into the kernel. Names are bytes: Linux does not know what a character is.
+func withCString<Answer>(_ bytes: [UInt8], _ body: (UnsafePointer<CChar>) -> Answer) -> Answer {
+    var terminated = bytes
+    terminated.append(0)
+    return unsafe terminated.withUnsafeBytes { buffer in
+        unsafe buffer.withMemoryRebound(to: CChar.self) { characters in
+            guard let base = characters.baseAddress else { return unsafe "".withCString(body) }
+            return unsafe body(base)
+        }
+    }
+}

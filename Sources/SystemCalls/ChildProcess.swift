@@ -1,0 +1,44 @@
+import CLinux
+import Glibc
+
+/// A command that was started and not yet waited for.
+package struct ChildProcess: ~Copyable {
+    package let identifier: Int32
+
+    /// Looks the command up in PATH; its standard error is ours. With `diesWithParent` the kernel kills it when the
+    /// starting thread ends, so that it cannot outlive a lease that it runs under.
+    /// System calls: fork(2), prctl(PR_SET_PDEATHSIG), execve(2)
+    package init(
+        _ words: [[UInt8]], input: borrowing FileDescriptor, output: borrowing FileDescriptor, diesWithParent: Bool
+    ) throws(Errno) {
+        var pointers: [UnsafeMutablePointer<CChar>?] = unsafe words.map { word in unsafe withCString(word) { unsafe strdup($0) } }
+        defer { for unsafe pointer in unsafe pointers { unsafe free(pointer) } }
+        unsafe pointers.append(nil)
+        var child: pid_t = 0
+        let error = unsafe clinux_spawn(pointers, input.number, output.number, diesWithParent ? 1 : 0, &child)
+        if error != 0 { throw Errno(error) }
+        identifier = child
+    }
+
+    /// The exit status as a shell gives it: 128 + n for one that signal n ended. System calls: waitpid(2)
+    package consuming func wait() throws(Errno) -> Int32 {
+        var status: Int32 = 0
+        let identifier = identifier
+        _ = try retryingOnInterrupt { unsafe waitpid(identifier, &status, 0) }
+        let signal = status & 0x7f
+        return signal == 0 ? (status >> 8) & 0xff : 128 + signal
+    }
+}
+
+/// Both ends of a pipe. System calls: pipe2(2)
+package struct Pipe: ~Copyable {
+    package let reading: FileDescriptor
+    package let writing: FileDescriptor
+
+    package init() throws(Errno) {
+        var ends: [Int32] = [-1, -1]
+        _ = try check { unsafe clinux_pipe(&ends) }
+        reading = FileDescriptor(owning: ends[0])
+        writing = FileDescriptor(owning: ends[1])
+    }
+}

@@ -1,0 +1,22 @@
+import Glibc
+
+/// Nanoseconds since some fixed moment; does not jump, and goes on while the machine is suspended, so that a deadline means what
+/// its user meant. System calls: clock_gettime(CLOCK_BOOTTIME)
+package func monotonicNanoseconds() -> Int64 { nanoseconds(of: CLOCK_BOOTTIME) }
+
+/// Nanoseconds since 1970, for people to read; never compared to decide anything.
+/// System calls: clock_gettime(CLOCK_REALTIME)
+package func wallNanoseconds() -> Int64 { nanoseconds(of: CLOCK_REALTIME) }
+
+private func nanoseconds(of clock: clockid_t) -> Int64 {
+    var time = timespec()
+    unsafe clock_gettime(clock, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+}
+
+/// Gives the processor away for a moment. System calls: nanosleep(2)
+package func pause(nanoseconds: Int64) {
+    var time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+    var left = timespec()
+    while unsafe nanosleep(&time, &left) == -1 && errno == EINTR { time = left }
+}

@@ -1,0 +1,53 @@
+import Glibc
+
+/// The reason why a system call failed: `errno(3)`.
+package struct Errno: Error, Equatable, Hashable, Sendable, CustomStringConvertible {
+    package var code: Int32
+
+    package init(_ code: Int32) { self.code = code }
+
+    /// What the calling thread's last system call left.
+    static var last: Errno { Errno(errno) }
+
+    package static let notPermitted = Errno(EPERM)
+    package static let noSuchEntry = Errno(ENOENT)
+    package static let inputOutput = Errno(EIO)
+    package static let accessDenied = Errno(EACCES)
+    package static let exists = Errno(EEXIST)
+    package static let crossesDevices = Errno(EXDEV)
+    package static let notAFolder = Errno(ENOTDIR)
+    package static let isAFolder = Errno(EISDIR)
+    package static let invalid = Errno(EINVAL)
+    package static let tooManyFiles = Errno(EMFILE)
+    package static let noSpace = Errno(ENOSPC)
+    package static let quotaExceeded = Errno(EDQUOT)
+    package static let readOnly = Errno(EROFS)
+    package static let tooManyLinks = Errno(ELOOP)
+    package static let nameTooLong = Errno(ENAMETOOLONG)
+    package static let notEmpty = Errno(ENOTEMPTY)
+    package static let notSupported = Errno(EOPNOTSUPP)
+    package static let noSystemCall = Errno(ENOSYS)
+    package static let brokenPipe = Errno(EPIPE)
+    package static let tryAgain = Errno(EAGAIN)
+
+    package var description: String {
+        guard let text = unsafe strerror(code) else { return "error \(code)" }
+        return unsafe String(cString: text)
+    }
+}
+
+/// The funnel of every call that answers -1 and sets errno.
+func check<Number: FixedWidthInteger>(_ call: () -> Number) throws(Errno) -> Number {
+    let answer = call()
+    if answer == -1 { throw Errno.last }
+    return answer
+}
+
+/// The same for a call that a signal may interrupt. Never for close(2): Linux has closed the descriptor by then.
+func retryingOnInterrupt<Number: FixedWidthInteger>(_ call: () -> Number) throws(Errno) -> Number {
+    while true {
+        let answer = call()
+        if answer != -1 { return answer }
+        if errno != EINTR { throw Errno.last }
+    }
+}

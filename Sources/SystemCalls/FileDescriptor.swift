@@ -1,0 +1,140 @@
+import CLinux
+import Glibc
+
+/// An open file with exactly one owner; it is closed when its owner ends. Every descriptor is close-on-exec.
+package struct FileDescriptor: ~Copyable, Sendable {
+    package let number: Int32
+
+    package init(owning number: Int32) { self.number = number }
+
+    deinit { close(number) }
+
+    /// How a file is opened. Every descriptor is close-on-exec besides.
+    package struct Access: OptionSet, Sendable {
+        package let rawValue: Int32
+        package init(rawValue: Int32) { self.rawValue = rawValue }
+
+        package static let reading = Access(rawValue: O_RDONLY)
+        package static let writing = Access(rawValue: O_WRONLY)
+        package static let readingAndWriting = Access(rawValue: O_RDWR)
+        package static let creating = Access(rawValue: O_CREAT)
+        package static let exclusively = Access(rawValue: O_EXCL)
+        package static let truncating = Access(rawValue: O_TRUNC)
+        package static let folder = Access(rawValue: O_DIRECTORY)
+        package static let notFollowing = Access(rawValue: O_NOFOLLOW)
+        /// Opening a FIFO does not wait for its other end.
+        package static let nonBlocking = Access(rawValue: O_NONBLOCK)
+        /// A place in the tree rather than a file to read (O_PATH).
+        package static let placeOnly = Access(rawValue: 0o10000000)
+    }
+
+    /// What a path may pass through on its way.
+    package enum Resolution: Sendable {
+        /// Anything: a path that the user named.
+        case free
+        /// Nothing but folders below the starting folder: no `..` out of it, no symbolic link at all.
+        case beneathWithoutLinks
+
+        var flags: UInt64 {
+            switch self {
+            case .free: 0
+            case .beneathWithoutLinks: 0x02 | 0x04 | 0x08  // NO_MAGICLINKS, NO_SYMLINKS, BENEATH
+            }
+        }
+    }
+
+    /// System calls: openat2(2)
+    package static func open(
+        _ path: [UInt8], in folder: borrowing FileDescriptor, _ access: Access, mode: UInt32 = 0,
+        resolving resolution: Resolution = .beneathWithoutLinks
+    ) throws(Errno) -> FileDescriptor {
+        let number = folder.number
+        // EAGAIN: a rename elsewhere made the kernel unsure whether the walk stayed below; it asks to be asked again.
+        while true {
+            do throws(Errno) {
+                return FileDescriptor(
+                    owning: try retryingOnInterrupt {
+                        unsafe withCString(path) { unsafe clinux_openat2(number, $0, access.rawValue, mode, resolution.flags) }
+                    })
+            } catch {
+                if error.code != EAGAIN { throw error }
+            }
+        }
+    }
+
+    /// System calls: openat2(2)
+    package static func open(path: [UInt8], _ access: Access, mode: UInt32 = 0) throws(Errno) -> FileDescriptor {
+        FileDescriptor(
+            owning: try retryingOnInterrupt {
+                unsafe withCString(path) { unsafe clinux_openat2(AT_FDCWD, $0, access.rawValue, mode, 0) }
+            })
+    }
+
+    /// A second number for the same open file description. System calls: fcntl(2)
+    package func duplicate() throws(Errno) -> FileDescriptor {
+        FileDescriptor(owning: try check { fcntl(number, F_DUPFD_CLOEXEC, 3) })
+    }
+
+    /// Everything up to the end, or `limit` bytes. System calls: read(2)
+    package func readAll(limit: Int = .max) throws(Errno) -> [UInt8] {
+        var content: [UInt8] = []
+        let expected = try status().size
+        content.reserveCapacity(Int(clamping: min(expected &+ 1, UInt64(clamping: limit), 1 << 26)))
+        var chunk = [UInt8](repeating: 0, count: expected < 65_536 ? Int(expected) + 1 : 65_536)
+        while content.count < limit {
+            let count = try read(into: &chunk)
+            if count == 0 { break }
+            content.append(contentsOf: chunk[..<count])
+        }
+        return content
+    }
+
+    /// System calls: read(2)
+    package func read(into chunk: inout [UInt8]) throws(Errno) -> Int {
+        let number = number
+        return try retryingOnInterrupt {
+            unsafe chunk.withUnsafeMutableBytes { unsafe Glibc.read(number, $0.baseAddress, $0.count) }
+        }
+    }
+
+    /// All of it, however many calls that takes. System calls: write(2)
+    package func writeAll(_ content: [UInt8]) throws(Errno) {
+        let number = number
+        var done = 0
+        while done < content.count {
+            done += try retryingOnInterrupt {
+                unsafe content.withUnsafeBytes { unsafe Glibc.write(number, $0.baseAddress.map { unsafe $0 + done }, $0.count - done) }
+            }
+        }
+    }
+
+    /// Content and metadata to the disk. A failure is final: the kernel has dropped what it could not write.
+    /// System calls: fsync(2)
+    package func synchronize() throws(Errno) { _ = try retryingOnInterrupt { fsync(number) } }
+
+    /// Content, and what is needed to read it, to the disk. System calls: fdatasync(2)
+    package func synchronizeData() throws(Errno) { _ = try retryingOnInterrupt { fdatasync(number) } }
+
+    /// System calls: fchmod(2)
+    package func setMode(_ mode: UInt32) throws(Errno) { _ = try check { fchmod(number, mode) } }
+
+    /// System calls: fchown(2)
+    package func setOwner(_ owner: UInt32, group: UInt32) throws(Errno) { _ = try check { fchown(number, owner, group) } }
+
+    /// Room on the disk for the whole file, so that writing to a map of it cannot fail. System calls: fallocate(2)
+    package func allocate(_ size: Int) throws(Errno) { _ = try retryingOnInterrupt { clinux_allocate(number, Int64(size)) } }
+
+    /// Gives the disk blocks of a range back; the file's size stays, and the range reads as zeros. Best effort.
+    /// System calls: fallocate(FALLOC_FL_PUNCH_HOLE)
+    package func freeRange(start: Int, length: Int) { _ = clinux_free_range(number, Int64(start), Int64(length)) }
+
+    /// System calls: ftruncate(2)
+    package func setSize(_ size: Int) throws(Errno) { _ = try retryingOnInterrupt { ftruncate(number, off_t(size)) } }
+
+    /// Asks a copy-on-write file system to write in place; one that does not know the flag needs none.
+    /// System calls: ioctl(FS_IOC_SETFLAGS)
+    package func avoidCopyOnWrite() { _ = clinux_set_nocow(number) }
+
+    /// The file system's magic number (`statfs.f_type`). System calls: fstatfs(2)
+    package func fileSystemType() throws(Errno) -> Int { try check { clinux_filesystem_type(number) } }
+}

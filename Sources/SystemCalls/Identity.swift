@@ -1,0 +1,31 @@
+import Glibc
+
+/// The running kernel's identity: changes with each boot. Reads /proc/sys/kernel/random/boot_id.
+package func bootIdentifier() throws(Errno) -> [UInt8] {
+    let file = try FileDescriptor.open(path: Array("/proc/sys/kernel/random/boot_id".utf8), .reading)
+    let digits = try file.readAll(limit: 64).filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "\n") }
+    return Array(digits.prefix(32))
+}
+
+/// This program's name, as ps(1) shows it.
+package func programName() -> String {
+    guard let file = try? FileDescriptor.open(path: Array("/proc/self/comm".utf8), .reading),
+        let name = try? file.readAll(limit: 64)
+    else { return "?" }
+    return String(decoding: name.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+}
+
+package func processIdentifier() -> Int32 { getpid() }
+
+package func environmentValue(_ name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    return unsafe String(cString: value)
+}
+
+package func effectiveUser() -> UInt32 { geteuid() }
+
+/// The number of a Unix group, or nil if there is none of that name. Library calls: getgrnam(3)
+package func groupNumber(named name: String) -> UInt32? {
+    guard let entry = unsafe getgrnam(name) else { return nil }
+    return unsafe entry.pointee.gr_gid
+}

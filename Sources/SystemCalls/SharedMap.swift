@@ -1,0 +1,76 @@
+import CLinux
+import Glibc
+
+/// A file's bytes as memory that every process which maps it shares. Words are read and written atomically; a range is
+/// copied, never lent out. An access outside the map is a mistake of the caller: whoever takes an offset from the
+/// file itself checks it first. Guarded against SIGBUS: see `isDamaged`.
+@safe package final class SharedMap: @unchecked Sendable {
+    private let base: UnsafeMutableRawPointer
+    private let guardSlot: Int32
+    package let size: Int
+
+    /// System calls: mmap(2), madvise(2)
+    package init(_ descriptor: borrowing FileDescriptor, size: Int) throws(Errno) {
+        let mapped = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.number, 0)
+        guard let mapped = unsafe mapped, unsafe mapped != UnsafeMutableRawPointer(bitPattern: -1) else { throw Errno.last }
+        // Without it, read-around makes a small durable append write a megabyte.
+        unsafe madvise(mapped, size, MADV_RANDOM)
+        let slot = unsafe clinux_map_guard(mapped, size)
+        if slot < 0 {
+            unsafe munmap(mapped, size)
+            throw Errno(EMFILE)
+        }
+        unsafe base = mapped
+        guardSlot = slot
+        self.size = size
+    }
+
+    deinit {
+        clinux_map_unguard(guardSlot)
+        unsafe munmap(base, size)
+    }
+
+    /// The file was cut short, or the disk was full when a page of it was first written: zeros were read instead.
+    package var isDamaged: Bool { clinux_map_is_damaged(guardSlot) != 0 }
+
+    private func address(_ offset: Int, _ count: Int) -> UnsafeMutableRawPointer {
+        precondition(offset >= 0 && count >= 0 && offset <= size - count, "outside the map")
+        return unsafe base + offset
+    }
+
+    package func load64(_ offset: Int) -> UInt64 { unsafe clinux_load64(address(offset, 8)) }
+    package func store64(_ offset: Int, _ value: UInt64) { unsafe clinux_store64(address(offset, 8), value) }
+    package func exchange64(_ offset: Int, _ expected: UInt64, _ desired: UInt64) -> Bool {
+        unsafe clinux_exchange64(address(offset, 8), expected, desired) != 0
+    }
+    package func setBits64(_ offset: Int, _ bits: UInt64) { _ = unsafe clinux_or64(address(offset, 8), bits) }
+    package func clearBits64(_ offset: Int, _ bits: UInt64) { _ = unsafe clinux_and64(address(offset, 8), ~bits) }
+    package func add64(_ offset: Int, _ value: UInt64) -> UInt64 { unsafe clinux_add64(address(offset, 8), value) }
+
+    package func load32(_ offset: Int) -> UInt32 { unsafe clinux_load32(address(offset, 4)) }
+    package func store32(_ offset: Int, _ value: UInt32) { unsafe clinux_store32(address(offset, 4), value) }
+    package func exchange32(_ offset: Int, _ expected: UInt32, _ desired: UInt32) -> Bool {
+        unsafe clinux_exchange32(address(offset, 4), expected, desired) != 0
+    }
+    package func add32(_ offset: Int, _ value: UInt32) -> UInt32 { unsafe clinux_add32(address(offset, 4), value) }
+
+    package func bytes(_ offset: Int, count: Int) -> [UInt8] {
+        unsafe Array(UnsafeRawBufferPointer(start: address(offset, count), count: count))
+    }
+
+    package func write(_ content: [UInt8], at offset: Int) {
+        let target = unsafe address(offset, content.count)
+        unsafe content.withUnsafeBytes { if let source = $0.baseAddress { unsafe target.copyMemory(from: source, byteCount: $0.count) } }
+    }
+
+    /// Sleeps while the word is `expected`, at most so long. System calls: futex(FUTEX_WAIT)
+    package func sleep(whileWord offset: Int, is expected: UInt32, nanoseconds: Int64) {
+        _ = unsafe clinux_futex_wait(address(offset, 4), expected, nanoseconds)
+    }
+
+    /// System calls: futex(FUTEX_WAKE)
+    package func wakeAll(at offset: Int) { _ = unsafe clinux_futex_wake_all(address(offset, 4)) }
+
+    /// Everything written before is seen by whoever reads after their own fence.
+    package static func fence() { clinux_fence() }
+}
