@@ -20,7 +20,8 @@ int clinux_openat2(int directory, const char *path, int flags, uint32_t mode, ui
 int clinux_statx(int directory, const char *path, clinux_status *status) {
     struct statx s;
     int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
-    unsigned mask = STATX_BASIC_STATS | STATX_MNT_ID;
+    // 0x4000 is STATX_MNT_ID_UNIQUE (Linux 6.8): never used again after an unmount. Older kernels answer the other.
+    unsigned mask = STATX_BASIC_STATS | STATX_MNT_ID | 0x4000;
     if (statx(directory, path, flags, mask, &s) != 0) return -1;
     status->inode = s.stx_ino;
     status->size = s.stx_size;

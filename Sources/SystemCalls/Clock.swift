@@ -18,5 +18,5 @@ private func nanoseconds(of clock: clockid_t) -> Int64 {
 package func pause(nanoseconds: Int64) {
     var time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
     var left = timespec()
-    while unsafe nanosleep(&time, &left) == -1 && errno == EINTR { time = left }
+    while unsafe nanosleep(&time, &left) == -1 && errno == EINTR { time = left }  // allowed: the wrapper itself
 }

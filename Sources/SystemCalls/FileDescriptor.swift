@@ -80,7 +80,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         var content: [UInt8] = []
         let expected = try status().size
         content.reserveCapacity(Int(clamping: min(expected &+ 1, UInt64(clamping: limit), 1 << 26)))
-        var chunk = [UInt8](repeating: 0, count: expected < 65_536 ? Int(expected) + 1 : 65_536)
+        var chunk = [UInt8](repeating: 0, count: min(max(Int(clamping: expected), 4_095) + 1, 65_536))
         while content.count < limit {
             let count = try read(into: &chunk)
             if count == 0 { break }

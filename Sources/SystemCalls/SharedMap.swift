@@ -64,7 +64,7 @@ import Glibc
     }
 
     /// Sleeps while the word is `expected`, at most so long. System calls: futex(FUTEX_WAIT)
-    package func sleep(whileWord offset: Int, is expected: UInt32, nanoseconds: Int64) {
+    package func wait(whileWord offset: Int, is expected: UInt32, nanoseconds: Int64) {
         _ = unsafe clinux_futex_wait(address(offset, 4), expected, nanoseconds)
     }
 

@@ -1,0 +1,97 @@
+/// The answer to `--help`.
+package struct HelpText: Sendable {
+    private static let width = 80
+    /// A term wider than this stands on a line of its own, so that one long option does not squeeze every text.
+    private static let widestTerm = 28
+
+    private let command: CommandSpecification
+    private let path: [String]
+    private let options: [OptionSpecification]
+
+    /// The help of a command called by `path`, with the options it accepts from the commands around it.
+    package init(of command: CommandSpecification, path: [String], inherited: [OptionSpecification] = []) {
+        self.command = command
+        self.path = path
+        self.options = command.options + inherited + [.help, .version]
+    }
+
+    /// The text, wrapped at 80 columns, with a newline at its end.
+    package func rendered() -> String {
+        var sections = [usage, Self.wrapped(command.summary, to: Self.width)]
+        let arguments = command.positionals.filter { !$0.help.isEmpty }.map { HelpEntry($0.name, $0.help) }
+        sections.append(Self.section("Arguments", Self.columns(arguments)))
+        let commands = command.subcommands.map { HelpEntry($0.name, $0.summary) }
+        sections.append(Self.section("Commands", Self.columns(commands)))
+        sections += optionSections
+        sections.append(Self.section("Examples", command.examples.flatMap(Self.example)))
+        sections.append(Self.section("Exit status", Self.columns(command.exitStatuses)))
+        if !commands.isEmpty {
+            sections.append(["'\(path.joined(separator: " ")) COMMAND --help' tells more about a command."])
+        }
+        return sections.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n") + "\n"
+    }
+
+    private var usage: [String] {
+        command.usage.enumerated().map { ($0.offset == 0 ? "Usage: " : "       ") + $0.element }
+    }
+
+    private var optionSections: [[String]] {
+        var headings: [String] = []
+        for option in options where !headings.contains(option.heading) { headings.append(option.heading) }
+        let widest = Self.columnWidth(options.map(Self.term))
+        return headings.map { heading in
+            let entries = options.filter { $0.heading == heading }.map { option in
+                HelpEntry(Self.term(option), option.help + (option.isRepeatable ? " May be repeated." : ""))
+            }
+            return Self.section(heading, Self.columns(entries, termWidth: widest))
+        }
+    }
+
+    /// Long names line up whether a letter stands before them or not, as in GNU's tools.
+    private static func term(_ option: OptionSpecification) -> String {
+        let letter = option.letter.map { "-\($0), " } ?? "    "
+        return letter + "--\(option.name)" + (option.placeholder.map { " \($0)" } ?? "")
+    }
+
+    private static func example(_ entry: HelpEntry) -> [String] {
+        ["  \(entry.term)"] + wrapped(entry.text, to: width - 6).map { "      \($0)" }
+    }
+
+    private static func section(_ heading: String, _ lines: [String]) -> [String] {
+        lines.isEmpty ? [] : ["\(heading):"] + lines
+    }
+
+    private static func columnWidth(_ terms: [String]) -> Int {
+        terms.map(\.count).filter { $0 <= widestTerm }.max() ?? 0
+    }
+
+    private static func columns(_ entries: [HelpEntry], termWidth: Int? = nil) -> [String] {
+        let termWidth = termWidth ?? columnWidth(entries.map(\.term))
+        let indent = termWidth + 4
+        return entries.flatMap { entry in
+            var lines = wrapped(entry.text, to: width - indent).map { spaces(indent) + $0 }
+            let term = "  " + entry.term
+            if entry.term.count <= termWidth, let first = lines.first {
+                lines[0] = term + first.dropFirst(term.count)
+            } else {
+                lines.insert(term, at: 0)
+            }
+            return lines
+        }
+    }
+
+    /// Breaks at spaces; a word longer than the line is left whole, to be copied.
+    private static func wrapped(_ text: String, to width: Int) -> [String] {
+        var lines: [String] = []
+        for word in text.split(separator: " ") {
+            if let last = lines.last, last.count + 1 + word.count <= width {
+                lines[lines.count - 1] = "\(last) \(word)"
+            } else {
+                lines.append(String(word))
+            }
+        }
+        return lines
+    }
+
+    private static func spaces(_ count: Int) -> String { String(repeating: " ", count: count) }
+}

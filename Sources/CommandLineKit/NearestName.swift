@@ -1,0 +1,34 @@
+/// Finds the name that was probably meant.
+enum NearestName {
+    /// The candidate that `word` begins or nearly spells, or nil if none is near.
+    ///
+    /// Abbreviations are no names here, so whoever writes one is told the whole.
+    static func among(_ candidates: [String], to word: String) -> String? {
+        guard !word.isEmpty else { return nil }
+        let beginnings = candidates.filter { $0.hasPrefix(word) }
+        if beginnings.count == 1 { return beginnings.first }
+        let ranked = candidates.map { (name: $0, distance: distance(Array($0.utf8), Array(word.utf8))) }
+        guard let best = ranked.min(by: { $0.distance < $1.distance }) else { return nil }
+        return best.distance <= max(1, word.utf8.count / 3) ? best.name : nil
+    }
+
+    /// Optimal string alignment: a swap of neighbours, the commonest slip of the fingers, counts as one.
+    private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+        var beforeLast: [Int] = []
+        var last = Array(0...right.count)
+        for row in left.indices {
+            var current = [row + 1]
+            for column in right.indices {
+                let substitution = last[column] + (left[row] == right[column] ? 0 : 1)
+                var best = min(substitution, last[column + 1] + 1, current[column] + 1)
+                if row > 0, column > 0, left[row] == right[column - 1], left[row - 1] == right[column] {
+                    best = min(best, beforeLast[column - 1] + 1)
+                }
+                current.append(best)
+            }
+            beforeLast = last
+            last = current
+        }
+        return last[right.count]
+    }
+}

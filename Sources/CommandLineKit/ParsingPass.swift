@@ -1,0 +1,132 @@
+/// One walk over the words, from left to right.
+struct ParsingPass {
+    private static let dash = UInt8(ascii: "-")
+
+    /// From the program to the innermost subcommand met so far.
+    private var outer: [CommandSpecification] = []
+    private var inner: CommandSpecification
+    private var rest: ArraySlice<[UInt8]>
+    private var acceptsOptions = true
+    /// How many words `inner`'s own positionals have taken.
+    private var taken = 0
+    private var parsed: ParsedArguments
+
+    init(root: CommandSpecification, words: [[UInt8]]) {
+        inner = root
+        rest = words[...]
+        parsed = ParsedArguments(commandPath: [root.name])
+    }
+
+    mutating func run() throws(UsageError) -> Invocation {
+        while parsed.command == nil, let word = rest.popFirst() {
+            if word == [Self.dash, Self.dash], inner.trailingCommand != .none {
+                guard !rest.isEmpty else { throw parsed.usageError("missing COMMAND after '--'") }
+                parsed.command = Array(rest)
+            } else if word == [Self.dash, Self.dash], acceptsOptions {
+                acceptsOptions = false
+            } else if acceptsOptions, word.count > 1, word[0] == Self.dash {
+                let met = word[1] == Self.dash ? try takeName(word) : try takeLetters(word)
+                if let met { return met }
+            } else {
+                try takeOperand(word)
+            }
+        }
+        try checkNothingIsMissing()
+        return .run(parsed)
+    }
+
+    /// The nearest come first, so a subcommand may use a letter of the common set for itself.
+    private var knownOptions: [OptionSpecification] {
+        inner.options + outer.reversed().flatMap(\.options) + [.help, .version]
+    }
+
+    private mutating func takeName(_ word: [UInt8]) throws(UsageError) -> Invocation? {
+        let body = word.dropFirst(2)
+        let parts = body.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+        let name = PipeText.escaped(Array(parts[0]))
+        guard let option = knownOptions.first(where: { $0.name == name }) else {
+            throw unknown("option '--\(name)'", name, among: knownOptions.map(\.name), prefix: "--")
+        }
+        return try take(option, spelled: "--\(name)", attached: parts.count > 1 ? parts[1] : nil)
+    }
+
+    private mutating func takeLetters(_ word: [UInt8]) throws(UsageError) -> Invocation? {
+        for position in 1..<word.count {
+            let letter = Character(Unicode.Scalar(word[position]))
+            guard let option = knownOptions.first(where: { $0.letter == letter }) else {
+                let isNumber = word[1...].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+                let shown = PipeText.escaped(isNumber || word[position] >= 0x80 ? word : [Self.dash, word[position]])
+                throw parsed.usageError(
+                    "unknown option '\(shown)'" + (isNumber ? "; a negative number goes behind '--'" : ""))
+            }
+            let remainder = word[(position + 1)...]
+            let takesRemainder = option.placeholder != nil && !remainder.isEmpty
+            let met = try take(option, spelled: "-\(letter)", attached: takesRemainder ? remainder : nil)
+            if met != nil || option.placeholder != nil { return met }
+        }
+        return nil
+    }
+
+    private mutating func take(
+        _ option: OptionSpecification, spelled: String, attached: ArraySlice<UInt8>?
+    ) throws(UsageError) -> Invocation? {
+        var value: [UInt8] = []
+        if let placeholder = option.placeholder {
+            guard let given = attached.map(Array.init) ?? rest.popFirst() else {
+                throw parsed.usageError("option '\(spelled)' needs a value: \(placeholder)")
+            }
+            value = given
+        } else if attached != nil {
+            throw parsed.usageError("option '\(spelled)' takes no value")
+        }
+        if option == .help {
+            let inherited = outer.reversed().flatMap(\.options)
+            return .help(HelpText(of: inner, path: parsed.commandPath, inherited: inherited).rendered())
+        }
+        if option == .version { return .version }
+        parsed.options.append(ParsedArguments.NamedValue(name: option.name, value: value))
+        return nil
+    }
+
+    private mutating func takeOperand(_ word: [UInt8]) throws(UsageError) {
+        let isVariadic = inner.positionals.last?.arity == .variadic
+        if taken < inner.positionals.count || isVariadic {
+            let positional = inner.positionals[min(taken, inner.positionals.count - 1)]
+            parsed.namedPositionals.append(ParsedArguments.NamedValue(name: positional.name, value: word))
+            taken += 1
+        } else if !inner.subcommands.isEmpty {
+            try enterSubcommand(named: word)
+        } else if inner.trailingCommand != .none {
+            parsed.command = [word] + rest
+        } else {
+            throw parsed.usageError("unexpected argument '\(PipeText.escaped(word))'")
+        }
+    }
+
+    private mutating func enterSubcommand(named word: [UInt8]) throws(UsageError) {
+        let name = PipeText.escaped(word)
+        guard let next = inner.subcommands.first(where: { $0.name == name }) else {
+            throw unknown("command '\(name)'", name, among: inner.subcommands.map(\.name), prefix: "")
+        }
+        outer.append(inner)
+        inner = next
+        taken = 0
+        parsed.commandPath.append(name)
+    }
+
+    private func checkNothingIsMissing() throws(UsageError) {
+        if taken < inner.positionals.count, inner.positionals[taken].arity != .optional {
+            throw parsed.usageError("missing \(inner.positionals[taken].name)")
+        }
+        if !inner.subcommands.isEmpty {
+            let names = inner.subcommands.map(\.name).joined(separator: ", ")
+            throw parsed.usageError("missing a command, one of: \(names)")
+        }
+        if inner.trailingCommand == .required, parsed.command == nil { throw parsed.usageError("missing COMMAND") }
+    }
+
+    private func unknown(_ what: String, _ name: String, among known: [String], prefix: String) -> UsageError {
+        let nearest = NearestName.among(known, to: name).map { "; did you mean '\(prefix)\($0)'?" }
+        return parsed.usageError("unknown \(what)\(nearest ?? "")")
+    }
+}

@@ -1,0 +1,32 @@
+/// The words of the command line as the kernel gave them: a file name need not be UTF-8.
+package enum RawArguments {
+    /// The words after the program's name.
+    ///
+    /// `CommandLine.arguments` repairs what is not UTF-8, and the repaired name is another file's.
+    package static func current() -> [[UInt8]] {
+        (1..<max(1, Int(CommandLine.argc))).map(word)
+    }
+
+    /// The last component of the name this process was started by, repaired where it is not UTF-8.
+    package static func programName() -> String {
+        let path = word(at: 0)
+        return String(decoding: path.split(separator: UInt8(ascii: "/")).last ?? [], as: UTF8.self)
+    }
+
+    private static func word(at index: Int) -> [UInt8] {
+        // A process may be started with no words at all (execve(2)).
+        guard index < Int(CommandLine.argc), let start = unsafe CommandLine.unsafeArgv[index] else { return [] }
+        var bytes: [UInt8] = []
+        var cursor = unsafe start
+        while unsafe cursor.pointee != 0 {
+            unsafe bytes.append(UInt8(bitPattern: cursor.pointee))
+            unsafe cursor += 1
+        }
+        return bytes
+    }
+}
+
+extension [UInt8] {
+    /// The text these bytes are, or nil if they are not valid UTF-8.
+    package var validText: String? { String(validating: self, as: UTF8.self) }
+}

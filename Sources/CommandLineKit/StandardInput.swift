@@ -1,0 +1,45 @@
+import Glibc
+
+/// Standard input could not be read.
+package enum InputError: Error, Equatable, CustomStringConvertible {
+    /// There is more than this many bytes.
+    case tooLarge(limit: Int)
+
+    /// The `errno` of read(2).
+    case failed(Int32)
+
+    /// A sentence for the user.
+    package var description: String {
+        switch self {
+        case .tooLarge(let limit): "standard input is longer than \(limit) bytes"
+        case .failed(let code): "standard input: \(unsafe String(cString: strerror(code)))"
+        }
+    }
+}
+
+/// Standard input, read as a whole.
+package enum StandardInput {
+    private static let chunk = 65_536
+
+    /// Everything up to the end of the input, which may hold at most `limit` bytes. Blocks the thread.
+    ///
+    /// System calls: read(2), poll(2).
+    package static func readAll(limit: Int, descriptor: Int32 = 0) throws(InputError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: chunk)
+        while true {
+            let count = unsafe read(descriptor, &buffer, chunk)
+            let code = errno
+            if count == 0 { return bytes }
+            if count > 0 {
+                guard count <= limit - bytes.count else { throw .tooLarge(limit: limit) }
+                bytes += buffer[..<count]
+            } else if code == EAGAIN {
+                var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                _ = unsafe poll(&entry, 1, -1)
+            } else if code != EINTR {
+                throw .failed(code)
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Glibc
+
+/// Standard output did not take what was written.
+package enum OutputError: Error, Equatable, CustomStringConvertible {
+    /// Nobody reads any more: end quietly with 0.
+    case closedPipe
+
+    /// The `errno` of write(2); ENOSPC when the disk is full.
+    case failed(Int32)
+
+    /// A sentence for the user.
+    package var description: String {
+        switch self {
+        case .closedPipe: "standard output was closed by its reader"
+        case .failed(let code): "standard output: \(unsafe String(cString: strerror(code)))"
+        }
+    }
+}
+
+/// Standard output with a buffer that is written when the owner says so, or when it is full.
+///
+/// Not copyable, so that no two owners hold the same unwritten lines. What was not flushed when the owner
+/// lets go is lost: a deinit could not report the error.
+package struct StandardOutput: ~Copyable, Sendable {
+    private static let capacity = 65_536
+
+    private let descriptor: Int32
+    private var pending: [UInt8] = []
+
+    /// Writes to this descriptor and never closes it.
+    package init(descriptor: Int32 = 1) { self.descriptor = descriptor }
+
+    /// Takes the bytes, and writes everything once the buffer is full.
+    package mutating func write(_ bytes: some Collection<UInt8>) throws(OutputError) {
+        pending += bytes
+        if pending.count >= Self.capacity { try flush() }
+    }
+
+    /// Takes a line; the newline is added.
+    package mutating func writeLine(_ line: String) throws(OutputError) {
+        try write(Array(line.utf8) + [0x0A])
+    }
+
+    /// Writes what the buffer holds, all of it. After an error the buffer is empty: what is half written
+    /// cannot be completed.
+    ///
+    /// System calls: write(2), poll(2).
+    package mutating func flush() throws(OutputError) {
+        let bytes = pending
+        pending.removeAll(keepingCapacity: true)
+        var written = 0
+        while written < bytes.count {
+            let count = unsafe bytes[written...].withUnsafeBytes { rest in
+                unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
+            }
+            let code = errno
+            if count >= 0 {
+                written += count
+                continue
+            }
+            switch code {
+            case EINTR: continue
+            // The descriptor is shared with other processes, and one of them may have made it non-blocking.
+            case EAGAIN: _ = returnedEvents(POLLOUT, timeout: -1)
+            case EPIPE: throw .closedPipe
+            default: throw .failed(code)
+            }
+        }
+    }
+
+    /// Whether nobody can read any more, so that a command which waits for a change need not wait on.
+    ///
+    /// System calls: poll(2), which says POLLERR for a pipe and POLLHUP for a socket or a terminal.
+    package func readerIsGone() -> Bool { returnedEvents(0, timeout: 0) & (POLLERR | POLLHUP) != 0 }
+
+    private func returnedEvents(_ events: Int32, timeout: Int32) -> Int32 {
+        var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+        return unsafe poll(&entry, 1, timeout) > 0 ? Int32(entry.revents) : 0
+    }
+}

@@ -1,0 +1,59 @@
+import SystemCalls
+
+/// A directory that an app process and its widgets, helpers or plug-ins share. However often a process opens it, it is one
+/// member of it; it leaves with the last `Container`, or by its death. There is no daemon: the kernel and the files are the runtime.
+///
+/// Opening waits at most 30 s for others that open it. Errors of both initialisers: `notFound`, `invalidArgument` (a malformed
+/// identifier), `notPermitted`, `damaged`, `newerFormat`, `unsupportedFileSystem`, `noSpace`, `limitReached` (1,024 members).
+public final class Container: Sendable {
+    let member: Member
+
+    /// Opens the container of a group identifier, such as `group.com.example.todo`. With `creating` it is made if it does not
+    /// exist: for the user alone (mode 0700), or, with `unixGroup`, for that Unix group (2770, setgid).
+    public convenience init(group identifier: String, creating: Bool = false, unixGroup: String? = nil) throws(CoordinationError) {
+        try self.init(try ContainerPlace.path(ofGroup: identifier), identifier, creating, unixGroup)
+    }
+
+    /// Opens the container at a path.
+    public convenience init(path: String, creating: Bool = false, unixGroup: String? = nil) throws(CoordinationError) {
+        try self.init(Array(path.utf8), nil, creating, unixGroup)
+    }
+
+    /// What a command's GROUP argument names: a path if there is a `/` in it, else an identifier.
+    public convenience init(named name: [UInt8], creating: Bool = false, unixGroup: String? = nil) throws(CoordinationError) {
+        try self.init(try Self.location(named: name), name.contains(UInt8(ascii: "/")) ? nil : printable(name), creating, unixGroup)
+    }
+
+    private init(_ path: [UInt8], _ identifier: String?, _ creating: Bool, _ unixGroup: String?) throws(CoordinationError) {
+        var creation = creating ? Member.Creation(identifier: identifier) : nil
+        if let unixGroup {
+            guard let number = groupNumber(named: unixGroup) else {
+                throw CoordinationError(
+                    .invalidArgument, item: unixGroup, operation: "create", cause: "there is no Unix group of that name")
+            }
+            creation?.unixGroup = number
+        }
+        if path.contains(0) || path.isEmpty {
+            throw CoordinationError(
+                .invalidArgument, item: printable(path), operation: "open", cause: "a path is not empty and has no NUL byte")
+        }
+        member = try Member.join(path: path, creating: creation, until: Deadline(after: .seconds(30)))
+    }
+
+    /// Where the container that a GROUP argument names is, or would be. No I/O.
+    public static func location(named name: [UInt8]) throws(CoordinationError) -> [UInt8] {
+        name.contains(UInt8(ascii: "/")) ? name : try ContainerPlace.path(ofGroup: printable(name))
+    }
+
+    /// The root folder, as it was named. Members keep their own files in it, in any layout, outside `.group`.
+    public var path: ItemPath { ItemPath(bytes: member.folder.path) }
+
+    /// The group identifier that it was created by, if any.
+    public var identifier: String? { member.format.identifier }
+
+    /// Asks for access on behalf of `purpose`: what this process says it is, in the journal and in others' errors.
+    public func coordinator(purpose: String) -> Coordinator {
+        member.roster.setPurpose(purpose)
+        return Coordinator(member: member, purpose: purpose)
+    }
+}

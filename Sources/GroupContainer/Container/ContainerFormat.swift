@@ -1,0 +1,89 @@
+import FoundationEssentials
+import SystemCalls
+
+/// `.group/format`: what the container is, as JSON. Written once, and anew when a copy or a restored backup is adopted.
+struct ContainerFormat: Codable, Equatable, Sendable {
+    /// The version of everything below `.group`.
+    var format: Int
+    /// 32 hexadecimal digits, drawn at random.
+    var container: String
+    /// The group identifier that it was created by; none for one that is named by its path.
+    var identifier: String?
+    /// The inode of the lock file: where it differs, the container was copied or restored.
+    var lockInode: UInt64
+    /// 32 hexadecimal digits: the key of the hashes that lie in files.
+    var hashKey: String
+
+    static let name = Array("format".utf8)
+    private static let label = ".group/format"
+
+    init(identifier: String?, lockInode: UInt64) {
+        format = GroupContainerVersion.format
+        container = Hexadecimal.encode(randomBytes(16))
+        self.identifier = identifier
+        self.lockInode = lockInode
+        hashKey = Hexadecimal.encode(randomBytes(16))
+    }
+
+    /// Nil where there is none.
+    static func read(in group: borrowing FileDescriptor) throws(CoordinationError) -> ContainerFormat? {
+        let content: [UInt8]
+        do throws(Errno) {
+            content = try FileDescriptor.open(name, in: group, .reading).readAll(limit: 65_536)
+        } catch {
+            if error == .noSuchEntry { return nil }
+            throw CoordinationError(error, item: label, operation: "read")
+        }
+        // The version first: what a newer one has besides may not decode.
+        struct VersionOnly: Codable { var format: Int }
+        guard let version = try? JSONDecoder().decode(VersionOnly.self, from: Data(content)) else {
+            throw .damaged(label, operation: "open", content.isEmpty ? "it is empty" : "it is not a container's format file")
+        }
+        if version.format > GroupContainerVersion.format {
+            throw CoordinationError(
+                .newerFormat, item: label, operation: "open",
+                cause: "the container has format \(version.format), this version knows \(GroupContainerVersion.format)",
+                advice: "use a newer version of this program; nothing was changed")
+        }
+        guard let format = try? JSONDecoder().decode(ContainerFormat.self, from: Data(content)), format.format >= 1,
+            format.containerBytes != nil, format.key != nil
+        else { throw .damaged(label, operation: "open", "a field of it is missing or malformed") }
+        return format
+    }
+
+    func write(in group: borrowing FileDescriptor, mode: UInt32) throws(CoordinationError) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        guard let content = try? encoder.encode(self) else {
+            throw .damaged(Self.label, operation: "write", "it does not encode")
+        }
+        let temporary = Array("format.new".utf8)
+        try translating(Self.label, "write") { () throws(Errno) in
+            let file = try FileDescriptor.open(temporary, in: group, [.writing, .creating, .truncating], mode: 0o600)
+            do throws(Errno) {
+                try file.setMode(mode)
+                try file.writeAll(Array(content) + [UInt8(ascii: "\n")])
+                try file.synchronize()
+                try group.rename(temporary, to: Self.name, in: group, replacing: true)
+                try group.synchronize()
+            } catch {
+                try? group.unlink(temporary)
+                throw error
+            }
+        }
+    }
+
+    var containerBytes: [UInt8]? { Self.sixteen(container) }
+
+    var key: SipHash? {
+        guard let bytes = Self.sixteen(hashKey) else { return nil }
+        var reader = ByteReader(bytes)
+        guard let first = try? reader.number(UInt64.self), let second = try? reader.number(UInt64.self) else { return nil }
+        return SipHash(key: (first, second))
+    }
+
+    private static func sixteen(_ text: String) -> [UInt8]? {
+        guard let bytes = Hexadecimal.decode(text), bytes.count == 16 else { return nil }
+        return bytes
+    }
+}

@@ -1,0 +1,38 @@
+import SystemCalls
+
+/// Where a container is, from what its user calls it.
+enum ContainerPlace {
+    /// A group identifier: letters, digits, `.`, `-` and `_`, at most 255 bytes, beginning with a letter or digit. Its folder is
+    /// `$GROUP_CONTAINERS_HOME/<identifier>`, else `$XDG_DATA_HOME/group-containers/<identifier>`, else
+    /// `~/.local/share/group-containers/<identifier>`.
+    static func path(ofGroup identifier: String) throws(CoordinationError) -> [UInt8] {
+        func isPlain(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: false
+            }
+        }
+        let bytes = Array(identifier.utf8)
+        guard let first = bytes.first, isPlain(first), bytes.count <= 255,
+            bytes.allSatisfy({ isPlain($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
+        else {
+            throw CoordinationError(
+                .invalidArgument, item: printable(bytes), operation: "open",
+                cause: "a group identifier has letters, digits, '.', '-' and '_', and begins with a letter or digit",
+                advice: "write a path with a '/' in it to name a folder")
+        }
+        return Array((try home() + "/" + identifier).utf8)
+    }
+
+    /// The folder that holds the containers of group identifiers.
+    static func home() throws(CoordinationError) -> String {
+        if let home = environmentValue("GROUP_CONTAINERS_HOME"), !home.isEmpty { return home }
+        if let data = environmentValue("XDG_DATA_HOME"), data.hasPrefix("/") { return data + "/group-containers" }
+        if let home = environmentValue("HOME"), home.hasPrefix("/") { return home + "/.local/share/group-containers" }
+        throw CoordinationError(
+            .invalidArgument, operation: "open", cause: "neither GROUP_CONTAINERS_HOME nor XDG_DATA_HOME nor HOME is set",
+            advice: "set one of them, or name the container by its path")
+    }
+}

@@ -1,0 +1,71 @@
+import SystemCalls
+
+/// The ways from a checked location to a file: every one through `openat2(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)` on the root, so that not
+/// even a parent that is swapped for a symbolic link in the middle of it leads out.
+extension Member {
+    /// The folder at a location; the root for nil.
+    func openFolder(_ location: ItemLocation?) throws(Errno) -> FileDescriptor {
+        guard let location else {
+            return try FileDescriptor.open([UInt8(ascii: ".")], in: folder.root, [.reading, .folder])
+        }
+        return try FileDescriptor.open(location.bytes, in: folder.root, [.reading, .folder])
+    }
+
+    /// The entry itself; nil where nothing stands.
+    func status(of location: ItemLocation) throws(Errno) -> FileStatus? {
+        do throws(Errno) {
+            return try FileDescriptor.open(location.bytes, in: folder.root, [.placeOnly, .notFollowing]).status()
+        } catch {
+            if error == .noSuchEntry || error == .notAFolder { return nil }
+            throw error
+        }
+    }
+
+    /// Where an item's content is: the target of a symbolic link, as long as it stays in the container.
+    func resolve(_ location: ItemLocation, operation: String) throws(CoordinationError) -> ItemLocation {
+        var place = location
+        for _ in 0..<40 {
+            let target = try translating(printable(place.bytes), operation) { () throws(Errno) -> [UInt8]? in
+                guard let status = try status(of: place), status.isLink else { return nil }
+                return try openFolder(place.parent).linkTarget(of: place.name)
+            }
+            guard let target else { return place }
+            do {
+                place = try place.following(link: target)
+            } catch {
+                throw CoordinationError(
+                    .outsideContainer, item: printable(location.bytes), operation: operation,
+                    cause: "it is a symbolic link that leads out of the container, to '\(printable(target))'")
+            }
+        }
+        throw CoordinationError(
+            .outsideContainer, item: printable(location.bytes), operation: operation, cause: "its symbolic links form a loop")
+    }
+
+    /// A regular file's content. Not a FIFO's: opening it would wait.
+    func readFile(_ location: ItemLocation, operation: String = "read") throws(CoordinationError) -> (content: [UInt8], status: FileStatus) {
+        let label = printable(location.bytes)
+        let file = try translating(label, operation) { () throws(Errno) in
+            try FileDescriptor.open(location.bytes, in: folder.root, [.reading, .notFollowing, .nonBlocking])
+        }
+        let status = try translating(label, operation) { () throws(Errno) in try file.status() }
+        if !status.isRegularFile {
+            throw CoordinationError(
+                .wrongType, item: label, operation: operation, cause: status.isFolder ? "it is a folder" : "it is not a regular file")
+        }
+        return (try translating(label, operation) { () throws(Errno) in try file.readAll() }, status)
+    }
+
+    func contentHash(of content: [UInt8]) -> UInt64? {
+        UInt64(content.count) <= ItemState.largestHashed ? hashKey.hash(content) : nil
+    }
+}
+
+extension ItemState {
+    init(_ status: FileStatus, contentHash: UInt64?) {
+        let type: ItemType = status.isRegularFile ? .file : status.isFolder ? .folder : status.isLink ? .link : .other
+        self.init(
+            type: type, inode: status.inode, size: status.size, modified: status.modified, changed: status.changed,
+            mode: status.permissions, owner: status.owner, group: status.group, contentHash: contentHash)
+    }
+}

@@ -1,0 +1,114 @@
+import SystemCalls
+
+/// The open folders of a container. Everything below the root is reached through them, one checked component or one
+/// `openat2(RESOLVE_BENEATH)` at a time.
+final class GroupFolder: Sendable {
+    /// As its user named it, for messages.
+    let path: [UInt8]
+    let root: FileDescriptor
+    let group: FileDescriptor
+    let staging: FileDescriptor
+    /// Of the files below `.group`: 0600, or 0660 where a Unix group shares the container. Set by `fchmod`, whatever the umask.
+    let fileMode: UInt32
+    let folderMode: UInt32
+
+    /// Network and user-space file systems whose byte locks or maps do not reach every process.
+    private static let refused: [Int: String] = [
+        0x6969: "NFS", 0x6573_5546: "FUSE", 0x517b: "SMB", 0xfe53_4d42: "SMB", 0xff53_4d42: "CIFS", 0x0102_1997: "9P",
+        0x00c3_6400: "Ceph", 0x5346_414f: "AFS",
+    ]
+
+    init(path: [UInt8], unixGroup: UInt32?, creating: Bool) throws(CoordinationError) {
+        let label = printable(path)
+        let operation = creating ? "create" : "open"
+        do throws(Errno) {
+            if creating { try Self.makeFolders(path) }
+            root = try FileDescriptor.open(path: path, [.reading, .folder])
+            if creating {
+                try Self.makePrivate(root, unixGroup: unixGroup)
+            } else if try root.statusIfPresent(of: Self.groupName) == nil {
+                throw Errno.noSuchEntry
+            }
+            group = try FileDescriptor.open(Self.groupName, in: root, [.reading, .folder])
+            let status = try group.status()
+            let isShared = status.permissions & 0o020 != 0
+            fileMode = isShared ? 0o660 : 0o600
+            folderMode = isShared ? 0o2770 : 0o700
+            if creating { try Self.makeFolder("staging", in: group, mode: folderMode) }
+            staging = try FileDescriptor.open(Array("staging".utf8), in: group, [.reading, .folder])
+        } catch {
+            if error == .noSuchEntry {
+                throw CoordinationError(
+                    .notFound, item: label, operation: operation, cause: "there is no container",
+                    advice: "make it with groupctl create, or creating: true")
+            }
+            throw CoordinationError(error, item: label, operation: operation)
+        }
+        self.path = path
+        let type = try translating(label, operation) { () throws(Errno) in try root.fileSystemType() }
+        if let name = Self.refused[type] {
+            throw CoordinationError(
+                .unsupportedFileSystem, item: label, operation: operation,
+                cause: "it lies on \(name), where byte locks and shared maps do not reach every process",
+                advice: "put it on a local file system: ext4, xfs, btrfs, tmpfs")
+        }
+    }
+
+    private static let groupName = Array(".group".utf8)
+
+    private static func makeFolders(_ path: [UInt8]) throws(Errno) {
+        for end in path.indices.dropFirst() where path[end] == UInt8(ascii: "/") && path[end - 1] != UInt8(ascii: "/") {
+            try makeFolder(path: Array(path[..<end]), mode: 0o755)
+        }
+        if path.last != UInt8(ascii: "/") { try makeFolder(path: path, mode: 0o700) }
+    }
+
+    private static func makeFolder(path: [UInt8], mode: UInt32) throws(Errno) {
+        do throws(Errno) {
+            // The working folder is the start of a relative path; an absolute one ignores it.
+            let here = try FileDescriptor.open(path: [UInt8(ascii: ".")], [.placeOnly, .folder])
+            try here.makeFolder(path, mode: mode)
+        } catch {
+            // On a read-only file system mkdir complains of that before it sees that the folder is there.
+            if error != .exists, (try? FileDescriptor.open(path: path, [.placeOnly, .folder])) == nil { throw error }
+        }
+    }
+
+    private static func makePrivate(_ root: borrowing FileDescriptor, unixGroup: UInt32?) throws(Errno) {
+        if try root.statusIfPresent(of: groupName) != nil { return }
+        if let unixGroup {
+            try root.setOwner(.max, group: unixGroup)
+            try root.setMode(0o2770)
+        }
+        let isShared = try root.status().permissions & 0o2020 == 0o2020
+        try makeFolder(".group", in: root, mode: isShared ? 0o2770 : 0o700)
+    }
+
+    /// Exists afterwards, with that mode if it was made now.
+    private static func makeFolder(_ name: String, in folder: borrowing FileDescriptor, mode: UInt32) throws(Errno) {
+        let bytes = Array(name.utf8)
+        do throws(Errno) {
+            try folder.makeFolder(bytes, mode: 0o700)
+        } catch {
+            if error == .exists { return }
+            throw error
+        }
+        try FileDescriptor.open(bytes, in: folder, [.reading, .folder]).setMode(mode)
+    }
+
+    /// A folder below `.group`, made if it is missing.
+    func ownFolder(_ name: String) throws(CoordinationError) -> FileDescriptor {
+        try translating(".group/\(name)", "open") { () throws(Errno) in
+            var end = name.startIndex
+            while let slash = name[end...].firstIndex(of: "/") {
+                try Self.makeFolder(String(name[..<slash]), in: group, mode: folderMode)
+                end = name.index(after: slash)
+            }
+            try Self.makeFolder(name, in: group, mode: folderMode)
+            return try FileDescriptor.open(Array(name.utf8), in: group, [.reading, .folder])
+        }
+    }
+
+    /// Removed, as far as the kernel knows: nobody will write here again.
+    var isGone: Bool { (try? root.status().links) == 0 }
+}

@@ -1,0 +1,140 @@
+import Dispatch
+import SystemCalls
+
+/// This process as a member of a container: one roster slot, however many `Container` objects refer to it. Ends with the last of them.
+final class Member: Sendable {
+    let folder: GroupFolder
+    let format: ContainerFormat
+    let hashKey: SipHash
+    let lockFile: LockFile
+    let roster: Roster
+    let journal: Journal
+    /// A slot has eight `pending` entries; a ninth change waits here.
+    let changeRoom = DispatchSemaphore(value: RosterLayout.pendingCount)
+    private let forkGeneration: UInt32
+
+    private init(
+        folder: GroupFolder, format: ContainerFormat, hashKey: SipHash, lockFile: LockFile, roster: Roster, journal: Journal
+    ) {
+        (self.folder, self.format, self.hashKey) = (folder, format, hashKey)
+        (self.lockFile, self.roster, self.journal) = (lockFile, roster, journal)
+        forkGeneration = SystemCalls.forkGeneration
+    }
+
+    deinit {
+        // A child that only forked must not touch its parent's slot.
+        if forkGeneration == SystemCalls.forkGeneration { roster.leave() }
+    }
+
+    func checkNotForked(_ operation: String) throws(CoordinationError) {
+        if forkGeneration == SystemCalls.forkGeneration { return }
+        throw CoordinationError(
+            .forked, item: printable(folder.path), operation: operation,
+            cause: "this process is a forked child of the one that opened the container", advice: "open it anew in the child")
+    }
+
+    private struct Key: Hashable {
+        var device: UInt64
+        var inode: UInt64
+    }
+    private struct Weakly {
+        weak var member: Member?
+    }
+    private static let members = Guarded([Key: Weakly]())
+
+    /// How a container that may not exist yet is made.
+    struct Creation: Sendable {
+        var identifier: String?
+        var unixGroup: UInt32?
+    }
+
+    /// The process's member of the container at a path; joins if it is the first. Waits, up to the deadline, while others open it.
+    static func join(path: [UInt8], creating creation: Creation?, until deadline: Deadline) throws(CoordinationError) -> Member {
+        let folder = try GroupFolder(path: path, unixGroup: creation?.unixGroup, creating: creation != nil)
+        let status = try translating(printable(path), "open") { () throws(Errno) in try folder.group.status() }
+        let key = Key(device: status.device, inode: status.inode)
+        if let member = existing(key) { return member }
+        if creation == nil, try ContainerFormat.read(in: folder.group) == nil {
+            throw CoordinationError(
+                .notFound, item: printable(path), operation: "open", cause: "there is no container",
+                advice: "make it with groupctl create, or creating: true")
+        }
+        let lockFile = try LockFile(in: folder, creating: creation != nil)
+        let opening = try lockFile.borrow()
+        defer { lockFile.giveBack(opening) }
+        let byte = ByteRange(start: LeaseBlock.opening, length: 1)
+        switch KernelWait.block([LockWaiter.Step(.exclusive, byte)], on: opening, until: deadline) {
+        case .granted: break
+        case .failed(let errno): throw CoordinationError(errno, item: ".group/lock", operation: "open")
+        case .timedOut, .cancelled:
+            throw CoordinationError(
+                .leaseTimedOut, item: printable(path), operation: "open", cause: "another process is opening it and does not come to an end")
+        }
+        // Another thread may have joined while this one waited.
+        if let member = existing(key) { return member }
+        let member = try join(folder, lockFile, creation, mount: status.mountID)
+        members.withLock { $0[key] = Weakly(member: member) }
+        return member
+    }
+
+    private static func existing(_ key: Key) -> Member? {
+        guard let member = members.withLock({ $0[key]?.member }) else { return nil }
+        return member.forkGeneration == SystemCalls.forkGeneration ? member : nil
+    }
+
+    private static func join(
+        _ folder: GroupFolder, _ lockFile: LockFile, _ creation: Creation?, mount: UInt64
+    ) throws(CoordinationError) -> Member {
+        if creation != nil { try lockFile.probe() }
+        let open = try Roster.open(in: folder.group, fileMode: folder.fileMode)
+        let isAlone = try translating(".group/roster", "open") { () throws(Errno) in try !open.hasLiveMember() }
+        let format = try settleFormat(folder, lockFile, creation, isAlone: isAlone)
+        guard let hashKey = format.key, let container = format.containerBytes else {
+            throw .damaged(".group/format", operation: "open", "a field of it is malformed")
+        }
+        if isAlone {
+            let boot = try translating(".group/roster", "open") { () throws(Errno) in try bootIdentifier() }
+            open.renewIncarnation(boot: boot, mount: mount)
+        }
+        let free = try translating(".group/roster", "join") { () throws(Errno) in try open.takeFreeSlot() }
+        guard let (slot, needsRepair) = free else {
+            throw CoordinationError(
+                .limitReached, item: printable(folder.path), operation: "open",
+                cause: "it has \(RosterLayout.slotCount) members, which is the limit")
+        }
+        let incarnation = open.incarnation
+        let roster = Roster(open, slot: slot, nonce: randomWord())
+        let surroundings = MappedLog.Surroundings(
+            container: container, incarnation: incarnation, slot: slot, fileMode: folder.fileMode,
+            wake: { [roster] in roster.wake(Roster.journalWord) })
+        let log = try MappedLog(name: "journal", folder: try folder.ownFolder("journal"), surroundings)
+        if isAlone { try log.recover() }
+        let member = Member(
+            folder: folder, format: format, hashKey: hashKey, lockFile: lockFile, roster: roster,
+            journal: Journal(log, container: container))
+        if needsRepair { try member.repair(slot: slot, hasRight: true) }
+        if isAlone { member.sweepStaging { _ in true } }
+        try translating(".group/roster", "join") { () throws(Errno) in try roster.occupy(purpose: programName()) }
+        return member
+    }
+
+    /// Reads the format file; makes it, last of all, for a new container; gives a copied or restored one an identity of its own.
+    private static func settleFormat(
+        _ folder: GroupFolder, _ lockFile: LockFile, _ creation: Creation?, isAlone: Bool
+    ) throws(CoordinationError) -> ContainerFormat {
+        guard var format = try ContainerFormat.read(in: folder.group) else {
+            guard let creation else { throw .damaged(".group/format", operation: "open", "it vanished") }
+            let new = ContainerFormat(identifier: creation.identifier, lockInode: lockFile.inode)
+            try new.write(in: folder.group, mode: folder.fileMode)
+            return new
+        }
+        if format.lockInode == lockFile.inode { return format }
+        if !isAlone {
+            throw .damaged(".group/lock", operation: "open", "the lock file was replaced while members are alive")
+        }
+        let adopted = ContainerFormat(identifier: format.identifier, lockInode: lockFile.inode)
+        (format.container, format.lockInode) = (adopted.container, adopted.lockInode)
+        try format.write(in: folder.group, mode: folder.fileMode)
+        return format
+    }
+}

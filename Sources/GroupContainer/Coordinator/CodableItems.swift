@@ -1,0 +1,111 @@
+import FoundationEssentials
+
+/// Items as JSON, with sorted keys, so that the same value is the same bytes and writing it again changes nothing.
+enum ItemCoding {
+    static func encode(_ value: some Encodable, for path: ItemPath) throws(CoordinationError) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        do {
+            return Array(try encoder.encode(value)) + [UInt8(ascii: "\n")]
+        } catch {
+            throw CoordinationError(.invalidContent, item: path.description, operation: "encode", cause: "\(error)")
+        }
+    }
+
+    static func decode<Value: Decodable>(_ type: Value.Type, _ content: [UInt8], from path: ItemPath) throws(CoordinationError) -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: Data(content))
+        } catch {
+            throw CoordinationError(
+                .invalidContent, item: path.description, operation: "decode", cause: "\(error)", advice: "the file was left as it is")
+        }
+    }
+}
+
+extension Access {
+    /// Decodes an item's JSON. Errors: `invalidContent`, and those of `readBytes`.
+    public func read<Value: Decodable>(_ path: ItemPath, as type: Value.Type) throws(CoordinationError) -> Value {
+        try ItemCoding.decode(type, readBytes(path), from: path)
+    }
+
+    /// Writes a value as JSON. Errors: `invalidContent`, and those of `write(bytes:to:)`.
+    public func write(_ value: some Encodable, to path: ItemPath) throws(CoordinationError) -> WriteOutcome {
+        try write(bytes: ItemCoding.encode(value, for: path), to: path)
+    }
+
+    fileprivate func update<Value: Codable>(
+        _ path: ItemPath, default missing: Value, _ body: (inout Value) throws -> Void
+    ) throws -> WriteOutcome {
+        var value = missing
+        if let content = try readBytesIfPresent(path) { value = try ItemCoding.decode(Value.self, content, from: path) }
+        try body(&value)
+        return try write(value, to: path)
+    }
+}
+
+extension BlockingCoordinator {
+    /// Decodes an item's JSON, under a shared lease.
+    public func read<Value: Decodable>(_ path: ItemPath, as type: Value.Type, timeout: Duration? = .seconds(30)) throws -> Value {
+        try ItemCoding.decode(type, readBytes(path, timeout: timeout), from: path)
+    }
+
+    /// Writes a value as JSON, under an exclusive lease.
+    @discardableResult
+    public func write(
+        _ value: some Encodable, to path: ItemPath, _ durability: Durability = .durable, timeout: Duration? = .seconds(30)
+    ) throws -> WriteOutcome {
+        try write(bytes: ItemCoding.encode(value, for: path), to: path, durability, timeout: timeout)
+    }
+
+    /// Reads, changes and writes a value under one exclusive lease: nobody's change is lost. `default` stands for an absent item; one
+    /// that does not decode is left alone and reported.
+    @discardableResult
+    public func update<Value: Codable>(
+        _ path: ItemPath, default missing: Value, _ durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ body: (inout Value) throws -> Void
+    ) throws -> WriteOutcome {
+        try coordinate([.writing(path)], operation: "update", durability, timeout) { access in
+            try access.update(path, default: missing, body)
+        }
+    }
+}
+
+extension Coordinator {
+    /// An item's content, under a shared lease.
+    public func readBytes(_ path: ItemPath, timeout: Duration? = .seconds(30)) async throws -> [UInt8] {
+        try await coordinate([.reading(path)], operation: "read", .relaxed, timeout) { try $0.readBytes(path) }
+    }
+
+    /// Replaces an item's content, under an exclusive lease. See `Access.write`.
+    @discardableResult
+    public func write(
+        bytes: [UInt8], to path: ItemPath, _ durability: Durability = .durable, timeout: Duration? = .seconds(30)
+    ) async throws -> WriteOutcome {
+        try await coordinate([.writing(path)], operation: "write", durability, timeout) { try $0.write(bytes: bytes, to: path) }
+    }
+
+    /// Decodes an item's JSON, under a shared lease.
+    public func read<Value: Decodable>(_ path: ItemPath, as type: Value.Type, timeout: Duration? = .seconds(30)) async throws -> Value {
+        try ItemCoding.decode(type, await readBytes(path, timeout: timeout), from: path)
+    }
+
+    /// Writes a value as JSON, under an exclusive lease.
+    @discardableResult
+    public func write(
+        _ value: some Encodable, to path: ItemPath, _ durability: Durability = .durable, timeout: Duration? = .seconds(30)
+    ) async throws -> WriteOutcome {
+        try await write(bytes: ItemCoding.encode(value, for: path), to: path, durability, timeout: timeout)
+    }
+
+    /// Reads, changes and writes a value under one exclusive lease: nobody's change is lost. `default` stands for an absent item; one
+    /// that does not decode is left alone and reported.
+    @discardableResult
+    public func update<Value: Codable & Sendable>(
+        _ path: ItemPath, default missing: Value, _ durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ body: @escaping @Sendable (inout Value) throws -> Void
+    ) async throws -> WriteOutcome {
+        try await coordinate([.writing(path)], operation: "update", durability, timeout) { access in
+            try access.update(path, default: missing, body)
+        }
+    }
+}

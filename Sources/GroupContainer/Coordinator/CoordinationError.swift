@@ -1,0 +1,87 @@
+/// What went wrong: what happened to which item, in which operation, why, who is in the way, and what to do.
+public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// Can be switched over; new ones may be added.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The name that `--json` prints.
+        public let rawValue: String
+        /// A code of another version, by its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// An identifier, a path or an option is malformed.
+        public static let invalidArgument = Code(rawValue: "invalidArgument")
+        /// There is no such container or item.
+        public static let notFound = Code(rawValue: "notFound")
+        /// A path leads out of the container, or into its own `.group` folder.
+        public static let outsideContainer = Code(rawValue: "outsideContainer")
+        /// The system does not permit it.
+        public static let notPermitted = Code(rawValue: "notPermitted")
+        /// Something else stands where the item should: a folder, a socket, a file in place of a folder.
+        public static let wrongType = Code(rawValue: "wrongType")
+        /// The lease was not granted before the deadline; `holders` says who has it.
+        public static let leaseTimedOut = Code(rawValue: "leaseTimedOut")
+        /// The task was cancelled.
+        public static let cancelled = Code(rawValue: "cancelled")
+        /// The item changed in between, or moved twice while its lease was awaited.
+        public static let conflict = Code(rawValue: "conflict")
+        /// A file below `.group` is not what this library writes.
+        public static let damaged = Code(rawValue: "damaged")
+        /// The container was made by a newer version.
+        public static let newerFormat = Code(rawValue: "newerFormat")
+        /// The file system lacks what is needed: byte locks that exclude, maps that are shared.
+        public static let unsupportedFileSystem = Code(rawValue: "unsupportedFileSystem")
+        /// No room on the disk or in the quota; nothing was changed.
+        public static let noSpace = Code(rawValue: "noSpace")
+        /// Reading or writing failed.
+        public static let inputOutput = Code(rawValue: "inputOutput")
+        /// The change is visible, but the disk did not confirm it: it may be gone after a power cut.
+        public static let notDurable = Code(rawValue: "notDurable")
+        /// A limit of the container is reached: members, items a request.
+        public static let limitReached = Code(rawValue: "limitReached")
+        /// The process is a forked child of the one that opened the container, and must open it itself.
+        public static let forked = Code(rawValue: "forked")
+        /// The content does not decode, or does not encode.
+        public static let invalidContent = Code(rawValue: "invalidContent")
+    }
+
+    /// A member that is in the way.
+    public struct Holder: Hashable, Sendable {
+        /// Its process.
+        public var processIdentifier: Int32
+        /// What it says it is.
+        public var purpose: String
+        /// When it was granted what it holds, in nanoseconds since 1970.
+        public var since: Int64
+    }
+
+    /// What happened.
+    public var code: Code
+    /// To which item, file or container; escaped where it is not UTF-8.
+    public var item: String?
+    /// In which operation: "read", "write", "open".
+    public var operation: String
+    /// Why.
+    public var cause: String
+    /// Who is in the way.
+    public var holders: [Holder]
+    /// What to do.
+    public var advice: String?
+
+    init(
+        _ code: Code, item: String? = nil, operation: String, cause: String, holders: [Holder] = [], advice: String? = nil
+    ) {
+        (self.code, self.item, self.operation) = (code, item, operation)
+        (self.cause, self.holders, self.advice) = (cause, holders, advice)
+    }
+
+    /// One sentence that says all of it.
+    public var description: String {
+        var text = "cannot \(operation)"
+        if let item { text += " '\(item)'" }
+        text += ": \(cause)"
+        if !holders.isEmpty {
+            text += "; held by " + holders.map { "\($0.purpose) (process \($0.processIdentifier))" }.joined(separator: ", ")
+        }
+        if let advice { text += "; \(advice)" }
+        return text
+    }
+}

@@ -1,0 +1,71 @@
+import Dispatch
+import SystemCalls
+
+/// What a member asks for access. Its calls suspend: a task that waits for a lease occupies no thread of the cooperative pool, and files
+/// are read and written on threads of their own. `blocking` has the same calls for plain programs.
+///
+/// All calls: leases are advisory and between processes, granted in the order of the turnstile, freed at the latest by the process's death.
+/// `timeout` (default 30 s, nil: for ever, 0: one try) is how long to wait for the lease, by a clock that does not jump. Errors:
+/// `leaseTimedOut` with the holders, `cancelled`, `outsideContainer`, `invalidArgument`, and those of `Access`.
+public struct Coordinator: Sendable {
+    let member: Member
+    /// What this member says it is: a label in the journal and in errors.
+    public let purpose: String
+
+    /// The same calls, blocking.
+    public var blocking: BlockingCoordinator { BlockingCoordinator(self) }
+
+    /// Runs `body` with access to all items, or throws with none: every lease is granted, or none is held.
+    /// Do not ask for further leases in it. System calls: fcntl(F_OFD_SETLK, F_OFD_SETLKW)
+    public func coordinate<Answer: Sendable>(
+        _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ body: @escaping @Sendable (Access) throws -> Answer
+    ) async throws -> Answer {
+        try await coordinate(intents, operation: "coordinate", durability, timeout, body)
+    }
+
+    func coordinate<Answer: Sendable>(
+        _ intents: [AccessIntent], operation: String, _ durability: Durability, _ timeout: Duration?,
+        _ body: @escaping @Sendable (Access) throws -> Answer
+    ) async throws -> Answer {
+        let request = AccessRequest(member: member, intents: intents, operation: operation)
+        let deadline = Deadline(after: timeout)
+        for _ in 0..<Self.attempts {
+            let resolution = try await Self.offload { try request.resolve() }
+            let lease = try await request.leases(for: resolution).acquire(until: deadline)
+            let answer = try await Self.offload { try run(request, resolution, lease, durability, body) }
+            if let answer { return answer }
+        }
+        throw request.movedAway
+    }
+
+    static let attempts = 8
+
+    /// What happens under the lease and after it; nil when the paths lead elsewhere by now. The lease is given back first: nobody waits
+    /// for it while the disk confirms the record.
+    func run<Answer>(
+        _ request: AccessRequest, _ resolution: AccessRequest.Resolution, _ lease: Lease, _ durability: Durability,
+        _ body: (Access) throws -> Answer
+    ) throws -> Answer? {
+        guard try request.isCurrent(resolution) else {
+            lease.end()
+            return nil
+        }
+        let access = Access(lease, resolution, purpose: purpose, durability)
+        let answer = Result { try body(access) }
+        access.end()
+        lease.end()
+        if access.hasChanged { member.roster.wake(Roster.journalWord) }
+        if let position = access.durableThrough { try member.journal.log.synchronize(through: position) }
+        return try answer.get()
+    }
+
+    /// Blocking work on a thread of its own.
+    private static func offload<Answer: Sendable>(_ work: @escaping @Sendable () throws -> Answer) async throws -> Answer {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Result { try work() }) }
+        }
+    }
+
+    private static let queue = DispatchQueue(label: "group-container.files", attributes: .concurrent)
+}

@@ -1,0 +1,24 @@
+import SystemCalls
+
+/// A moment until which a request may wait; monotonic, so a jump of the wall clock moves nothing.
+struct Deadline: Sendable {
+    /// Nanoseconds of the monotonic clock.
+    let moment: Int64
+
+    /// `nil` never comes; zero or less allows one try.
+    init(after timeout: Duration?) {
+        guard let timeout else {
+            moment = .max
+            return
+        }
+        let (seconds, attoseconds) = timeout.components
+        let (nanoseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, sumOverflow) = monotonicNanoseconds().addingReportingOverflow(overflow ? .max : max(0, nanoseconds))
+        moment = overflow || sumOverflow ? .max : sum + max(0, attoseconds / 1_000_000_000)
+    }
+
+    /// Nanoseconds; nil for ever; 0 once it is over.
+    var remaining: Int64? { moment == .max ? nil : max(0, moment - monotonicNanoseconds()) }
+
+    var isOver: Bool { remaining == 0 }
+}

@@ -1,0 +1,60 @@
+import SystemCalls
+
+extension CoordinationError {
+    /// The one place where the kernel's reasons become ours.
+    init(_ errno: Errno, item: String?, operation: String) {
+        let (code, advice): (Code, String?) =
+            switch errno {
+            case .noSuchEntry: (.notFound, nil)
+            case .accessDenied, .notPermitted: (.notPermitted, "ask its owner, or make the container with --unix-group")
+            case .readOnly: (.notPermitted, "the file system is mounted read-only")
+            case .noSpace, .quotaExceeded: (.noSpace, "nothing was changed; make room and try again")
+            case .crossesDevices, .tooManyLinks: (.outsideContainer, "a symbolic link or a mount point stands in its way")
+            case .notAFolder, .isAFolder: (.wrongType, nil)
+            case .nameTooLong: (.invalidArgument, nil)
+            case .tooManyFiles: (.limitReached, "raise the limit of open files: ulimit -n")
+            default: (.inputOutput, nil)
+            }
+        self.init(code, item: item, operation: operation, cause: errno.description, advice: advice)
+    }
+
+    init(_ fault: ItemLocation.Fault, path: [UInt8], operation: String) {
+        let (code, cause): (Code, String) =
+            switch fault {
+            case .empty: (.invalidArgument, "the path is empty")
+            case .absolute: (.outsideContainer, "the path is absolute; items are named relative to the container")
+            case .leadsOut: (.outsideContainer, "the path leads out of the container")
+            case .reserved: (.outsideContainer, "'.group' is the container's own folder")
+            case .malformed: (.invalidArgument, "the path has an empty component or a '.'")
+            case .nulByte: (.invalidArgument, "the path has a NUL byte")
+            case .componentTooLong: (.invalidArgument, "a component is longer than 255 bytes")
+            case .tooLong: (.invalidArgument, "the path is longer than 4095 bytes")
+            }
+        self.init(code, item: printable(path), operation: operation, cause: cause)
+    }
+
+    static func damaged(_ file: String, operation: String, _ cause: String) -> CoordinationError {
+        CoordinationError(.damaged, item: file, operation: operation, cause: cause, advice: "nothing was changed; see groupctl doctor")
+    }
+}
+
+/// Runs what talks to the kernel and says, where it fails, on what and for what.
+func translating<Answer: ~Copyable>(
+    _ item: String?, _ operation: String, _ body: () throws(Errno) -> Answer
+) throws(CoordinationError) -> Answer {
+    do {
+        return try body()
+    } catch {
+        throw CoordinationError(error, item: item, operation: operation)
+    }
+}
+
+/// A name as text; what is not UTF-8, or a control character, as octal.
+func printable(_ bytes: [UInt8]) -> String {
+    if let text = String(validating: bytes, as: UTF8.self), !bytes.contains(where: { $0 < 0x20 || $0 == 0x7f }) { return text }
+    return bytes.map { byte in
+        if (0x20..<0x7f).contains(byte) { return String(UnicodeScalar(byte)) }
+        let digits = String(byte, radix: 8)
+        return "\\" + String(repeating: "0", count: 3 - digits.count) + digits
+    }.joined()
+}

@@ -1,0 +1,84 @@
+import SystemCalls
+
+/// `.group/lock` and a pool of descriptors for it. Each request borrows one: a byte lock belongs to the open file description, and
+/// one that two tasks shared would let the first unlock drop the second's lease.
+final class LockFile: Sendable {
+    /// One open file description of the lock file.
+    final class Handle: Sendable {
+        let descriptor: FileDescriptor
+
+        init(_ descriptor: consuming FileDescriptor) throws(Errno) {
+            try descriptor.closeInForkedChild()
+            self.descriptor = descriptor
+        }
+
+        deinit { descriptor.forgetInForkedChild() }
+    }
+
+    static let name = Array("lock".utf8)
+    private static let kept = 16
+
+    private let folder: GroupFolder
+    let inode: UInt64
+    private let idle = Guarded([Handle]())
+
+    init(in folder: GroupFolder, creating: Bool) throws(CoordinationError) {
+        self.folder = folder
+        let access: FileDescriptor.Access = creating ? [.readingAndWriting, .creating] : .readingAndWriting
+        do throws(Errno) {
+            let descriptor = try FileDescriptor.open(Self.name, in: folder.group, access, mode: 0o600)
+            let status = try descriptor.status()
+            inode = status.inode
+            if creating && status.owner == effectiveUser() { try descriptor.setMode(folder.fileMode) }
+            let handle = try Handle(descriptor)
+            idle.withLock { $0.append(handle) }
+        } catch {
+            if error == .noSuchEntry {
+                throw .damaged(".group/lock", operation: "open", "the lock file is missing")
+            }
+            throw CoordinationError(error, item: ".group/lock", operation: "open")
+        }
+    }
+
+    func borrow() throws(CoordinationError) -> Handle {
+        if let handle = idle.withLock({ $0.popLast() }) { return handle }
+        let (descriptor, found): (Handle, UInt64)
+        do throws(Errno) {
+            let file = try FileDescriptor.open(Self.name, in: folder.group, .readingAndWriting)
+            found = try file.status().inode
+            descriptor = try Handle(file)
+        } catch {
+            throw CoordinationError(error, item: ".group/lock", operation: "open")
+        }
+        // Locks on another file would exclude nobody.
+        if found != inode {
+            throw .damaged(".group/lock", operation: "open", "the lock file was replaced while members are alive")
+        }
+        return descriptor
+    }
+
+    /// Gives all locks of the handle back, and the handle to the pool.
+    func giveBack(_ handle: Handle) {
+        guard (try? handle.descriptor.tryLock(.none, .all)) != nil else { return }
+        idle.withLock { if $0.count < Self.kept { $0.append(handle) } }
+    }
+
+    /// Two descriptions of the file must exclude each other, or nothing here holds.
+    func probe() throws(CoordinationError) {
+        let (one, two) = (try borrow(), try borrow())
+        defer {
+            giveBack(one)
+            giveBack(two)
+        }
+        let byte = ByteRange(start: 1, length: 1)
+        let excludes = try translating(".group/lock", "lock") { () throws(Errno) in
+            if try !one.descriptor.tryLock(.exclusive, byte) { return false }
+            return try !two.descriptor.tryLock(.exclusive, byte)
+        }
+        if !excludes {
+            throw CoordinationError(
+                .unsupportedFileSystem, item: ".group/lock", operation: "lock", cause: "byte locks do not exclude here",
+                advice: "put the container on a local file system: ext4, xfs, btrfs, tmpfs")
+        }
+    }
+}

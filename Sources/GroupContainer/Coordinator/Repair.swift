@@ -1,0 +1,101 @@
+import SystemCalls
+
+/// Finishing what dead members left half done: a rename without its record.
+///
+/// It happened exactly if the inode that was to move stands at its destination. Then the record is completed and appended, unless the
+/// journal has it already; otherwise the staged file goes. The right to repair a slot is the lock on its repair byte; the life
+/// byte stays free meanwhile, so nobody takes the dead member for a living one and goes on too early.
+extension Member {
+    /// To be called with the lease granted and before the item is looked at. Sixteen loads where nothing is pending.
+    func repairPending(touching plan: LeasePlan) throws(CoordinationError) {
+        for slot in roster.slotsWithPending() where slot != roster.slot {
+            let touches = roster.pending(of: slot).contains { change in
+                change.block == .max || plan.parts.contains { UInt64($0.block.start) == change.block }
+            }
+            if touches && !roster.isAlive(slot) { try repair(slot: slot, hasRight: false) }
+        }
+    }
+
+    /// Finishes a dead member's changes and sweeps its staging. With `hasRight` the caller holds the slot's repair byte.
+    func repair(slot: Int, hasRight: Bool) throws(CoordinationError) {
+        if !hasRight {
+            try takeRight(to: slot)
+            defer { giveRightBack(to: slot) }
+            // Its slot may have been repaired, and even taken by another member, while this one waited.
+            if roster.isAlive(slot) { return }
+            try repairLocked(slot)
+        } else {
+            try repairLocked(slot)
+        }
+    }
+
+    private func repairLocked(_ slot: Int) throws(CoordinationError) {
+        guard let dead = roster.member(at: slot) else { return }
+        for change in roster.pending(of: slot) {
+            try finish(change)
+            roster.forget(change)
+        }
+        var writer = ByteWriter()
+        writer.write(dead.nonce)
+        let prefix = Array(Hexadecimal.encode(writer.bytes).utf8)
+        sweepStaging { $0.starts(with: prefix) }
+        roster.clear(slot: slot)
+        roster.wake(Roster.journalWord)
+    }
+
+    private func finish(_ change: Roster.PendingChange) throws(CoordinationError) {
+        let staged = StagedChange.name(of: change.operation)
+        let note = staged + StagedChange.noteSuffix
+        let content = try? FileDescriptor.open(note, in: folder.staging, .reading).readAll(limit: 65_536)
+        guard let content, let operation = OperationRecord(decoding: content) else { return }
+        guard let location = try? ItemLocation(operation.change.path) else { return }
+        let label = printable(location.bytes)
+        let found = try translating(label, "repair") { () throws(Errno) -> FileStatus? in
+            do throws(Errno) {
+                return try openFolder(location.parent).statusIfPresent(of: location.name)
+            } catch {
+                if error == .noSuchEntry || error == .notAFolder { return nil }
+                throw error
+            }
+        }
+        let isStaged = (try? folder.staging.statusIfPresent(of: staged)) != nil
+        guard let found, found.inode == operation.inode, !isStaged else { return }
+        let start = LogPosition(
+            file: operation.journalFile, offset: Int(clamping: operation.journalOffset), sequence: 0, checksum: 0)
+        if try journal.contains(operation: change.operation, from: start) { return }
+        var record = operation.change
+        record.state = ItemState(found, contentHash: operation.change.state?.contentHash)
+        _ = try journal.append(record)
+    }
+
+    /// Removes files in staging; those that are left behind cost only room.
+    func sweepStaging(where isOrphan: ([UInt8]) -> Bool) {
+        for name in (try? folder.staging.entryNames()) ?? [] where isOrphan(name) {
+            do { try folder.staging.unlink(name) } catch { try? folder.staging.unlink(name, folder: true) }
+        }
+    }
+
+    private func takeRight(to slot: Int) throws(CoordinationError) {
+        let byte = ByteRange(start: RosterLayout.repairByte(slot), length: 1)
+        // A repair takes moments; its member may be stopped in it, which is found by the bound.
+        let deadline = Deadline(after: .seconds(30))
+        while true {
+            let isMine = roster.repairs.withLock { $0.insert(slot).inserted }
+            if isMine {
+                if (try? roster.file.tryLock(.exclusive, byte)) == true { return }
+                _ = roster.repairs.withLock { $0.remove(slot) }
+            }
+            if deadline.isOver {
+                throw CoordinationError(
+                    .leaseTimedOut, item: ".group/roster", operation: "repair",
+                    cause: "another member is repairing slot \(slot) and does not come to an end")
+            }
+            pause(nanoseconds: 200_000)
+        }
+    }
+
+    private func giveRightBack(to slot: Int) {
+        _ = try? roster.file.tryLock(.none, ByteRange(start: RosterLayout.repairByte(slot), length: 1))
+        _ = roster.repairs.withLock { $0.remove(slot) }
+    }
+}

@@ -1,0 +1,80 @@
+/// Writes little-endian numbers and counted byte strings.
+struct ByteWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func write<Number: FixedWidthInteger>(_ number: Number) {
+        var rest = number
+        for _ in 0..<(Number.bitWidth / 8) {
+            bytes.append(UInt8(truncatingIfNeeded: rest))
+            rest >>= 8
+        }
+    }
+
+    /// Its length in two bytes, then the bytes. What is longer is cut; callers check first where that matters.
+    mutating func write(counted content: [UInt8]) {
+        let kept = content.prefix(Int(UInt16.max))
+        write(UInt16(kept.count))
+        bytes.append(contentsOf: kept)
+    }
+
+    mutating func write(raw content: [UInt8]) { bytes.append(contentsOf: content) }
+}
+
+/// Reads them again, from bytes that may be anything.
+struct ByteReader {
+    struct TooShort: Error, Equatable {}
+
+    private let bytes: [UInt8]
+    private var position = 0
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    var remaining: Int { bytes.count - position }
+
+    mutating func number<Number: FixedWidthInteger>(_: Number.Type = Number.self) throws(TooShort) -> Number {
+        let width = Number.bitWidth / 8
+        if remaining < width { throw TooShort() }
+        var value: Number = 0
+        for index in (0..<width).reversed() { value = value << 8 | Number(truncatingIfNeeded: bytes[position + index]) }
+        position += width
+        return value
+    }
+
+    mutating func counted() throws(TooShort) -> [UInt8] {
+        let count = try number(UInt16.self)
+        return try raw(Int(count))
+    }
+
+    mutating func raw(_ count: Int) throws(TooShort) -> [UInt8] {
+        if remaining < count { throw TooShort() }
+        defer { position += count }
+        return Array(bytes[position..<(position + count)])
+    }
+}
+
+/// Lower-case hexadecimal digits.
+enum Hexadecimal {
+    static func encode(_ bytes: some Sequence<UInt8>) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    static func decode(_ text: some StringProtocol) -> [UInt8]? {
+        let digits = Array(text.utf8)
+        if !digits.count.isMultiple(of: 2) { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = value(digits[index]), let low = value(digits[index + 1]) else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+}

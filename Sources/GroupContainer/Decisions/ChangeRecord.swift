@@ -1,0 +1,81 @@
+/// What the journal holds of one change.
+struct ChangeRecord: Equatable, Sendable {
+    enum Kind: UInt8, Sendable {
+        case created = 1
+        case modified = 2
+        case removed = 3
+        case moved = 4
+        case touched = 6
+        /// A member became steward; `term` says which one. A control record: not counted, not shown.
+        case term = 64
+    }
+
+    var kind: Kind
+    /// Made by a member under a lease; otherwise found by the steward.
+    var isCoordinated: Bool
+    var path: [UInt8]
+    /// Where it stood before, for `moved`.
+    var from: [UInt8]?
+    /// As it stood right after; nil once it is gone.
+    var state: ItemState?
+    /// Names the operation, so that a repairer finds out whether it is recorded already. Zeros: none.
+    var operation: [UInt8]
+    var processIdentifier: Int32
+    var purpose: [UInt8]
+    /// Nanoseconds since 1970, for people.
+    var time: Int64
+    var term: UInt64 = 0
+
+    static let noOperation = [UInt8](repeating: 0, count: 16)
+
+    enum Fault: Error, Equatable {
+        /// The bytes do not make a record though their checksum is right: a newer version wrote it.
+        case unknown
+    }
+
+    func encoded() -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(kind.rawValue)
+        writer.write(UInt8((isCoordinated ? 1 : 0) | (from != nil ? 2 : 0) | (state != nil ? 4 : 0)))
+        writer.write(UInt16(0))
+        writer.write(processIdentifier)
+        writer.write(time)
+        writer.write(term)
+        writer.write(raw: operation)
+        state?.encode(into: &writer)
+        writer.write(counted: path)
+        if let from { writer.write(counted: from) }
+        writer.write(counted: purpose)
+        return writer.bytes
+    }
+
+    init(decoding bytes: [UInt8]) throws(Fault) {
+        do {
+            var reader = ByteReader(bytes)
+            guard let kind = Kind(rawValue: try reader.number()) else { throw Fault.unknown }
+            self.kind = kind
+            let flags: UInt8 = try reader.number()
+            isCoordinated = flags & 1 != 0
+            _ = try reader.number(UInt16.self)
+            processIdentifier = try reader.number()
+            time = try reader.number()
+            term = try reader.number()
+            operation = try reader.raw(16)
+            state = flags & 4 != 0 ? try ItemState(from: &reader) : nil
+            path = try reader.counted()
+            from = flags & 2 != 0 ? try reader.counted() : nil
+            purpose = try reader.counted()
+        } catch {
+            throw .unknown
+        }
+    }
+
+    init(
+        _ kind: Kind, path: [UInt8], from: [UInt8]? = nil, state: ItemState?, isCoordinated: Bool,
+        operation: [UInt8] = ChangeRecord.noOperation, processIdentifier: Int32, purpose: [UInt8], time: Int64, term: UInt64 = 0
+    ) {
+        (self.kind, self.path, self.from, self.state) = (kind, path, from, state)
+        (self.isCoordinated, self.operation, self.term) = (isCoordinated, operation, term)
+        (self.processIdentifier, self.purpose, self.time) = (processIdentifier, purpose, time)
+    }
+}

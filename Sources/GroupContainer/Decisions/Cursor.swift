@@ -1,0 +1,43 @@
+/// A place in a container's journal, between two changes. It can be kept (`description`, `init(_:)`) and outlives the process: whoever
+/// comes back with it gets exactly what happened since. It names the record before it by its checksum, so a place in another container, or
+/// in one restored from a backup, is recognised and answered with one `rescan`.
+public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
+    /// The first eight bytes of the container's identifier.
+    let container: UInt64
+    let file: UInt32
+    /// Where the next record of that file begins.
+    let offset: UInt32
+    /// Of the record before it; the sequence counts from 1.
+    public let sequence: UInt64
+    let checksum: UInt64
+
+    private static let prefix = "g1-"
+
+    init(container: UInt64, file: UInt32, offset: UInt32, sequence: UInt64, checksum: UInt64) {
+        (self.container, self.file, self.offset, self.sequence, self.checksum) = (container, file, offset, sequence, checksum)
+    }
+
+    /// 67 characters without spaces, for a file, an option or an environment variable.
+    public var description: String {
+        var writer = ByteWriter()
+        writer.write(container)
+        writer.write(file)
+        writer.write(offset)
+        writer.write(sequence)
+        writer.write(checksum)
+        return Self.prefix + Hexadecimal.encode(writer.bytes)
+    }
+
+    /// Nil for what no cursor has ever printed.
+    public init?(_ description: String) {
+        guard description.hasPrefix(Self.prefix), let bytes = Hexadecimal.decode(description.dropFirst(Self.prefix.count)) else {
+            return nil
+        }
+        var reader = ByteReader(bytes)
+        guard bytes.count == 32, let container = try? reader.number(UInt64.self), let file = try? reader.number(UInt32.self),
+            let offset = try? reader.number(UInt32.self), let sequence = try? reader.number(UInt64.self),
+            let checksum = try? reader.number(UInt64.self)
+        else { return nil }
+        self.init(container: container, file: file, offset: offset, sequence: sequence, checksum: checksum)
+    }
+}

@@ -1,0 +1,61 @@
+/// Where everything in the roster lies. The file has this size for ever; nothing in it moves.
+enum RosterLayout {
+    static let slotCount = LogHeader.slotCount
+    static let bucketCount = 256
+    static let pendingCount = 8
+    static let accessCount = 12
+
+    // The first page.
+    static let magic = Array("GROUPRST".utf8)
+    static let version = 8
+    static let incarnation = 16
+    static let boot = 32
+    static let mount = 64
+    static let ticket = 72
+    static let term = 80
+    static let readyTerm = 88
+    /// The steward's slot, plus one.
+    static let steward = 96
+    /// One bit a slot: it has something in `pending`.
+    static let pendingMembers = 128
+    /// 64 pairs of flag and counter; the journal's is the first.
+    static let wakeWords = 256
+    static let wakeCount = 64
+
+    /// 256 buckets of one bit a slot.
+    static let want = 4_096
+    static let bitmapBytes = slotCount / 8
+
+    static let slots = want + bucketCount * bitmapBytes
+    static let slotBytes = 2_048
+    static let size = slots + slotCount * slotBytes
+
+    static func slot(_ index: Int) -> Int { slots + index * slotBytes }
+    static func want(_ bucket: Int) -> Int { want + bucket * bitmapBytes }
+    static func wakeWord(_ index: Int) -> Int { wakeWords + index * 8 }
+
+    // Within a slot.
+    static let process = 0
+    static let user = 4
+    static let started = 8
+    static let nonce = 16
+    static let purpose = 32
+    static let purposeBytes = 96
+    static let pending = 128
+    static let pendingBytes = 32
+    static let accesses = pending + pendingCount * pendingBytes
+    static let accessBytes = 128
+
+    // Within an access.
+    static let accessState = 0
+    static let accessMode = 4
+    static let accessStart = 8
+    static let accessLength = 16
+    static let accessSince = 24
+    static let accessPath = 32
+    static let accessPathBytes = 96
+
+    /// The bytes of the file whose locks say that a slot's member is alive, and that somebody repairs it.
+    static func lifeByte(_ index: Int) -> Int64 { Int64(slot(index)) }
+    static func repairByte(_ index: Int) -> Int64 { Int64(slot(index) + 1) }
+}

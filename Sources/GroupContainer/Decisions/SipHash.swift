@@ -1,0 +1,52 @@
+/// SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012). Swift's own `Hasher` will not do: its key
+/// differs in every process, and these numbers are kept in files. Linear in the number of bytes.
+struct SipHash {
+    private let key: (UInt64, UInt64)
+
+    init(key: (UInt64, UInt64)) { self.key = key }
+
+    func hash(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        var v0 = key.0 ^ 0x736f_6d65_7073_6575
+        var v1 = key.1 ^ 0x646f_7261_6e64_6f6d
+        var v2 = key.0 ^ 0x6c79_6765_6e65_7261
+        var v3 = key.1 ^ 0x7465_6462_7974_6573
+
+        func round() {
+            v0 &+= v1
+            v1 = (v1 << 13 | v1 >> 51) ^ v0
+            v0 = v0 << 32 | v0 >> 32
+            v2 &+= v3
+            v3 = (v3 << 16 | v3 >> 48) ^ v2
+            v0 &+= v3
+            v3 = (v3 << 21 | v3 >> 43) ^ v0
+            v2 &+= v1
+            v1 = (v1 << 17 | v1 >> 47) ^ v2
+            v2 = v2 << 32 | v2 >> 32
+        }
+
+        var word: UInt64 = 0
+        var shift: UInt64 = 0
+        var count: UInt64 = 0
+        for byte in bytes {
+            word |= UInt64(byte) << shift
+            shift += 8
+            count &+= 1
+            if shift == 64 {
+                v3 ^= word
+                round()
+                round()
+                v0 ^= word
+                word = 0
+                shift = 0
+            }
+        }
+        word |= count << 56
+        v3 ^= word
+        round()
+        round()
+        v0 ^= word
+        v2 ^= 0xff
+        for _ in 0..<4 { round() }
+        return v0 ^ v1 ^ v2 ^ v3
+    }
+}

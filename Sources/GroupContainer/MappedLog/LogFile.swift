@@ -1,0 +1,149 @@
+import SystemCalls
+
+/// One file of a mapped log: a header page, then records. The protocol of its words is `LogHeader`'s.
+///
+/// Each record is the header word, the body's length in four bytes, the body, zeros up to a multiple of eight, and a checksum (SipHash,
+/// keyed by the file's salt and the record's place).
+final class LogFile: Sendable {
+    let descriptor: FileDescriptor
+    let map: SharedMap
+    let header: LogFileHeader
+    /// For errors: "journal/1.log".
+    let name: String
+    /// Where the file ended when its successor was made; nil while it is the last one, or its seal says it.
+    let end: Int?
+
+    /// Everything before this place is committed or void. Guards nothing but itself: it saves scanning again.
+    private let resolved: Guarded<LogPosition>
+
+    /// What a record needs besides its body.
+    static func byteCount(bodyCount: Int) -> Int { 8 + (4 + bodyCount + 7) / 8 * 8 + 8 }
+
+    init(name: String, descriptor: consuming FileDescriptor, end: Int?) throws(CoordinationError) {
+        self.name = name
+        self.end = end
+        let page: [UInt8]
+        let size: UInt64
+        do throws(Errno) {
+            var first = [UInt8](repeating: 0, count: LogFileHeader.size)
+            let count = try descriptor.read(into: &first)
+            page = Array(first[..<count])
+            size = try descriptor.status().size
+        } catch {
+            throw CoordinationError(error, item: name, operation: "read")
+        }
+        do {
+            header = try LogFileHeader(decoding: page)
+        } catch {
+            switch error {
+            case .damaged: throw .damaged(name, operation: "open", "its first page is not a log's")
+            case .newer(let format):
+                throw CoordinationError(
+                    .newerFormat, item: name, operation: "open", cause: "the log has format \(format), this version knows 1")
+            }
+        }
+        guard size >= header.capacity, header.capacity >= UInt64(LogFileHeader.size) + 8, header.capacity < 1 << 32 else {
+            throw .damaged(name, operation: "open", "it was cut short: \(size) of \(header.capacity) bytes are left")
+        }
+        do throws(Errno) {
+            map = try SharedMap(descriptor, size: Int(header.capacity))
+        } catch {
+            throw CoordinationError(error, item: name, operation: "map")
+        }
+        self.descriptor = descriptor
+        resolved = Guarded(LogPosition.start(of: header))
+    }
+
+    var capacity: Int { map.size }
+
+    /// The header word at a place, if the place can hold one.
+    func reading(at offset: Int) throws(CoordinationError) -> LogHeader.Reading {
+        if map.isDamaged { throw .damaged(name, operation: "read", "it was truncated, or its disk is full, while it was in use") }
+        guard offset >= LogFileHeader.size, offset <= capacity - 8, offset.isMultiple(of: 8) else {
+            throw .damaged(name, operation: "read", "a record would lie outside of it, at byte \(offset)")
+        }
+        let reading = LogHeader.decode(map.load64(offset), place: offset, salt: header.salt)
+        switch reading {
+        case .damaged: throw .damaged(name, operation: "read", "the record header at byte \(offset) is not one")
+        case .record(let record) where record.state != .seal && offset + record.byteCount > capacity - 8:
+            throw .damaged(name, operation: "read", "the record at byte \(offset) reaches over its end")
+        default: return reading
+        }
+    }
+
+    /// Compare-and-swap of a header word.
+    func exchange(at offset: Int, _ expected: LogHeader?, _ desired: LogHeader) -> Bool {
+        map.exchange64(
+            offset, expected?.encoded(place: offset, salt: header.salt) ?? 0, desired.encoded(place: offset, salt: header.salt))
+    }
+
+    func writeBody(_ body: [UInt8], at offset: Int, units: Int) {
+        var writer = ByteWriter()
+        writer.write(UInt32(body.count))
+        writer.write(raw: body)
+        map.write(writer.bytes, at: offset + 8)
+        map.store64(offset + units * 8 - 8, checksum(of: body, at: offset))
+    }
+
+    private func checksum(of body: [UInt8], at offset: Int) -> UInt64 {
+        SipHash(key: (header.salt, UInt64(offset))).hash(body)
+    }
+
+    /// The body of a committed record, or nil where its checksum does not fit. Linear in its length.
+    func body(at offset: Int, _ record: LogHeader) -> (bytes: [UInt8], checksum: UInt64)? {
+        let count = Int(map.load32(offset + 8))
+        guard Self.byteCount(bodyCount: count) == record.byteCount else { return nil }
+        let body = map.bytes(offset + 12, count: count)
+        let stored = map.load64(offset + record.byteCount - 8)
+        return stored == checksum(of: body, at: offset) ? (body, stored) : nil
+    }
+
+    /// The checksum of the record that ends at a place.
+    func checksum(before offset: Int) -> UInt64 { offset <= LogFileHeader.size ? 0 : map.load64(offset - 8) }
+
+    /// Makes every record before `limit` committed or void, and counts: the position at `limit`, or at the end if that comes
+    /// first. What is reserved gets its time, then it is voided. Linear in the records since the last call.
+    func resolve(upTo limit: Int) throws(CoordinationError) -> LogPosition {
+        var place = resolved.withLock { $0 }
+        if place.offset >= limit { place = .start(of: header) }
+        while place.offset < limit {
+            guard case .record(let record) = try reading(at: place.offset) else { break }
+            if record.state == .seal { break }
+            if record.state == .reserved {
+                awaitOrVoid(record, at: place.offset)
+                continue
+            }
+            if record.state == .committed && !record.isControl { place.sequence += 1 }
+            place.offset += record.byteCount
+        }
+        place.checksum = checksum(before: place.offset)
+        let reached = place
+        resolved.withLock { if reached.offset > $0.offset { $0 = reached } }
+        return reached
+    }
+
+    /// Gives a reservation its time; if it is one still, it is made void. Its owner finds that out and appends again.
+    func awaitOrVoid(_ record: LogHeader, at offset: Int) {
+        let word = record.encoded(place: offset, salt: header.salt)
+        let deadline = monotonicNanoseconds() + record.patience
+        while map.load64(offset) == word {
+            if monotonicNanoseconds() >= deadline {
+                var void = record
+                void.state = .void
+                _ = exchange(at: offset, record, void)
+                return
+            }
+            pause(nanoseconds: 20_000)
+        }
+    }
+
+    /// The first place from which on nothing is written, or that of the seal. Does not wait for reservations.
+    func findEnd() throws(CoordinationError) -> (offset: Int, isSealed: Bool) {
+        var offset = resolved.withLock { $0.offset }
+        while true {
+            guard case .record(let record) = try reading(at: offset) else { return (offset, false) }
+            if record.state == .seal { return (offset, true) }
+            offset += record.byteCount
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import SystemCalls
+
+/// How files of a log come into being: built under a private name, complete and on the disk, then renamed to their number without
+/// replacing. Who comes second discards; who is stopped in between stops nobody.
+extension MappedLog {
+    private static let spare = Array("spare".utf8)
+
+    /// A change must not fail for want of room once it is visible. Called before: when the last file runs low, the next one is
+    /// allocated now.
+    func ensureRoom() throws(CoordinationError) {
+        let file = try last()
+        if try file.findEnd().offset < file.capacity / 4 * 3 { return }
+        try translating("\(name)/spare", "allocate") { () throws(Errno) in
+            if try folder.statusIfPresent(of: Self.spare) != nil { return }
+            let name = try allocate()
+            do throws(Errno) {
+                try folder.rename(name, to: Self.spare, in: folder, replacing: false)
+            } catch {
+                try? folder.unlink(name)
+                if error != .exists { throw error }
+            }
+        }
+    }
+
+    /// Makes the file that follows `end`, or the first one. Returns the one that won.
+    func makeFile(after end: LogPosition?) throws(CoordinationError) -> LogFile {
+        let number = (end?.file ?? 0) + 1
+        let label = "\(name)/\(number).log"
+        try translating(label, "create") { () throws(Errno) in
+            var name = try claimSpare()
+            if name == nil { name = try allocate() }
+            guard let name else { return }
+            do throws(Errno) {
+                let file = try FileDescriptor.open(name, in: folder, .writing)
+                let header = LogFileHeader(
+                    salt: randomWord(), number: number, base: end?.sequence ?? 0, previousEnd: UInt64(end?.offset ?? 0),
+                    capacity: UInt64(surroundings.capacity), container: surroundings.container,
+                    incarnation: surroundings.incarnation, created: wallNanoseconds())
+                try file.writeAll(header.encoded())
+                // The salt must be on the disk before the first record that uses it.
+                try file.synchronize()
+                try folder.rename(name, to: Array("\(number).log".utf8), in: folder, replacing: false)
+                try folder.synchronize()
+            } catch {
+                try? folder.unlink(name)
+                if error != .exists { throw error }
+            }
+        }
+        guard let file = try file(number) else { throw .damaged(label, operation: "open", "the file vanished") }
+        return file
+    }
+
+    /// An empty file with all its blocks, under a name that nobody else uses.
+    private func allocate() throws(Errno) -> [UInt8] {
+        let name = Array("new-\(surroundings.slot)-\(Hexadecimal.encode(randomBytes(8)))".utf8)
+        let file = try FileDescriptor.open(name, in: folder, [.readingAndWriting, .creating, .exclusively], mode: 0o600)
+        do {
+            try file.setMode(surroundings.fileMode)
+            file.avoidCopyOnWrite()
+            try file.allocate(surroundings.capacity)
+        } catch {
+            try? folder.unlink(name)
+            throw error
+        }
+        return name
+    }
+
+    /// Only one rename away from the spare can succeed.
+    private func claimSpare() throws(Errno) -> [UInt8]? {
+        let name = Array("new-\(surroundings.slot)-\(Hexadecimal.encode(randomBytes(8)))".utf8)
+        do {
+            try folder.rename(Self.spare, to: name, in: folder, replacing: false)
+            return name
+        } catch {
+            if error == .noSuchEntry { return nil }
+            throw error
+        }
+    }
+}

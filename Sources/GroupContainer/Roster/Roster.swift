@@ -1,0 +1,129 @@
+import SystemCalls
+
+/// The shared map of live members: who they are, what they hold, wait for and have pending. One slot a member; a slot is alive as
+/// long as its byte of the file is locked, which the kernel ends with the process: no heartbeat, no clock, no reuse of process numbers.
+final class Roster: Sendable {
+    let map: SharedMap
+    let file: FileDescriptor
+    /// This member's own.
+    let slot: Int
+    /// Random; the first half of every operation's name.
+    let nonce: UInt64
+    /// Which of this member's threads repairs which slot: they share the descriptor, so its locks do not part them.
+    let repairs = Guarded(Set<Int>())
+    /// How many of this member's requests wait in each bucket, so that the last one clears the bit.
+    let wanting = Guarded([Int: Int]())
+    /// Which entries of its own slot are taken.
+    let entries = Guarded(RosterEntries())
+
+    struct RosterEntries: Sendable {
+        var pending = Set<Int>()
+        var accesses = Set<Int>()
+        var operations: UInt64 = 0
+    }
+
+    /// The mapped file, before this member has a slot in it.
+    struct Open: ~Copyable {
+        let map: SharedMap
+        let file: FileDescriptor
+    }
+
+    /// Opens it, or makes it. Only while the container's opening byte is held.
+    static func open(in group: borrowing FileDescriptor, fileMode: UInt32) throws(CoordinationError) -> Open {
+        let name = Array("roster".utf8)
+        do throws(Errno) {
+            if try group.statusIfPresent(of: name) == nil { try create(in: group, fileMode: fileMode) }
+            let file = try FileDescriptor.open(name, in: group, .readingAndWriting)
+            try file.closeInForkedChild()
+            if try file.status().size >= UInt64(RosterLayout.size) {
+                let map = try SharedMap(file, size: RosterLayout.size)
+                let version = map.load32(RosterLayout.version)
+                if map.bytes(0, count: 8) == RosterLayout.magic && version == 1 { return Open(map: map, file: file) }
+            }
+        } catch {
+            throw CoordinationError(error, item: ".group/roster", operation: "open")
+        }
+        throw .damaged(".group/roster", operation: "open", "it is not a roster, or was cut short")
+    }
+
+    private static func create(in group: borrowing FileDescriptor, fileMode: UInt32) throws(Errno) {
+        let name = Array("roster.new".utf8)
+        let file = try FileDescriptor.open(name, in: group, [.readingAndWriting, .creating, .truncating], mode: 0o600)
+        do {
+            try file.setMode(fileMode)
+            try file.allocate(RosterLayout.size)
+            var header = ByteWriter()
+            header.write(raw: RosterLayout.magic)
+            header.write(UInt32(1))
+            header.write(UInt32(RosterLayout.slotCount))
+            try file.writeAll(header.bytes)
+            try group.rename(name, to: Array("roster".utf8), in: group, replacing: false)
+        } catch {
+            try? group.unlink(name)
+            throw error
+        }
+    }
+
+    init(_ open: consuming Open, slot: Int, nonce: UInt64) {
+        map = open.map
+        file = open.file
+        self.slot = slot
+        self.nonce = nonce
+    }
+
+    deinit { file.forgetInForkedChild() }
+
+    /// Sixteen bytes that name one operation of one member.
+    func makeOperation() -> [UInt8] {
+        let number = entries.withLock { entries in
+            entries.operations += 1
+            return entries.operations
+        }
+        var writer = ByteWriter()
+        writer.write(nonce)
+        writer.write(number)
+        return writer.bytes
+    }
+
+    /// Asks the kernel. System calls: fcntl(F_OFD_GETLK)
+    func isAlive(_ other: Int) -> Bool {
+        if other == slot { return true }  // one's own lock reads as free
+        let byte = ByteRange(start: RosterLayout.lifeByte(other), length: 1)
+        // Where the kernel will not say, nobody is called dead.
+        do { return try file.conflict(with: .exclusive, byte) != nil } catch { return true }
+    }
+
+    /// A member, as far as its slot says; anything in it may be wrong.
+    struct Member: Sendable {
+        var slot: Int
+        var processIdentifier: Int32
+        var user: UInt32
+        var nonce: UInt64
+        var purpose: String
+        var started: Int64
+    }
+
+    func member(at index: Int) -> Member? {
+        let base = RosterLayout.slot(index)
+        let process = Int32(truncatingIfNeeded: map.load32(base + RosterLayout.process))
+        if process == 0 { return nil }
+        let text = map.bytes(base + RosterLayout.purpose, count: RosterLayout.purposeBytes).prefix { $0 != 0 }
+        return Member(
+            slot: index, processIdentifier: process, user: map.load32(base + RosterLayout.user),
+            nonce: map.load64(base + RosterLayout.nonce), purpose: printable(Array(text)),
+            started: Int64(bitPattern: map.load64(base + RosterLayout.started)))
+    }
+
+    /// Those alive now.
+    func liveMembers() -> [Member] {
+        (0..<RosterLayout.slotCount).compactMap { index in member(at: index).flatMap { isAlive(index) ? $0 : nil } }
+    }
+
+    func setPurpose(_ purpose: String) {
+        let base = RosterLayout.slot(slot) + RosterLayout.purpose
+        let text = Array(purpose.utf8.prefix(RosterLayout.purposeBytes - 1))
+        map.write(text + [UInt8](repeating: 0, count: RosterLayout.purposeBytes - text.count), at: base)
+    }
+
+    func ticket() -> UInt64 { map.add64(RosterLayout.ticket, 1) }
+}

@@ -1,0 +1,67 @@
+import SystemCalls
+
+/// Taking a slot. Only while the container's opening byte is held, so one at a time.
+extension Roster.Open {
+    /// Whether anybody else has the container open. One call: the kernel looks for any lock on any slot.
+    func hasLiveMember() throws(Errno) -> Bool {
+        let slots = ByteRange(start: RosterLayout.lifeByte(0), length: Int64(RosterLayout.slotCount * RosterLayout.slotBytes))
+        return try file.conflict(with: .exclusive, slots) != nil
+    }
+
+    var incarnation: [UInt8] { map.bytes(RosterLayout.incarnation, count: 16) }
+
+    /// What was mapped before a boot, or before the file system was mounted anew, may have reached the disk in part. A
+    /// new incarnation says so to every log. Nobody else may be alive.
+    func renewIncarnation(boot: [UInt8], mount: UInt64) {
+        let known = map.bytes(RosterLayout.boot, count: 32)
+        let isNew = incarnation.allSatisfy { $0 == 0 }
+        if !isNew && known == boot && map.load64(RosterLayout.mount) == mount { return }
+        // Whatever the slots say is of another time; what was pending is found by comparing the tree.
+        map.write([UInt8](repeating: 0, count: RosterLayout.size - RosterLayout.pendingMembers), at: RosterLayout.pendingMembers)
+        map.write(boot + [UInt8](repeating: 0, count: 32 - boot.count), at: RosterLayout.boot)
+        map.store64(RosterLayout.mount, mount)
+        map.write(randomBytes(16), at: RosterLayout.incarnation)
+    }
+
+    /// A slot whose member is gone, locked for this one. `leftovers` are those of the slot's last member that are to be repaired before
+    /// anything is written into it: the caller does that and then calls `occupy`.
+    func takeFreeSlot() throws(Errno) -> (slot: Int, needsRepair: Bool)? {
+        for slot in 0..<RosterLayout.slotCount {
+            let repair = ByteRange(start: RosterLayout.repairByte(slot), length: 1)
+            let life = ByteRange(start: RosterLayout.lifeByte(slot), length: 1)
+            // A slot that somebody repairs is not free yet.
+            guard try file.tryLock(.exclusive, repair) else { continue }
+            let isFree = try file.tryLock(.exclusive, life)
+            let needsRepair = map.load32(RosterLayout.slot(slot) + RosterLayout.process) != 0
+            // While it is repaired, nobody must think that the dead member lives.
+            if isFree && needsRepair { _ = try file.tryLock(.none, life) }
+            if isFree { return (slot, needsRepair) }
+            _ = try file.tryLock(.none, repair)
+        }
+        return nil
+    }
+}
+
+extension Roster {
+    /// Makes the taken slot this member's.
+    func occupy(purpose: String) throws(Errno) {
+        let base = RosterLayout.slot(slot)
+        _ = try file.tryLock(.exclusive, ByteRange(start: RosterLayout.lifeByte(slot), length: 1))
+        map.write([UInt8](repeating: 0, count: RosterLayout.slotBytes), at: base)
+        map.store64(base + RosterLayout.nonce, nonce)
+        map.store64(base + RosterLayout.started, UInt64(bitPattern: wallNanoseconds()))
+        map.store32(base + RosterLayout.user, effectiveUser())
+        setPurpose(purpose)
+        map.store32(base + RosterLayout.process, UInt32(bitPattern: processIdentifier()))
+        _ = try file.tryLock(.none, ByteRange(start: RosterLayout.repairByte(slot), length: 1))
+    }
+
+    /// Gives the slot back; where something is pending still, it is left as that of a dead member, to be repaired.
+    func leave() {
+        if map.load64(RosterLayout.pendingMembers + slot / 64 * 8) >> UInt64(slot % 64) & 1 == 0 {
+            clearWants(of: slot)
+            map.store32(RosterLayout.slot(slot) + RosterLayout.process, 0)
+        }
+        _ = try? file.tryLock(.none, ByteRange(start: RosterLayout.lifeByte(slot), length: 1))
+    }
+}

@@ -1,0 +1,67 @@
+import SystemCalls
+
+/// `pending`: changes between their rename and their record. Whoever gets a lease looks here first.
+extension Roster {
+    struct PendingChange: Equatable, Sendable {
+        var slot: Int
+        var entry: Int
+        /// The first offset of the item's block; all ones for one that covers every item.
+        var block: UInt64
+        var operation: [UInt8]
+    }
+
+    /// Announces a change. Nil when all eight entries are taken: the caller waits.
+    func setPending(block: LeaseBlock, operation: [UInt8]) -> Int? {
+        entries.withLock { entries in
+            guard let entry = (0..<RosterLayout.pendingCount).first(where: { !entries.pending.contains($0) }) else { return nil }
+            entries.pending.insert(entry)
+            let place = pendingPlace(slot, entry)
+            map.write(operation, at: place + 8)
+            map.store64(place, UInt64(block.start))
+            map.setBits64(RosterLayout.pendingMembers + slot / 64 * 8, 1 << UInt64(slot % 64))
+            return entry
+        }
+    }
+
+    func clearPending(_ entry: Int) {
+        entries.withLock { entries in
+            map.store64(pendingPlace(slot, entry), 0)
+            entries.pending.remove(entry)
+            if entries.pending.isEmpty { clearPendingBit(slot) }
+        }
+    }
+
+    private func pendingPlace(_ slot: Int, _ entry: Int) -> Int {
+        RosterLayout.slot(slot) + RosterLayout.pending + entry * RosterLayout.pendingBytes
+    }
+
+    private func clearPendingBit(_ slot: Int) {
+        map.clearBits64(RosterLayout.pendingMembers + slot / 64 * 8, 1 << UInt64(slot % 64))
+    }
+
+    /// Slots with something pending. Sixteen loads where there is nothing.
+    func slotsWithPending() -> [Int] {
+        (0..<RosterLayout.bitmapBytes / 8).flatMap { word -> [Int] in
+            let bits = map.load64(RosterLayout.pendingMembers + word * 8)
+            return bits == 0 ? [] : (0..<64).filter { bits >> UInt64($0) & 1 == 1 }.map { word * 64 + $0 }
+        }
+    }
+
+    func pending(of slot: Int) -> [PendingChange] {
+        (0..<RosterLayout.pendingCount).compactMap { entry in
+            let place = pendingPlace(slot, entry)
+            let block = map.load64(place)
+            return block == 0 ? nil : PendingChange(slot: slot, entry: entry, block: block, operation: map.bytes(place + 8, count: 16))
+        }
+    }
+
+    /// Only with the right to repair the slot.
+    func forget(_ change: PendingChange) { map.store64(pendingPlace(change.slot, change.entry), 0) }
+
+    /// Only with the right to repair the slot: it is as if its member had left.
+    func clear(slot: Int) {
+        clearPendingBit(slot)
+        clearWants(of: slot)
+        map.store32(RosterLayout.slot(slot) + RosterLayout.process, 0)
+    }
+}
