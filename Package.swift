@@ -52,6 +52,7 @@ let package = Package(
             name: "todo-widget", dependencies: ["Widgets", "CommandLineKit"], path: "Sources/Examples/todo-widget",
             swiftSettings: strict),
         .testTarget(name: "CommandLineKitTests", dependencies: ["CommandLineKit"], swiftSettings: strict),
+        .testTarget(name: "SystemCallsTests", dependencies: ["SystemCalls"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -17,6 +17,7 @@ package struct Errno: Error, Equatable, Hashable, Sendable, CustomStringConverti
     package static let crossesDevices = Errno(EXDEV)
     package static let notAFolder = Errno(ENOTDIR)
     package static let isAFolder = Errno(EISDIR)
+    package static let busy = Errno(EBUSY)
     package static let invalid = Errno(EINVAL)
     package static let tooManyFiles = Errno(EMFILE)
     package static let noSpace = Errno(ENOSPC)

@@ -59,6 +59,14 @@ void clinux_fork_forget(int descriptor);
 int clinux_futex_wait(void *word, uint32_t expected, int64_t nanoseconds);
 int clinux_futex_wake_all(void *word);
 
+// Readiness of descriptors. The wait fills in which of those added can be read, at most `capacity` of them, and
+// returns how many; 0 is the time-out, and a negative time has none.
+
+int clinux_epoll_create(void);
+int clinux_epoll_add(int epoll, int descriptor);
+int clinux_epoll_wait(int epoll, int64_t nanoseconds, int32_t *ready, int capacity);
+int clinux_eventfd(void);
+
 // Maps that a stranger's truncation or a full disk may not kill us for: an access beyond the file's end reads zero
 // from then on, and the guard's slot says that it happened. Returns a slot, or -1 when all are taken.
 

@@ -1,0 +1,38 @@
+#if !InotifyTools
+    import Glibc
+
+    /// Events from the kernel directly: for those who cannot take libinotifytools' licence.
+    struct InotifySource: ~Copyable {
+        private let queue: FileDescriptor
+        private var buffer = [UInt8](repeating: 0, count: 65_536)
+
+        var descriptor: Int32 { queue.number }
+
+        /// System calls: inotify_init1(2)
+        init() throws(Errno) {
+            queue = FileDescriptor(owning: try check { inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK)) })
+        }
+
+        /// System calls: read(2)
+        mutating func readEverything() throws(Errno) -> [InotifyEvent] {
+            var events: [InotifyEvent] = []
+            while true {
+                let count: Int
+                do {
+                    count = try queue.read(into: &buffer)
+                } catch {
+                    guard error == .tryAgain else { throw error }
+                    return events
+                }
+                unsafe buffer.withUnsafeBytes { bytes in
+                    var rest = unsafe bytes.prefix(count)
+                    while let head = unsafe UnsafeRawBufferPointer(rebasing: rest).baseAddress, unsafe !rest.isEmpty {
+                        let length = Int(unsafe head.load(as: inotify_event.self).len)
+                        unsafe events.append(InotifyEvent(head))
+                        unsafe rest = rest.dropFirst(InotifyEvent.headSize + length)
+                    }
+                }
+            }
+        }
+    }
+#endif
