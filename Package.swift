@@ -12,6 +12,8 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ImmutableWeakCaptures"),
 ]
 
+let commands: [Target.Dependency] = ["GroupContainer", "SystemCalls", "CommandLineKit", "ContainerCommands"]
+
 let package = Package(
     name: "group-container",
     products: [
@@ -26,7 +28,9 @@ let package = Package(
         .default(enabledTraits: ["InotifyTools"]),
         .trait(
             name: "InotifyTools",
-            description: "Receive inotify events through libinotifytools, which is GPL-2 only; without it, from the kernel directly."),
+            description: """
+                Receive inotify events through libinotifytools, which is GPL-2 only; without it, from the kernel.
+                """)
     ],
     targets: [
         .systemLibrary(name: "CInotifyTools", providers: [.apt(["libinotifytools0-dev"])]),
@@ -41,15 +45,16 @@ let package = Package(
         .target(name: "GroupContainer", dependencies: ["SystemCalls"], swiftSettings: strict),
         .target(name: "Widgets", dependencies: ["GroupContainer"], swiftSettings: strict),
         .target(name: "CommandLineKit", swiftSettings: strict),
+        .target(
+            name: "ContainerCommands", dependencies: ["GroupContainer", "SystemCalls", "CommandLineKit"],
+            swiftSettings: strict),
+        .executableTarget(name: "watch-group", dependencies: commands, swiftSettings: strict),
+        .executableTarget(name: "groupctl", dependencies: commands + ["Widgets"], swiftSettings: strict),
         .executableTarget(
-            name: "watch-group", dependencies: ["GroupContainer", "CommandLineKit"], swiftSettings: strict),
-        .executableTarget(
-            name: "groupctl", dependencies: ["GroupContainer", "Widgets", "CommandLineKit"], swiftSettings: strict),
-        .executableTarget(
-            name: "todo", dependencies: ["GroupContainer", "CommandLineKit"], path: "Sources/Examples/todo",
+            name: "todo", dependencies: commands, path: "Sources/Examples/todo",
             swiftSettings: strict),
         .executableTarget(
-            name: "todo-widget", dependencies: ["Widgets", "CommandLineKit"], path: "Sources/Examples/todo-widget",
+            name: "todo-widget", dependencies: commands + ["Widgets"], path: "Sources/Examples/todo-widget",
             swiftSettings: strict),
         .testTarget(name: "CommandLineKitTests", dependencies: ["CommandLineKit"], swiftSettings: strict),
         .testTarget(name: "SystemCallsTests", dependencies: ["SystemCalls"], swiftSettings: strict),

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -58,6 +59,8 @@ int clinux_allocate(int descriptor, int64_t size) { return fallocate(descriptor,
 int clinux_free_range(int descriptor, int64_t start, int64_t length) {
     return fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, start, length);
 }
+
+int clinux_memory_file(void) { return memfd_create("input", MFD_CLOEXEC); }
 
 int clinux_pipe(int32_t ends[2]) { return pipe2(ends, O_CLOEXEC); }
 

@@ -87,3 +87,17 @@ int clinux_spawn(char *const arguments[], int input, int output, int dieWithPare
     *child = pid;
     return 0;
 }
+
+static volatile sig_atomic_t noted;
+
+static void note(int number) { noted = number; }
+
+void clinux_note_signals(void) {
+    struct sigaction action = {.sa_handler = note};  // without SA_RESTART: a sleep ends
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}
+
+int clinux_noted_signal(void) { return noted; }

@@ -78,3 +78,8 @@ package struct StandardOutput: ~Copyable, Sendable {
         return unsafe poll(&entry, 1, timeout) > 0 ? Int32(entry.revents) : 0
     }
 }
+
+extension StandardOutput {
+    /// Whether somebody looks at it rather than a program.
+    package static var isTerminal: Bool { isatty(1) == 1 }
+}

@@ -30,15 +30,27 @@ package struct ChildProcess: ~Copyable {
     }
 }
 
-/// Both ends of a pipe. System calls: pipe2(2)
-package struct Pipe: ~Copyable {
-    package let reading: FileDescriptor
-    package let writing: FileDescriptor
-
-    package init() throws(Errno) {
+extension ChildProcess {
+    /// Runs a command with `input` as its standard input and returns what it prints, and its exit status. The input is a file in
+    /// memory rather than a pipe, so a command that prints before it has read everything cannot come to a standstill.
+    /// It dies when the calling thread does. System calls: memfd_create(2), pipe2(2)
+    package static func filter(_ words: [[UInt8]], input: [UInt8]) throws(Errno) -> (output: [UInt8], status: Int32) {
+        let source = FileDescriptor(owning: try check { clinux_memory_file() })
+        try source.writeAll(input)
+        _ = try check { lseek(source.number, 0, SEEK_SET) }
         var ends: [Int32] = [-1, -1]
         _ = try check { unsafe clinux_pipe(&ends) }
-        reading = FileDescriptor(owning: ends[0])
-        writing = FileDescriptor(owning: ends[1])
+        let reading = FileDescriptor(owning: ends[0])
+        let writing = FileDescriptor(owning: ends[1])
+        let child = try start(words, input: source, output: writing)
+        let output = try reading.readAll()
+        return (output, try child.wait())
+    }
+
+    /// Closes our end of its output, so that reading it comes to an end.
+    private static func start(
+        _ words: [[UInt8]], input: borrowing FileDescriptor, output: consuming FileDescriptor
+    ) throws(Errno) -> ChildProcess {
+        try ChildProcess(words, input: input, output: output, diesWithParent: true)
     }
 }

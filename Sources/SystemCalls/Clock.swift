@@ -20,3 +20,16 @@ package func pause(nanoseconds: Int64) {
     var left = timespec()
     while unsafe nanosleep(&time, &left) == -1 && errno == EINTR { time = left }  // allowed: the wrapper itself
 }
+
+/// A moment as people write it, in UTC. Library calls: gmtime_r(3)
+package struct CalendarTime: Sendable {
+    package let year, month, day, hour, minute, second: Int
+
+    package init(secondsSince1970: Int64) {
+        var seconds = time_t(secondsSince1970)
+        var parts = unsafe tm()
+        unsafe gmtime_r(&seconds, &parts)
+        unsafe (year, month, day) = (Int(parts.tm_year) + 1_900, Int(parts.tm_mon) + 1, Int(parts.tm_mday))
+        unsafe (hour, minute, second) = (Int(parts.tm_hour), Int(parts.tm_min), Int(parts.tm_sec))
+    }
+}

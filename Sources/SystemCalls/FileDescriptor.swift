@@ -54,7 +54,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
             do throws(Errno) {
                 return FileDescriptor(
                     owning: try retryingOnInterrupt {
-                        unsafe withCString(path) { unsafe clinux_openat2(number, $0, access.rawValue, mode, resolution.flags) }
+                        unsafe withCString(path) { unsafe clinux_openat2(number, $0, access.rawValue, access.contains(.creating) ? mode : 0, resolution.flags) }
                     })
             } catch {
                 if error.code != EAGAIN { throw error }
@@ -66,7 +66,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     package static func open(path: [UInt8], _ access: Access, mode: UInt32 = 0) throws(Errno) -> FileDescriptor {
         FileDescriptor(
             owning: try retryingOnInterrupt {
-                unsafe withCString(path) { unsafe clinux_openat2(AT_FDCWD, $0, access.rawValue, mode, 0) }
+                unsafe withCString(path) { unsafe clinux_openat2(AT_FDCWD, $0, access.rawValue, access.contains(.creating) ? mode : 0, 0) }
             })
     }
 

@@ -29,3 +29,6 @@ package func groupNumber(named name: String) -> UInt32? {
     guard let entry = unsafe getgrnam(name) else { return nil }
     return unsafe entry.pointee.gr_gid
 }
+
+/// Ends the process after what was registered with atexit(3).
+package func exitProcess(_ status: Int32) -> Never { exit(status) }

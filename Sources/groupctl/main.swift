@@ -1,1 +1,17 @@
-print("x")
+import CommandLineKit
+import ContainerCommands
+
+CommandRun.main(GroupControl.specification) { run in
+    switch run.arguments.subcommands.first {
+    case "create": try create(&run)
+    case "path": try path(&run)
+    case "list": try list(&run)
+    case "read": try read(&run)
+    case "write": try write(&run)
+    case "update": try update(&run)
+    case "changes": try changes(&run)
+    case "refresh": try refresh(&run)
+    case "status": try status(&run)
+    default: throw run.arguments.usageError("say what to do: create, list, read, write, …")
+    }
+}

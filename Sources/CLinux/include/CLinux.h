@@ -25,6 +25,7 @@ long clinux_filesystem_type(int descriptor);
 int clinux_set_nocow(int descriptor);
 int clinux_allocate(int descriptor, int64_t size);
 int clinux_free_range(int descriptor, int64_t start, int64_t length);
+int clinux_memory_file(void);
 int clinux_pipe(int32_t ends[2]);
 
 // Byte locks that belong to the open file description (F_OFD_SETLK, F_OFD_GETLK).
@@ -77,6 +78,10 @@ int clinux_map_is_damaged(int slot);
 // Starts a program with its standard input and output replaced (-1: inherited). With `dieWithParent` the child is
 // killed when the calling *thread* ends. Returns 0 or an errno, that of exec included.
 int clinux_spawn(char *const arguments[], int input, int output, int dieWithParent, int32_t *child);
+
+// Makes SIGINT, SIGTERM and SIGHUP leave their number behind and do nothing else.
+void clinux_note_signals(void);
+int clinux_noted_signal(void);
 
 int clinux_set_thread_name(const char *name);
 

@@ -9,6 +9,7 @@ final class Member: Sendable {
     let lockFile: LockFile
     let roster: Roster
     let journal: Journal
+    let sleeper: JournalSleeper
     /// A slot has eight `pending` entries; a ninth change waits here.
     let changeRoom = DispatchSemaphore(value: RosterLayout.pendingCount)
     private let forkGeneration: UInt32
@@ -18,6 +19,7 @@ final class Member: Sendable {
     ) {
         (self.folder, self.format, self.hashKey) = (folder, format, hashKey)
         (self.lockFile, self.roster, self.journal) = (lockFile, roster, journal)
+        sleeper = JournalSleeper(roster)
         forkGeneration = SystemCalls.forkGeneration
     }
 

@@ -1,4 +1,4 @@
-import SystemCalls
+package import SystemCalls
 
 extension CoordinationError {
     /// The one place where the kernel's reasons become ours.
@@ -57,4 +57,18 @@ func printable(_ bytes: [UInt8]) -> String {
         let digits = String(byte, radix: 8)
         return "\\" + String(repeating: "0", count: 3 - digits.count) + digits
     }.joined()
+}
+
+extension CoordinationError {
+    /// A file that keeps a cursor outside of the container could not be read or written.
+    package static func cursorFile(_ path: [UInt8], _ errno: Errno) -> CoordinationError {
+        CoordinationError(errno, item: printable(path), operation: "keep the cursor in")
+    }
+
+    /// A file that should hold a cursor holds something else.
+    package static func damagedCursorFile(_ path: [UInt8]) -> CoordinationError {
+        CoordinationError(
+            .damaged, item: printable(path), operation: "read the cursor from", cause: "it does not hold one",
+            advice: "remove the file to begin as --since says")
+    }
 }

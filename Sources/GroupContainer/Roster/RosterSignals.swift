@@ -39,16 +39,16 @@ extension Roster {
     private static let asleep: UInt32 = 1
     private static let waking: UInt32 = 2
 
-    /// Sleeps until `wake`, unless `isReady` says after the flag was set that there is no need; at most 100 ms, so that not even a
+    /// Sleeps until `wake`, unless `isReady` says after the flag was set that there is no need; at most `limit` nanoseconds or 100 ms, so that not even a
     /// waker that died in the middle is missed for long. System calls: futex(FUTEX_WAIT)
-    func sleep(on word: Int, unless isReady: () -> Bool) {
+    func sleep(on word: Int, atMost limit: Int64?, unless isReady: () -> Bool) {
         let flag = RosterLayout.wakeWord(word)
         let counter = flag + 4
         let seen = map.load32(counter)
         map.store32(flag, Self.asleep)
         SharedMap.fence()
         if isReady() { return }
-        map.wait(whileWord: counter, is: seen, nanoseconds: 100_000_000)
+        map.wait(whileWord: counter, is: seen, nanoseconds: min(limit ?? .max, 100_000_000))
     }
 
     /// Wakes all who sleep; a load where nobody does. System calls: futex(FUTEX_WAKE)

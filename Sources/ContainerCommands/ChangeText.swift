@@ -1,0 +1,102 @@
+package import CommandLineKit
+package import GroupContainer
+
+/// A change as a line: for a pipe, for a program, for a person.
+package struct ChangeText: Sendable {
+    /// The forms that a line can have.
+    package enum Form: Sendable {
+        /// `KIND<TAB>PATH[<TAB>FROM]`
+        case pipe
+        case json
+        case terminal(TerminalText)
+    }
+
+    private let form: Form
+
+    package init(_ form: Form) { self.form = form }
+
+    /// What suits the options and where the output goes.
+    package init(_ options: CommonOptions) {
+        let terminal = TerminalText(options.color)
+        form = options.isJSON ? .json : terminal.isColored || StandardOutput.isTerminal ? .terminal(terminal) : .pipe
+    }
+
+    package func line(_ change: Change) -> String {
+        switch form {
+        case .pipe: pipe(change)
+        case .json: json(change).encoded()
+        case .terminal(let text): human(change, text)
+        }
+    }
+
+    private func from(_ change: Change) -> ItemPath? {
+        if case .moved(let from) = change.kind { return from }
+        return nil
+    }
+
+    private func pipe(_ change: Change) -> String {
+        var fields = [change.kind.name, PipeText.escaped(change.path.bytes)]
+        if let from = from(change) { fields.append(PipeText.escaped(from.bytes)) }
+        return fields.joined(separator: "\t")
+    }
+
+    private func json(_ change: Change) -> JSONValue {
+        let path = change.path.bytes
+        var fields: [(String, JSONValue)] = [
+            ("sequence", .unsigned(change.sequence)),
+            ("cursor", .string(change.cursor.description)),
+            ("kind", .string(change.kind.name)),
+            ("path", .string(PipeText.lossyString(path))),
+        ]
+        if path.validText == nil { fields.append(("pathBytes", .string(Base64.encoded(path)))) }
+        fields.append(("from", from(change).map { .string(PipeText.lossyString($0.bytes)) } ?? .null))
+        if let from = from(change), from.bytes.validText == nil {
+            fields.append(("fromBytes", .string(Base64.encoded(from.bytes))))
+        }
+        fields += [
+            ("type", change.type.map { .string(Self.name($0)) } ?? .null),
+            ("size", change.size.map(JSONValue.unsigned) ?? .null),
+            ("generation", .unsigned(change.generation)),
+            ("transaction", .null),
+            ("coordinated", .bool(change.isCoordinated)),
+            (
+                "by",
+                change.by.map { by in
+                    .object([("pid", .integer(Int64(by.processIdentifier))), ("purpose", .string(by.purpose))])
+                } ?? .null
+            ),
+            ("time", .string(Timestamp.text(change.time))),
+        ]
+        return .object(fields)
+    }
+
+    private func human(_ change: Change, _ text: TerminalText) -> String {
+        let role: TerminalText.Role =
+            switch change.kind {
+            case .created: .created
+            case .modified: .modified
+            case .removed: .removed
+            case .moved: .moved
+            case .touched: .faint
+            case .rescan: .error
+            }
+        let kind = change.kind.name
+        let padding = String(repeating: " ", count: max(1, 9 - kind.count))
+        var line = text.styled(Timestamp.ofDay(change.time), as: .faint) + "  " + text.styled(kind, as: role) + padding
+        if case .rescan = change.kind { return line + "the place was lost: compare everything" }
+        if let from = from(change) { line += PipeText.escaped(from.bytes) + " → " }
+        line += PipeText.escaped(change.path.bytes)
+        let who = change.by.map { "\($0.purpose) (\($0.processIdentifier))" } ?? "uncoordinated"
+        return line + "  " + text.styled(who, as: .faint)
+    }
+
+    /// The word for an item's type.
+    package static func name(_ type: ItemType) -> String {
+        switch type {
+        case .file: "file"
+        case .folder: "folder"
+        case .link: "link"
+        case .other: "other"
+        }
+    }
+}

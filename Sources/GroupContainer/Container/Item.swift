@@ -1,0 +1,55 @@
+import SystemCalls
+
+/// A file or folder of a container.
+public struct Item: Hashable, Sendable {
+    /// Where it is.
+    public var path: ItemPath
+    /// What it is.
+    public var type: ItemType
+    /// In bytes.
+    public var size: UInt64
+    /// Nanoseconds since 1970.
+    public var modified: Int64
+}
+
+extension Container {
+    /// The items in a folder of the container, sorted by their bytes; at the top, `.group` is not among them. A listing takes no lease: it may be
+    /// older than its reading. Errors: `notFound`, `wrongType`, `outsideContainer`.
+    /// System calls: openat2, getdents, statx
+    public func items(in folder: ItemPath? = nil) throws(CoordinationError) -> [Item] {
+        let location = try folder?.location(for: "list")
+        return try translating(folder?.description ?? path.description, "list") { () throws(Errno) in
+            let open = try member.openFolder(location)
+            var items: [Item] = []
+            for name in try open.entryNames() {
+                if location == nil && name.elementsEqual(".group".utf8) { continue }
+                // It may have gone since.
+                guard let status = try open.statusIfPresent(of: name) else { continue }
+                let state = ItemState(status, contentHash: nil)
+                let path = location.map { $0.bytes + [UInt8(ascii: "/")] + name } ?? name
+                items.append(
+                    Item(path: ItemPath(bytes: path), type: state.type, size: state.size, modified: state.modified))
+            }
+            return items.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
+        }
+    }
+
+    /// The identifiers of the containers that exist for this user, sorted. Errors: `notPermitted`.
+    public static func identifiers() throws(CoordinationError) -> [String] {
+        let home = try ContainerPlace.home()
+        return try translating(home, "list") { () throws(Errno) in
+            do throws(Errno) {
+                let folder = try FileDescriptor.open(path: Array(home.utf8), [.reading, .folder])
+                var found: [String] = []
+                for name in try folder.entryNames() {
+                    let format = name + Array("/.group/format".utf8)
+                    if (try? FileDescriptor.open(format, in: folder, .placeOnly)) != nil { found.append(printable(name)) }
+                }
+                return found.sorted()
+            } catch {
+                if error == .noSuchEntry { return [] }
+                throw error
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+/// A pattern over paths: `*` and `?` within a component, `[a-z]` and `[!a-z]` for one byte, `**` for any number of components,
+/// `\` before a byte that is meant itself. `Library/**` is everything below Library. Bytes, without locale.
+struct Glob: Equatable, Sendable {
+    private enum Segment: Equatable, Sendable {
+        case anyFolders
+        case component([UInt8])
+    }
+
+    private let segments: [Segment]
+
+    init(_ pattern: [UInt8]) {
+        segments = pattern.split(separator: UInt8(ascii: "/")).map { part in
+            part.elementsEqual("**".utf8) ? .anyFolders : .component(Array(part))
+        }
+    }
+
+    /// Time at most the product of both lengths for patterns without `**`; each `**` multiplies by the path's depth.
+    func matches(_ path: [UInt8]) -> Bool {
+        Self.match(segments[...], path.split(separator: UInt8(ascii: "/"))[...])
+    }
+
+    private static func match(_ pattern: ArraySlice<Segment>, _ path: ArraySlice<ArraySlice<UInt8>>) -> Bool {
+        guard let first = pattern.first else { return path.isEmpty }
+        switch first {
+        case .anyFolders:
+            let rest = pattern.dropFirst()
+            // `a/**` means what is below `a`, not `a` itself.
+            if rest.isEmpty { return !path.isEmpty }
+            return (0...path.count).contains { match(rest, path.dropFirst($0)) }
+        case .component(let component):
+            guard let head = path.first, match(component[...], head) else { return false }
+            return match(pattern.dropFirst(), path.dropFirst())
+        }
+    }
+
+    private static func match(_ pattern: ArraySlice<UInt8>, _ name: ArraySlice<UInt8>) -> Bool {
+        var (pattern, name) = (pattern, name)
+        var retry: (pattern: ArraySlice<UInt8>, name: ArraySlice<UInt8>)?
+        while true {
+            if pattern.first == UInt8(ascii: "*") {
+                pattern = pattern.dropFirst()
+                retry = (pattern, name)
+                continue
+            }
+            if let byte = name.first {
+                if let rest = matchOne(pattern, byte) {
+                    (pattern, name) = (rest, name.dropFirst())
+                    continue
+                }
+            } else if pattern.isEmpty {
+                return true
+            }
+            // The last star takes one byte more.
+            guard let last = retry, !last.name.isEmpty else { return false }
+            (pattern, name) = (last.pattern, last.name.dropFirst())
+            retry = (pattern, name)
+        }
+    }
+
+    /// What is left of the pattern after it has matched one byte; nil if it does not.
+    private static func matchOne(_ pattern: ArraySlice<UInt8>, _ byte: UInt8) -> ArraySlice<UInt8>? {
+        guard let first = pattern.first else { return nil }
+        let rest = pattern.dropFirst()
+        switch first {
+        case UInt8(ascii: "?"): return rest
+        case UInt8(ascii: "\\"): return rest.first == byte ? rest.dropFirst() : nil
+        case UInt8(ascii: "["):
+            guard let close = rest.dropFirst().firstIndex(of: UInt8(ascii: "]")) else { return byte == first ? rest : nil }
+            var set = rest[..<close]
+            let isNegated = set.first == UInt8(ascii: "!") && set.count > 1
+            if isNegated { set = set.dropFirst() }
+            return contains(set, byte) != isNegated ? pattern[(close + 1)...] : nil
+        default: return first == byte ? rest : nil
+        }
+    }
+
+    private static func contains(_ set: ArraySlice<UInt8>, _ byte: UInt8) -> Bool {
+        var set = set
+        while let low = set.first {
+            if set.count >= 3 && set[set.startIndex + 1] == UInt8(ascii: "-") {
+                let high = set[set.startIndex + 2]
+                if low <= byte && byte <= high { return true }
+                set = set.dropFirst(3)
+            } else {
+                if low == byte { return true }
+                set = set.dropFirst()
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,71 @@
+import CommandLineKit
+import ContainerCommands
+import GroupContainer
+
+func create(_ run: inout CommandRun) throws -> ExitStatus {
+    guard let group = run.arguments.positional("GROUP") else { throw run.arguments.usageError("GROUP is missing") }
+    let container = try Container(named: group, creating: true, unixGroup: try run.arguments.text("unix-group"))
+    if run.options.isJSON {
+        try run.output.writeLine(
+            JSONValue.object([
+                ("path", .string(PipeText.lossyString(container.path.bytes))),
+                ("identifier", container.identifier.map(JSONValue.string) ?? .null),
+            ]).encoded())
+    }
+    run.explain("the container is at \(container.path)")
+    return .success
+}
+
+func path(_ run: inout CommandRun) throws -> ExitStatus {
+    let container = try run.openContainer()
+    if run.options.isJSON {
+        try run.output.writeLine(
+            JSONValue.object([("path", .string(PipeText.lossyString(container.path.bytes)))]).encoded())
+    } else {
+        // As it is: scripts put it into other commands.
+        try run.output.write(container.path.bytes + [UInt8(ascii: "\n")])
+    }
+    return .success
+}
+
+func list(_ run: inout CommandRun) throws -> ExitStatus {
+    guard run.arguments.positional("GROUP") != nil else {
+        for identifier in try Container.identifiers() {
+            try run.output.writeLine(
+                run.options.isJSON ? JSONValue.object([("identifier", .string(identifier))]).encoded() : identifier)
+        }
+        return .success
+    }
+    let container = try run.openContainer()
+    let folder = run.arguments.positional("PATH").map { ItemPath(bytes: $0) }
+    for item in try container.items(in: folder) { try run.output.writeLine(line(item, asJSON: run.options.isJSON)) }
+    return .success
+}
+
+private func line(_ item: Item, asJSON: Bool) -> String {
+    if !asJSON { return PipeText.escaped(item.path.bytes) + (item.type == .folder ? "/" : "") }
+    var fields: [(String, JSONValue)] = [("path", .string(PipeText.lossyString(item.path.bytes)))]
+    if item.path.bytes.validText == nil { fields.append(("pathBytes", .string(Base64.encoded(item.path.bytes)))) }
+    fields += [
+        ("type", .string(ChangeText.name(item.type))), ("size", .unsigned(item.size)),
+        ("modified", .string(Timestamp.text(item.modified))),
+    ]
+    return JSONValue.object(fields).encoded()
+}
+
+func changes(_ run: inout CommandRun) throws -> ExitStatus {
+    let origin: ChangeOrigin
+    switch try run.arguments.text("since") {
+    case nil: throw run.arguments.usageError("--since is missing: a cursor, or start")
+    case "start"?: origin = .start
+    case let text?:
+        guard let cursor = Cursor(text) else { throw run.arguments.usageError("--since: '\(PipeText.escaped(Array(text.utf8)))' is neither a cursor nor start") }
+        origin = .cursor(cursor)
+    }
+    let container = try run.openContainer()
+    try container.noteUncoordinatedChanges()
+    var follower = try container.follow(since: origin)
+    let text = ChangeText(run.options)
+    while let change = try follower.next(timeout: .zero) { try run.output.writeLine(text.line(change)) }
+    return .success
+}

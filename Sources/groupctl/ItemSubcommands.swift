@@ -1,0 +1,66 @@
+import CommandLineKit
+import ContainerCommands
+import GroupContainer
+
+func read(_ run: inout CommandRun) throws -> ExitStatus {
+    let container = try run.openContainer()
+    let coordinator = container.coordinator(purpose: run.options.purpose).blocking
+    try run.output.write(coordinator.readBytes(run.itemPath(), timeout: run.leaseTimeout()))
+    return .success
+}
+
+func write(_ run: inout CommandRun) throws -> ExitStatus {
+    let mode = try run.arguments.text("mode").map { text in
+        guard let mode = UInt32(text, radix: 8), mode <= 0o7777 else {
+            throw run.arguments.usageError("--mode: '\(text)' is not an octal mode")
+        }
+        return mode
+    }
+    let (path, timeout) = (try run.itemPath(), try run.leaseTimeout())
+    let container = try run.openContainer()
+    let content = try StandardInput.readAll(limit: largestContent)
+    let outcome = try container.coordinator(purpose: run.options.purpose).blocking
+        .write(bytes: content, to: path, durability(run), mode: mode, timeout: timeout)
+    return try report(outcome, path, &run)
+}
+
+func update(_ run: inout CommandRun) throws -> ExitStatus {
+    guard let command = run.arguments.command else { throw run.arguments.usageError("COMMAND is missing") }
+    let (path, timeout) = (try run.itemPath(), try run.leaseTimeout())
+    let container = try run.openContainer()
+    do {
+        let outcome = try container.coordinator(purpose: run.options.purpose).blocking
+            .updateBytes(path, durability(run), timeout: timeout) { content in
+                let (output, status) = try Filter.run(command, input: content ?? [])
+                if status != .success { throw CommandFailure(status: status) }
+                return output
+            }
+        return try report(outcome, path, &run)
+    } catch let failure as CommandFailure {
+        return failure.status
+    }
+}
+
+/// Content is held in memory while it is compared and staged.
+let largestContent = 1 << 30
+
+struct CommandFailure: Error {
+    var status: ExitStatus
+}
+
+private func durability(_ run: borrowing CommandRun) -> Durability { run.arguments.flag("relaxed") ? .relaxed : .durable }
+
+private func report(_ outcome: WriteOutcome, _ path: ItemPath, _ run: inout CommandRun) throws -> ExitStatus {
+    var generation: UInt64?
+    if case .written(let number) = outcome { generation = number }
+    if run.options.isJSON {
+        try run.output.writeLine(
+            JSONValue.object([
+                ("path", .string(PipeText.lossyString(path.bytes))),
+                ("outcome", .string(generation == nil ? "unchanged" : "written")),
+                ("generation", generation.map(JSONValue.unsigned) ?? .null),
+            ]).encoded())
+    }
+    run.explain(generation.map { "'\(path)' is at generation \($0)" } ?? "'\(path)' had this content already")
+    return generation == nil && run.arguments.flag("exit-code") ? .unchanged : .success
+}

@@ -1,0 +1,69 @@
+import CommandLineKit
+import ContainerCommands
+import GroupContainer
+
+func status(_ run: inout CommandRun) throws -> ExitStatus {
+    let container = try run.openContainer()
+    _ = container.coordinator(purpose: run.options.purpose)
+    let status = try container.status()
+    let lines = run.options.isJSON ? [json(status, container).encoded()] : text(status, container, TerminalText(run.options.color))
+    for line in lines { try run.output.writeLine(line) }
+    return .success
+}
+
+private func text(_ status: ContainerStatus, _ container: Container, _ text: TerminalText) -> [String] {
+    var lines = [
+        text.styled(PipeText.escaped(container.path.bytes), as: .strong),
+        "journal   \(status.sequence) changes in \(status.journalFiles) file\(status.journalFiles == 1 ? "" : "s"), cursor \(status.cursor)",
+        "members   \(status.members.count)",
+    ]
+    for member in status.members {
+        let role = member.isSteward ? ", steward" : ""
+        lines.append(
+            "  " + text.styled(member.purpose, as: .strong)
+                + "  process \(member.processIdentifier), user \(member.user), since \(Timestamp.text(member.since))\(role)")
+        for access in member.accesses {
+            let what = (access.isWaiting ? "waits to " : "holds to ") + (access.isWriting ? "write" : "read")
+            let role: TerminalText.Role = access.isWaiting ? .error : .modified
+            lines.append("    " + text.styled(what, as: role) + "  \(access.path)  since \(Timestamp.text(access.since))")
+        }
+    }
+    if !status.members.contains(where: \.isSteward) {
+        lines.append("steward   none: changes made without coordination are noted when the next follower comes")
+    }
+    return lines
+}
+
+private func json(_ status: ContainerStatus, _ container: Container) -> JSONValue {
+    .object([
+        ("path", .string(PipeText.lossyString(container.path.bytes))),
+        ("identifier", container.identifier.map(JSONValue.string) ?? .null),
+        ("container", .string(status.container)),
+        (
+            "journal",
+            .object([
+                ("sequence", .unsigned(status.sequence)), ("cursor", .string(status.cursor.description)),
+                ("files", .integer(Int64(status.journalFiles))),
+            ])
+        ),
+        ("members", .array(status.members.map(json))),
+    ])
+}
+
+private func json(_ member: ContainerStatus.Member) -> JSONValue {
+    .object([
+        ("pid", .integer(Int64(member.processIdentifier))), ("user", .integer(Int64(member.user))),
+        ("purpose", .string(member.purpose)), ("since", .string(Timestamp.text(member.since))),
+        ("steward", .bool(member.isSteward)),
+        (
+            "leases",
+            .array(
+                member.accesses.map { access in
+                    .object([
+                        ("path", .string(access.path)), ("mode", .string(access.isWriting ? "writing" : "reading")),
+                        ("state", .string(access.isWaiting ? "waiting" : "holding")), ("since", .string(Timestamp.text(access.since))),
+                    ])
+                })
+        ),
+    ])
+}

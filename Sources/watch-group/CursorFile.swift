@@ -1,0 +1,50 @@
+import GroupContainer
+import SystemCalls
+
+/// The file that keeps a follower's place: written whole beside it and renamed, at most 100 ms behind the lines.
+struct CursorFile {
+    private let path: [UInt8]
+    private var written: Cursor?
+    private var writtenAt: Int64 = 0
+    private static let period: Int64 = 100_000_000
+
+    init(path: [UInt8]) { self.path = path }
+
+    /// Nil where there is none. Damaged: a typed error, so that nobody takes the loss of a place for a new beginning.
+    func read() throws(CoordinationError) -> Cursor? {
+        let content: [UInt8]
+        do throws(Errno) {
+            content = try FileDescriptor.open(path: path, .reading).readAll(limit: 4_096)
+        } catch {
+            if error == .noSuchEntry { return nil }
+            throw CoordinationError.cursorFile(path, error)
+        }
+        let text = String(decoding: content.last == UInt8(ascii: "\n") ? content.dropLast() : content[...], as: UTF8.self)
+        guard let cursor = Cursor(text) else { throw CoordinationError.damagedCursorFile(path) }
+        return cursor
+    }
+
+    /// Notes a place; writes it if that is due or the last time is long enough ago.
+    mutating func note(_ cursor: Cursor, isDue: Bool) throws(CoordinationError) {
+        let now = monotonicNanoseconds()
+        if cursor == written || (!isDue && now - writtenAt < Self.period) { return }
+        do throws(Errno) {
+            let here = try FileDescriptor.open(path: folder, [.reading, .folder])
+            let temporary = name + Array(".new".utf8)
+            let file = try FileDescriptor.open(
+                temporary, in: here, [.writing, .creating, .truncating], mode: 0o644, resolving: .free)
+            try file.writeAll(Array("\(cursor)\n".utf8))
+            try here.rename(temporary, to: name, in: here, replacing: true)
+        } catch {
+            throw CoordinationError.cursorFile(path, error)
+        }
+        (written, writtenAt) = (cursor, now)
+    }
+
+    private var name: [UInt8] { path.lastIndex(of: UInt8(ascii: "/")).map { Array(path[($0 + 1)...]) } ?? path }
+
+    private var folder: [UInt8] {
+        guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return [UInt8(ascii: ".")] }
+        return slash == 0 ? [UInt8(ascii: "/")] : Array(path[..<slash])
+    }
+}

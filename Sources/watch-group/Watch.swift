@@ -1,0 +1,80 @@
+import CommandLineKit
+import ContainerCommands
+import GroupContainer
+import SystemCalls
+
+/// The stream: follow, print, keep the cursor file current, end when asked to.
+struct Watch {
+    private let container: Container
+    private var follower: ChangeFollower
+    private let text: ChangeText
+    private var cursorFile: CursorFile?
+    private let limit: Int?
+    private let silence: Duration?
+    private let signals = TerminationSignals()
+
+    /// How often, with nothing to print, it looks whether its reader or its container is gone and writes the cursor file.
+    private static let heartbeat = Duration.milliseconds(100)
+
+    init(_ run: inout CommandRun) throws {
+        let arguments = run.arguments
+        var origin = try Self.origin(arguments)
+        limit = try arguments.text("count").map { text in
+            guard let number = Int(text), number > 0 else { throw arguments.usageError("--count: '\(text)' is not a positive number") }
+            return number
+        }
+        silence = try arguments.time("timeout")
+        if let path = arguments.value("cursor-file") {
+            let file = CursorFile(path: path)
+            if let cursor = try file.read() { origin = .cursor(cursor) }
+            cursorFile = file
+        }
+        container = try run.openContainer()
+        _ = container.coordinator(purpose: run.options.purpose)
+        // From here on changes made without coordination are seen, by this process or by the one that is steward already.
+        try container.watchUncoordinatedChanges()
+        follower = try container.follow(since: origin)
+        text = ChangeText(run.options)
+        let group = arguments.positional("GROUP").map { PipeText.escaped($0) } ?? ""
+        run.explain("watching \(group) at \(follower.cursor)")
+    }
+
+    private static func origin(_ arguments: ParsedArguments) throws -> ChangeOrigin {
+        switch try arguments.text("since") {
+        case nil, "now"?: return .now
+        case "start"?: return .start
+        case let text?:
+            guard let cursor = Cursor(text) else {
+                throw arguments.usageError("--since: '\(PipeText.escaped(Array(text.utf8)))' is neither a cursor nor start nor now")
+            }
+            return .cursor(cursor)
+        }
+    }
+
+    mutating func stream(_ run: inout CommandRun) throws -> ExitStatus {
+        var lines = 0
+        var quiet = Duration.zero
+        try cursorFile?.note(follower.cursor, isDue: true)
+        while true {
+            if let number = signals.received {
+                try cursorFile?.note(follower.cursor, isDue: true)
+                return .signal(number)
+            }
+            let wait = silence.map { min(Self.heartbeat, $0 - quiet) } ?? Self.heartbeat
+            if let change = try follower.next(timeout: wait) {
+                try run.output.writeLine(text.line(change))
+                try run.output.flush()
+                quiet = .zero
+                lines += 1
+                // After the line: a kill in between repeats it, rather than skipping it.
+                try cursorFile?.note(follower.cursor, isDue: lines == limit)
+                if lines == limit { return .success }
+            } else {
+                quiet += wait
+                try cursorFile?.note(follower.cursor, isDue: true)
+                if run.output.readerIsGone() { return .success }
+                if let silence, quiet >= silence { return .timedOut }
+            }
+        }
+    }
+}
