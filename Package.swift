@@ -30,7 +30,7 @@ let package = Package(
             name: "InotifyTools",
             description: """
                 Receive inotify events through libinotifytools, which is GPL-2 only; without it, from the kernel.
-                """)
+                """),
     ],
     targets: [
         .systemLibrary(name: "CInotifyTools", providers: [.apt(["libinotifytools0-dev"])]),

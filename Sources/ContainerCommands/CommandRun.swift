@@ -23,7 +23,8 @@ package struct CommandRun: ~Copyable {
             case .version:
                 report.end(
                     printing:
-                        "\(specification.name) \(GroupContainerVersion.package) (format \(GroupContainerVersion.format))\n")
+                        "\(specification.name) \(GroupContainerVersion.package) (format \(GroupContainerVersion.format))\n"
+                )
             case .run(let arguments):
                 var run = CommandRun(
                     arguments: arguments, options: try CommonOptions(arguments, program: specification.name))

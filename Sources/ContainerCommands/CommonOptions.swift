@@ -15,8 +15,11 @@ package struct CommonOptions: Sendable {
         return [
             .value("timeout", letter: "t", "T", heading: heading, help: timeout),
             .flag("json", heading: heading, help: "Print JSON, errors too: an object a line."),
-            .value("purpose", "NAME", heading: heading, help: "What to call this process in the journal and in others' errors."),
-            .flag("quiet", letter: "q", heading: heading, help: "Print no message for an error; the exit status says it."),
+            .value(
+                "purpose", "NAME", heading: heading,
+                help: "What to call this process in the journal and in others' errors."),
+            .flag(
+                "quiet", letter: "q", heading: heading, help: "Print no message for an error; the exit status says it."),
             .flag("verbose", letter: "v", heading: heading, help: "Say on standard error what is being done."),
             .value("color", "WHEN", heading: heading, help: "auto (the default), always or never. NO_COLOR is heeded."),
         ]

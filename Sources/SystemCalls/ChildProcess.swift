@@ -11,8 +11,10 @@ package struct ChildProcess: ~Copyable {
     package init(
         _ words: [[UInt8]], input: borrowing FileDescriptor, output: borrowing FileDescriptor, diesWithParent: Bool
     ) throws(Errno) {
-        var pointers: [UnsafeMutablePointer<CChar>?] = unsafe words.map { word in unsafe withCString(word) { unsafe strdup($0) } }
-        defer { for unsafe pointer in unsafe pointers { unsafe free(pointer) } }
+        var pointers: [UnsafeMutablePointer<CChar>?] = unsafe words.map { word in
+            unsafe withCString(word) { unsafe strdup($0) }
+        }
+        defer { for unsafepointer in unsafe pointers { unsafe free(pointer) } }
         unsafe pointers.append(nil)
         var child: pid_t = 0
         let error = unsafe clinux_spawn(pointers, input.number, output.number, diesWithParent ? 1 : 0, &child)
@@ -31,9 +33,9 @@ package struct ChildProcess: ~Copyable {
 }
 
 extension ChildProcess {
-    /// Runs a command with `input` as its standard input and returns what it prints, and its exit status. The input is a file in
-    /// memory rather than a pipe, so a command that prints before it has read everything cannot come to a standstill.
-    /// It dies when the calling thread does. System calls: memfd_create(2), pipe2(2)
+    /// Runs a command with `input` as its standard input and returns what it prints, and its exit status. The input is
+    /// a file in memory rather than a pipe, so a command that prints before it has read everything cannot come to a
+    /// standstill. It dies when the calling thread does. System calls: memfd_create(2), pipe2(2)
     package static func filter(_ words: [[UInt8]], input: [UInt8]) throws(Errno) -> (output: [UInt8], status: Int32) {
         let source = FileDescriptor(owning: try check { clinux_memory_file() })
         try source.writeAll(input)

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Nanoseconds since some fixed moment; does not jump, and goes on while the machine is suspended, so that a deadline means what
-/// its user meant. System calls: clock_gettime(CLOCK_BOOTTIME)
+/// Nanoseconds since some fixed moment; does not jump, and goes on while the machine is suspended, so that a deadline
+/// means what its user meant. System calls: clock_gettime(CLOCK_BOOTTIME)
 package func monotonicNanoseconds() -> Int64 { nanoseconds(of: CLOCK_BOOTTIME) }
 
 /// Nanoseconds since 1970, for people to read; never compared to decide anything.

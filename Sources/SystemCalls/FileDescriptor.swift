@@ -54,7 +54,10 @@ package struct FileDescriptor: ~Copyable, Sendable {
             do throws(Errno) {
                 return FileDescriptor(
                     owning: try retryingOnInterrupt {
-                        unsafe withCString(path) { unsafe clinux_openat2(number, $0, access.rawValue, access.contains(.creating) ? mode : 0, resolution.flags) }
+                        unsafe withCString(path) {
+                            unsafe clinux_openat2(
+                                number, $0, access.rawValue, access.contains(.creating) ? mode : 0, resolution.flags)
+                        }
                     })
             } catch {
                 if error.code != EAGAIN { throw error }
@@ -66,7 +69,9 @@ package struct FileDescriptor: ~Copyable, Sendable {
     package static func open(path: [UInt8], _ access: Access, mode: UInt32 = 0) throws(Errno) -> FileDescriptor {
         FileDescriptor(
             owning: try retryingOnInterrupt {
-                unsafe withCString(path) { unsafe clinux_openat2(AT_FDCWD, $0, access.rawValue, access.contains(.creating) ? mode : 0, 0) }
+                unsafe withCString(path) {
+                    unsafe clinux_openat2(AT_FDCWD, $0, access.rawValue, access.contains(.creating) ? mode : 0, 0)
+                }
             })
     }
 
@@ -103,7 +108,9 @@ package struct FileDescriptor: ~Copyable, Sendable {
         var done = 0
         while done < content.count {
             done += try retryingOnInterrupt {
-                unsafe content.withUnsafeBytes { unsafe Glibc.write(number, $0.baseAddress.map { unsafe $0 + done }, $0.count - done) }
+                unsafe content.withUnsafeBytes {
+                    unsafe Glibc.write(number, $0.baseAddress.map { unsafe $0 + done }, $0.count - done)
+                }
             }
         }
     }
@@ -119,10 +126,14 @@ package struct FileDescriptor: ~Copyable, Sendable {
     package func setMode(_ mode: UInt32) throws(Errno) { _ = try check { fchmod(number, mode) } }
 
     /// System calls: fchown(2)
-    package func setOwner(_ owner: UInt32, group: UInt32) throws(Errno) { _ = try check { fchown(number, owner, group) } }
+    package func setOwner(_ owner: UInt32, group: UInt32) throws(Errno) {
+        _ = try check { fchown(number, owner, group) }
+    }
 
     /// Room on the disk for the whole file, so that writing to a map of it cannot fail. System calls: fallocate(2)
-    package func allocate(_ size: Int) throws(Errno) { _ = try retryingOnInterrupt { clinux_allocate(number, Int64(size)) } }
+    package func allocate(_ size: Int) throws(Errno) {
+        _ = try retryingOnInterrupt { clinux_allocate(number, Int64(size)) }
+    }
 
     /// Gives the disk blocks of a range back; the file's size stays, and the range reads as zeros. Best effort.
     /// System calls: fallocate(FALLOC_FL_PUNCH_HOLE)

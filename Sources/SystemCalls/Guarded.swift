@@ -17,7 +17,9 @@ import Glibc
     }
 
     /// Runs `body` alone. It should decide and return; what takes long or calls out comes after.
-    package func withLock<Answer, Failure: Error>(_ body: (inout Value) throws(Failure) -> Answer) throws(Failure) -> Answer {
+    package func withLock<Answer, Failure: Error>(_ body: (inout Value) throws(Failure) -> Answer) throws(Failure)
+        -> Answer
+    {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         return try body(&value)

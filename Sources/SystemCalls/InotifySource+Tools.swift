@@ -2,9 +2,9 @@
     import CInotifyTools
     import Glibc
 
-    /// Events by way of libinotifytools 3.22, of which only what was measured to be sound is called: its initialisation,
-    /// once in a process and never undone, one watch, and `inotifytools_next_events(0, 1)`. Watches are the kernel's own
-    /// calls on its descriptor: its recursion loses folders, and its table serves only that.
+    /// Events by way of libinotifytools 3.22, of which only what was measured to be sound is called: its
+    /// initialisation, once in a process and never undone, one watch, and `inotifytools_next_events(0, 1)`. Watches are
+    /// the kernel's own calls on its descriptor: its recursion loses folders, and its table serves only that.
     struct InotifySource: ~Copyable {
         let descriptor: Int32
 
@@ -49,8 +49,8 @@
             return descriptor
         }
 
-        /// Initialises the library and finds its descriptor, which it does not tell: the one that watches a folder which
-        /// nobody else can know of. System calls: inotify_init(2), inotify_add_watch(2), fcntl(F_SETFD)
+        /// Initialises the library and finds its descriptor, which it does not tell: the one that watches a folder
+        /// which nobody else can know of. System calls: inotify_init(2), inotify_add_watch(2), fcntl(F_SETFD)
         private func find() throws(Errno) -> Int32 {
             let path = try makeSentinel()
             defer { _ = unsafe withCString(path) { unsafe rmdir($0) } }
@@ -99,8 +99,9 @@
         }
     }
 
-    /// The next event in the library's buffer or the kernel's queue, without waiting: nil if there is none. One at a time,
-    /// because it spins until as many are there as were asked for; and not `inotifytools_next_event(0)`, which waits.
+    /// The next event in the library's buffer or the kernel's queue, without waiting: nil if there is none. One at a
+    /// time, because it spins until as many are there as were asked for; and not `inotifytools_next_event(0)`, which
+    /// waits.
     private func nextEvent() throws(Errno) -> InotifyEvent? {
         while true {
             if let event = unsafe inotifytools_next_events(0, 1) { return unsafe InotifyEvent(UnsafeRawPointer(event)) }

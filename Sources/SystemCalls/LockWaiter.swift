@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
 
-/// A wait in the kernel for one or more byte locks, taken one after the other on a thread named `lease-wait` that sleeps
-/// in `fcntl(F_OFD_SETLKW)`. Nothing polls; cancelling takes less than a millisecond and leaves no lock behind.
+/// A wait in the kernel for one or more byte locks, taken one after the other on a thread named `lease-wait` that
+/// sleeps in `fcntl(F_OFD_SETLKW)`. Nothing polls; cancelling takes less than a millisecond and leaves no lock behind.
 @safe package final class LockWaiter: Sendable {
     /// One call of the thread.
     package struct Step: Equatable, Sendable {

@@ -1,4 +1,3 @@
-
 /// From the kernel's generator. System calls: getrandom(2)
 package func randomBytes(_ count: Int) -> [UInt8] {
     var generator = SystemRandomNumberGenerator()

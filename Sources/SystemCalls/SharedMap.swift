@@ -12,7 +12,9 @@ import Glibc
     /// System calls: mmap(2), madvise(2)
     package init(_ descriptor: borrowing FileDescriptor, size: Int) throws(Errno) {
         let mapped = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.number, 0)
-        guard let mapped = unsafe mapped, unsafe mapped != UnsafeMutableRawPointer(bitPattern: -1) else { throw Errno.last }
+        guard let mapped = unsafe mapped, unsafe mapped != UnsafeMutableRawPointer(bitPattern: -1) else {
+            throw Errno.last
+        }
         // Without it, read-around makes a small durable append write a megabyte.
         unsafe madvise(mapped, size, MADV_RANDOM)
         let slot = unsafe clinux_map_guard(mapped, size)
@@ -60,7 +62,9 @@ import Glibc
 
     package func write(_ content: [UInt8], at offset: Int) {
         let target = unsafe address(offset, content.count)
-        unsafe content.withUnsafeBytes { if let source = $0.baseAddress { unsafe target.copyMemory(from: source, byteCount: $0.count) } }
+        unsafe content.withUnsafeBytes {
+            if let source = $0.baseAddress { unsafe target.copyMemory(from: source, byteCount: $0.count) }
+        }
     }
 
     /// Sleeps while the word is `expected`, at most so long. System calls: futex(FUTEX_WAIT)

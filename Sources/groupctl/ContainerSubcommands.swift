@@ -59,7 +59,10 @@ func changes(_ run: inout CommandRun) throws -> ExitStatus {
     case nil: throw run.arguments.usageError("--since is missing: a cursor, or start")
     case "start"?: origin = .start
     case let text?:
-        guard let cursor = Cursor(text) else { throw run.arguments.usageError("--since: '\(PipeText.escaped(Array(text.utf8)))' is neither a cursor nor start") }
+        guard let cursor = Cursor(text) else {
+            throw run.arguments.usageError(
+                "--since: '\(PipeText.escaped(Array(text.utf8)))' is neither a cursor nor start")
+        }
         origin = .cursor(cursor)
     }
     let container = try run.openContainer()

@@ -48,7 +48,9 @@ struct CommandFailure: Error {
     var status: ExitStatus
 }
 
-private func durability(_ run: borrowing CommandRun) -> Durability { run.arguments.flag("relaxed") ? .relaxed : .durable }
+private func durability(_ run: borrowing CommandRun) -> Durability {
+    run.arguments.flag("relaxed") ? .relaxed : .durable
+}
 
 private func report(_ outcome: WriteOutcome, _ path: ItemPath, _ run: inout CommandRun) throws -> ExitStatus {
     var generation: UInt64?

@@ -7,30 +7,42 @@ enum GroupControl {
         name: "groupctl",
         summary: "Makes, reads, writes and shows group containers: folders that an app and its widgets share.",
         usage: ["groupctl [options] SUBCOMMAND GROUP …"],
-        options: CommonOptions.specifications(timeout: "How long to wait for a lease: 2, 0.5 (seconds) or 250ms; 30 s unless told; 0 is one try."),
+        options: CommonOptions.specifications(
+            timeout: "How long to wait for a lease: 2, 0.5 (seconds) or 250ms; 30 s unless told; 0 is one try."),
         subcommands: [create, path, list, read, write, update, changes, refresh, status],
         examples: [
             HelpEntry("groupctl create group.com.example.todo", "Makes a container for this user."),
-            HelpEntry("date | groupctl write ./shared/ now.txt", "Replaces a file: atomically, durably, under a lease."),
+            HelpEntry(
+                "date | groupctl write ./shared/ now.txt", "Replaces a file: atomically, durably, under a lease."),
             HelpEntry("groupctl update ./shared/ n -- awk '{print $1+1}'", "Adds one; nobody's one is lost."),
         ],
         exitStatuses: [
             HelpEntry("0", "done, also when nothing had to change"), HelpEntry("1", "any other failure"),
             HelpEntry("3", "refresh: noData; elsewhere, with --exit-code: unchanged"), HelpEntry("4", "conflict"),
-            HelpEntry("64", "wrong usage"), HelpEntry("65", "damaged, or a newer format"), HelpEntry("66", "no such group or item"),
+            HelpEntry("64", "wrong usage"), HelpEntry("65", "damaged, or a newer format"),
+            HelpEntry("66", "no such group or item"),
             HelpEntry("69", "this file system cannot do it"), HelpEntry("74", "input/output error, disk full"),
-            HelpEntry("75", "lease not granted in time; the holder is named"), HelpEntry("77", "not permitted; leads out of the container"),
+            HelpEntry("75", "lease not granted in time; the holder is named"),
+            HelpEntry("77", "not permitted; leads out of the container"),
             HelpEntry("128+n", "ended by signal n"),
         ])
 
-    private static let group = PositionalSpecification("GROUP", help: "A group identifier or, with a '/' in it, the path of a container.")
+    private static let group = PositionalSpecification(
+        "GROUP", help: "A group identifier or, with a '/' in it, the path of a container.")
     private static let item = PositionalSpecification("PATH", help: "An item, relative to the container's root.")
-    private static let relaxed = OptionSpecification.flag("relaxed", help: "Atomic and visible, but do not wait for the disk.")
-    private static let exitCode = OptionSpecification.flag("exit-code", help: "Exit with 3 when the item had this content already.")
+    private static let relaxed = OptionSpecification.flag(
+        "relaxed", help: "Atomic and visible, but do not wait for the disk.")
+    private static let exitCode = OptionSpecification.flag(
+        "exit-code", help: "Exit with 3 when the item had this content already.")
 
     private static let create = CommandSpecification(
-        name: "create", summary: "Makes a container; does nothing where there is one.", usage: ["groupctl create GROUP [--unix-group NAME]"],
-        options: [.value("unix-group", "NAME", help: "Share it with this Unix group (mode 2770) rather than keep it to oneself (0700).")],
+        name: "create", summary: "Makes a container; does nothing where there is one.",
+        usage: ["groupctl create GROUP [--unix-group NAME]"],
+        options: [
+            .value(
+                "unix-group", "NAME",
+                help: "Share it with this Unix group (mode 2770) rather than keep it to oneself (0700).")
+        ],
         positionals: [group])
 
     private static let path = CommandSpecification(
@@ -38,41 +50,56 @@ enum GroupControl {
         examples: [HelpEntry("ls \"$(groupctl path group.com.example.todo)\"", "")])
 
     private static let list = CommandSpecification(
-        name: "list", summary: "Lists the containers of this user, or the items of one.", usage: ["groupctl list [GROUP [PATH]]"],
+        name: "list", summary: "Lists the containers of this user, or the items of one.",
+        usage: ["groupctl list [GROUP [PATH]]"],
         positionals: [
             PositionalSpecification("GROUP", .optional, help: "Its items, rather than all containers."),
             PositionalSpecification("PATH", .optional, help: "A folder in it."),
         ])
 
     private static let read = CommandSpecification(
-        name: "read", summary: "Prints an item's content, read under a shared lease.", usage: ["groupctl read GROUP PATH"],
+        name: "read", summary: "Prints an item's content, read under a shared lease.",
+        usage: ["groupctl read GROUP PATH"],
         positionals: [group, item])
 
     private static let write = CommandSpecification(
-        name: "write", summary: "Replaces an item by standard input: atomically, durably, under an exclusive lease. Folders on the way are made.",
+        name: "write",
+        summary:
+            "Replaces an item by standard input: atomically, durably, under an exclusive lease. Folders on the way are made.",
         usage: ["groupctl write GROUP PATH [--relaxed] [--mode OCTAL]"],
-        options: [relaxed, .value("mode", "OCTAL", help: "Its mode; otherwise the mode and owner of what is replaced are kept."), exitCode],
+        options: [
+            relaxed,
+            .value("mode", "OCTAL", help: "Its mode; otherwise the mode and owner of what is replaced are kept."),
+            exitCode,
+        ],
         positionals: [group, item])
 
     private static let update = CommandSpecification(
         name: "update",
-        summary: "Runs COMMAND with an item's content on its standard input, and replaces it by what COMMAND prints; all under one exclusive lease. An absent item is empty. If COMMAND fails, nothing is written and its status is passed on.",
+        summary:
+            "Runs COMMAND with an item's content on its standard input, and replaces it by what COMMAND prints; all under one exclusive lease. An absent item is empty. If COMMAND fails, nothing is written and its status is passed on.",
         usage: ["groupctl update GROUP PATH [--relaxed] -- COMMAND [ARG…]"], options: [relaxed, exitCode],
         positionals: [group, item], trailingCommand: .required)
 
     private static let changes = CommandSpecification(
-        name: "changes", summary: "Prints what happened since a place, and ends.", usage: ["groupctl changes GROUP --since CURSOR|start"],
-        options: [.value("since", "PLACE", help: "A cursor, or start: the oldest change that is kept.")], positionals: [group])
+        name: "changes", summary: "Prints what happened since a place, and ends.",
+        usage: ["groupctl changes GROUP --since CURSOR|start"],
+        options: [.value("since", "PLACE", help: "A cursor, or start: the oldest change that is kept.")],
+        positionals: [group])
 
     private static let refresh = CommandSpecification(
         name: "refresh",
-        summary: "Decides whether there is something new for a widget: prints newData, noData or failed as the last line. With COMMAND, its standard output is the widget's snapshot: kept, and compared with the last one; the place moves on only when it succeeds.",
+        summary:
+            "Decides whether there is something new for a widget: prints newData, noData or failed as the last line. With COMMAND, its standard output is the widget's snapshot: kept, and compared with the last one; the place moves on only when it succeeds.",
         usage: ["groupctl refresh GROUP WIDGET [--interest GLOB]… [-- COMMAND [ARG…]]"],
         options: [.repeatable("interest", "GLOB", help: "Items that concern the widget; all, if none is given.")],
-        positionals: [group, PositionalSpecification("WIDGET", help: "The widget's kind: letters, digits, '.', '-', '_'.")],
+        positionals: [
+            group, PositionalSpecification("WIDGET", help: "The widget's kind: letters, digits, '.', '-', '_'."),
+        ],
         trailingCommand: .optional)
 
     private static let status = CommandSpecification(
-        name: "status", summary: "Shows the members, what each holds or waits for and since when, the journal and the steward.",
+        name: "status",
+        summary: "Shows the members, what each holds or waits for and since when, the journal and the steward.",
         usage: ["groupctl status GROUP"], positionals: [group])
 }

@@ -6,7 +6,9 @@ func status(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()
     _ = container.coordinator(purpose: run.options.purpose)
     let status = try container.status()
-    let lines = run.options.isJSON ? [json(status, container).encoded()] : text(status, container, TerminalText(run.options.color))
+    let lines =
+        run.options.isJSON
+        ? [json(status, container).encoded()] : text(status, container, TerminalText(run.options.color))
     for line in lines { try run.output.writeLine(line) }
     return .success
 }
@@ -21,11 +23,13 @@ private func text(_ status: ContainerStatus, _ container: Container, _ text: Ter
         let role = member.isSteward ? ", steward" : ""
         lines.append(
             "  " + text.styled(member.purpose, as: .strong)
-                + "  process \(member.processIdentifier), user \(member.user), since \(Timestamp.text(member.since))\(role)")
+                + "  process \(member.processIdentifier), user \(member.user), since \(Timestamp.text(member.since))\(role)"
+        )
         for access in member.accesses {
             let what = (access.isWaiting ? "waits to " : "holds to ") + (access.isWriting ? "write" : "read")
             let role: TerminalText.Role = access.isWaiting ? .error : .modified
-            lines.append("    " + text.styled(what, as: role) + "  \(access.path)  since \(Timestamp.text(access.since))")
+            lines.append(
+                "    " + text.styled(what, as: role) + "  \(access.path)  since \(Timestamp.text(access.since))")
         }
     }
     if !status.members.contains(where: \.isSteward) {
@@ -61,7 +65,8 @@ private func json(_ member: ContainerStatus.Member) -> JSONValue {
                 member.accesses.map { access in
                     .object([
                         ("path", .string(access.path)), ("mode", .string(access.isWriting ? "writing" : "reading")),
-                        ("state", .string(access.isWaiting ? "waiting" : "holding")), ("since", .string(Timestamp.text(access.since))),
+                        ("state", .string(access.isWaiting ? "waiting" : "holding")),
+                        ("since", .string(Timestamp.text(access.since))),
                     ])
                 })
         ),

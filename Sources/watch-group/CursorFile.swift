@@ -19,7 +19,8 @@ struct CursorFile {
             if error == .noSuchEntry { return nil }
             throw CoordinationError.cursorFile(path, error)
         }
-        let text = String(decoding: content.last == UInt8(ascii: "\n") ? content.dropLast() : content[...], as: UTF8.self)
+        let text = String(
+            decoding: content.last == UInt8(ascii: "\n") ? content.dropLast() : content[...], as: UTF8.self)
         guard let cursor = Cursor(text) else { throw CoordinationError.damagedCursorFile(path) }
         return cursor
     }

@@ -13,14 +13,17 @@ struct Watch {
     private let silence: Duration?
     private let signals = TerminationSignals()
 
-    /// How often, with nothing to print, it looks whether its reader or its container is gone and writes the cursor file.
+    /// How often, with nothing to print, it looks whether its reader or its container is gone and writes the cursor
+    /// file.
     private static let heartbeat = Duration.milliseconds(100)
 
     init(_ run: inout CommandRun) throws {
         let arguments = run.arguments
         var origin = try Self.origin(arguments)
         limit = try arguments.text("count").map { text in
-            guard let number = Int(text), number > 0 else { throw arguments.usageError("--count: '\(text)' is not a positive number") }
+            guard let number = Int(text), number > 0 else {
+                throw arguments.usageError("--count: '\(text)' is not a positive number")
+            }
             return number
         }
         silence = try arguments.time("timeout")
@@ -31,7 +34,8 @@ struct Watch {
         }
         container = try run.openContainer()
         _ = container.coordinator(purpose: run.options.purpose)
-        // From here on changes made without coordination are seen, by this process or by the one that is steward already.
+        // From here on changes made without coordination are seen, by this process or by the one that is steward
+        // already.
         try container.watchUncoordinatedChanges()
         follower = try container.follow(since: origin)
         text = ChangeText(run.options)
@@ -45,7 +49,8 @@ struct Watch {
         case "start"?: return .start
         case let text?:
             guard let cursor = Cursor(text) else {
-                throw arguments.usageError("--since: '\(PipeText.escaped(Array(text.utf8)))' is neither a cursor nor start nor now")
+                throw arguments.usageError(
+                    "--since: '\(PipeText.escaped(Array(text.utf8)))' is neither a cursor nor start nor now")
             }
             return .cursor(cursor)
         }

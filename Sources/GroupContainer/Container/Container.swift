@@ -1,16 +1,20 @@
 import SystemCalls
 
-/// A directory that an app process and its widgets, helpers or plug-ins share. However often a process opens it, it is one
-/// member of it; it leaves with the last `Container`, or by its death. There is no daemon: the kernel and the files are the runtime.
+/// A directory that an app process and its widgets, helpers or plug-ins share. However often a process opens it, it is
+/// one member of it; it leaves with the last `Container`, or by its death. There is no daemon: the kernel and the files
+/// are the runtime.
 ///
-/// Opening waits at most 30 s for others that open it. Errors of both initialisers: `notFound`, `invalidArgument` (a malformed
-/// identifier), `notPermitted`, `damaged`, `newerFormat`, `unsupportedFileSystem`, `noSpace`, `limitReached` (1,024 members).
+/// Opening waits at most 30 s for others that open it. Errors of both initialisers: `notFound`, `invalidArgument` (a
+/// malformed identifier), `notPermitted`, `damaged`, `newerFormat`, `unsupportedFileSystem`, `noSpace`, `limitReached`
+/// (1,024 members).
 public final class Container: Sendable {
     let member: Member
 
-    /// Opens the container of a group identifier, such as `group.com.example.todo`. With `creating` it is made if it does not
-    /// exist: for the user alone (mode 0700), or, with `unixGroup`, for that Unix group (2770, setgid).
-    public convenience init(group identifier: String, creating: Bool = false, unixGroup: String? = nil) throws(CoordinationError) {
+    /// Opens the container of a group identifier, such as `group.com.example.todo`. With `creating` it is made if it
+    /// does not exist: for the user alone (mode 0700), or, with `unixGroup`, for that Unix group (2770, setgid).
+    public convenience init(group identifier: String, creating: Bool = false, unixGroup: String? = nil)
+        throws(CoordinationError)
+    {
         try self.init(try ContainerPlace.path(ofGroup: identifier), identifier, creating, unixGroup)
     }
 
@@ -20,22 +24,30 @@ public final class Container: Sendable {
     }
 
     /// What a command's GROUP argument names: a path if there is a `/` in it, else an identifier.
-    public convenience init(named name: [UInt8], creating: Bool = false, unixGroup: String? = nil) throws(CoordinationError) {
-        try self.init(try Self.location(named: name), name.contains(UInt8(ascii: "/")) ? nil : printable(name), creating, unixGroup)
+    public convenience init(named name: [UInt8], creating: Bool = false, unixGroup: String? = nil)
+        throws(CoordinationError)
+    {
+        try self.init(
+            try Self.location(named: name), name.contains(UInt8(ascii: "/")) ? nil : printable(name), creating,
+            unixGroup)
     }
 
-    private init(_ path: [UInt8], _ identifier: String?, _ creating: Bool, _ unixGroup: String?) throws(CoordinationError) {
+    private init(_ path: [UInt8], _ identifier: String?, _ creating: Bool, _ unixGroup: String?)
+        throws(CoordinationError)
+    {
         var creation = creating ? Member.Creation(identifier: identifier) : nil
         if let unixGroup {
             guard let number = groupNumber(named: unixGroup) else {
                 throw CoordinationError(
-                    .invalidArgument, item: unixGroup, operation: "create", cause: "there is no Unix group of that name")
+                    .invalidArgument, item: unixGroup, operation: "create", cause: "there is no Unix group of that name"
+                )
             }
             creation?.unixGroup = number
         }
         if path.contains(0) || path.isEmpty {
             throw CoordinationError(
-                .invalidArgument, item: printable(path), operation: "open", cause: "a path is not empty and has no NUL byte")
+                .invalidArgument, item: printable(path), operation: "open",
+                cause: "a path is not empty and has no NUL byte")
         }
         member = try Member.join(path: path, creating: creation, until: Deadline(after: .seconds(30)))
     }

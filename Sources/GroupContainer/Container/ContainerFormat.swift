@@ -37,7 +37,8 @@ struct ContainerFormat: Codable, Equatable, Sendable {
         // The version first: what a newer one has besides may not decode.
         struct VersionOnly: Codable { var format: Int }
         guard let version = try? JSONDecoder().decode(VersionOnly.self, from: Data(content)) else {
-            throw .damaged(label, operation: "open", content.isEmpty ? "it is empty" : "it is not a container's format file")
+            throw .damaged(
+                label, operation: "open", content.isEmpty ? "it is empty" : "it is not a container's format file")
         }
         if version.format > GroupContainerVersion.format {
             throw CoordinationError(
@@ -78,7 +79,9 @@ struct ContainerFormat: Codable, Equatable, Sendable {
     var key: SipHash? {
         guard let bytes = Self.sixteen(hashKey) else { return nil }
         var reader = ByteReader(bytes)
-        guard let first = try? reader.number(UInt64.self), let second = try? reader.number(UInt64.self) else { return nil }
+        guard let first = try? reader.number(UInt64.self), let second = try? reader.number(UInt64.self) else {
+            return nil
+        }
         return SipHash(key: (first, second))
     }
 

@@ -2,8 +2,8 @@ import SystemCalls
 
 /// Where a container is, from what its user calls it.
 enum ContainerPlace {
-    /// A group identifier: letters, digits, `.`, `-` and `_`, at most 255 bytes, beginning with a letter or digit. Its folder is
-    /// `$GROUP_CONTAINERS_HOME/<identifier>`, else `$XDG_DATA_HOME/group-containers/<identifier>`, else
+    /// A group identifier: letters, digits, `.`, `-` and `_`, at most 255 bytes, beginning with a letter or digit. Its
+    /// folder is `$GROUP_CONTAINERS_HOME/<identifier>`, else `$XDG_DATA_HOME/group-containers/<identifier>`, else
     /// `~/.local/share/group-containers/<identifier>`.
     static func path(ofGroup identifier: String) throws(CoordinationError) -> [UInt8] {
         func isPlain(_ byte: UInt8) -> Bool {
@@ -16,7 +16,9 @@ enum ContainerPlace {
         }
         let bytes = Array(identifier.utf8)
         guard let first = bytes.first, isPlain(first), bytes.count <= 255,
-            bytes.allSatisfy({ isPlain($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
+            bytes.allSatisfy({
+                isPlain($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+            })
         else {
             throw CoordinationError(
                 .invalidArgument, item: printable(bytes), operation: "open",
@@ -32,7 +34,8 @@ enum ContainerPlace {
         if let data = environmentValue("XDG_DATA_HOME"), data.hasPrefix("/") { return data + "/group-containers" }
         if let home = environmentValue("HOME"), home.hasPrefix("/") { return home + "/.local/share/group-containers" }
         throw CoordinationError(
-            .invalidArgument, operation: "open", cause: "neither GROUP_CONTAINERS_HOME nor XDG_DATA_HOME nor HOME is set",
+            .invalidArgument, operation: "open",
+            cause: "neither GROUP_CONTAINERS_HOME nor XDG_DATA_HOME nor HOME is set",
             advice: "set one of them, or name the container by its path")
     }
 }

@@ -60,7 +60,8 @@ extension Container {
         }
         let end = try member.journal.log.end()
         return ContainerStatus(
-            container: member.format.container, members: members, sequence: end.sequence, cursor: member.journal.cursor(at: end),
+            container: member.format.container, members: members, sequence: end.sequence,
+            cursor: member.journal.cursor(at: end),
             journalFiles: try member.journal.log.fileNumbers().count)
     }
 }

@@ -1,7 +1,7 @@
 import SystemCalls
 
-/// The ways from a checked location to a file: every one through `openat2(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)` on the root, so that not
-/// even a parent that is swapped for a symbolic link in the middle of it leads out.
+/// The ways from a checked location to a file: every one through `openat2(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)` on
+/// the root, so that not even a parent that is swapped for a symbolic link in the middle of it leads out.
 extension Member {
     /// The folder at a location; the root for nil.
     func openFolder(_ location: ItemLocation?) throws(Errno) -> FileDescriptor {
@@ -39,11 +39,14 @@ extension Member {
             }
         }
         throw CoordinationError(
-            .outsideContainer, item: printable(location.bytes), operation: operation, cause: "its symbolic links form a loop")
+            .outsideContainer, item: printable(location.bytes), operation: operation,
+            cause: "its symbolic links form a loop")
     }
 
     /// A regular file's content. Not a FIFO's: opening it would wait.
-    func readFile(_ location: ItemLocation, operation: String = "read") throws(CoordinationError) -> (content: [UInt8], status: FileStatus) {
+    func readFile(_ location: ItemLocation, operation: String = "read") throws(CoordinationError) -> (
+        content: [UInt8], status: FileStatus
+    ) {
         let label = printable(location.bytes)
         let file = try translating(label, operation) { () throws(Errno) in
             try FileDescriptor.open(location.bytes, in: folder.root, [.reading, .notFollowing, .nonBlocking])
@@ -51,7 +54,8 @@ extension Member {
         let status = try translating(label, operation) { () throws(Errno) in try file.status() }
         if !status.isRegularFile {
             throw CoordinationError(
-                .wrongType, item: label, operation: operation, cause: status.isFolder ? "it is a folder" : "it is not a regular file")
+                .wrongType, item: label, operation: operation,
+                cause: status.isFolder ? "it is a folder" : "it is not a regular file")
         }
         return (try translating(label, operation) { () throws(Errno) in try file.readAll() }, status)
     }

@@ -8,7 +8,8 @@ final class GroupFolder: Sendable {
     let root: FileDescriptor
     let group: FileDescriptor
     let staging: FileDescriptor
-    /// Of the files below `.group`: 0600, or 0660 where a Unix group shares the container. Set by `fchmod`, whatever the umask.
+    /// Of the files below `.group`: 0600, or 0660 where a Unix group shares the container. Set by `fchmod`, whatever
+    /// the umask.
     let fileMode: UInt32
     let folderMode: UInt32
 

@@ -13,8 +13,8 @@ public struct Item: Hashable, Sendable {
 }
 
 extension Container {
-    /// The items in a folder of the container, sorted by their bytes; at the top, `.group` is not among them. A listing takes no lease: it may be
-    /// older than its reading. Errors: `notFound`, `wrongType`, `outsideContainer`.
+    /// The items in a folder of the container, sorted by their bytes; at the top, `.group` is not among them. A listing
+    /// takes no lease: it may be older than its reading. Errors: `notFound`, `wrongType`, `outsideContainer`.
     /// System calls: openat2, getdents, statx
     public func items(in folder: ItemPath? = nil) throws(CoordinationError) -> [Item] {
         let location = try folder?.location(for: "list")
@@ -43,7 +43,9 @@ extension Container {
                 var found: [String] = []
                 for name in try folder.entryNames() {
                     let format = name + Array("/.group/format".utf8)
-                    if (try? FileDescriptor.open(format, in: folder, .placeOnly)) != nil { found.append(printable(name)) }
+                    if (try? FileDescriptor.open(format, in: folder, .placeOnly)) != nil {
+                        found.append(printable(name))
+                    }
                 }
                 return found.sorted()
             } catch {

@@ -1,6 +1,8 @@
-/// The path of an item, relative to the container's root. Bytes, as in the kernel: no Unicode folding. It may be anything; the calls
-/// that take it answer one that does not name an item with a typed error, before any I/O.
-public struct ItemPath: Hashable, Sendable, ExpressibleByStringLiteral, ExpressibleByStringInterpolation, CustomStringConvertible {
+/// The path of an item, relative to the container's root. Bytes, as in the kernel: no Unicode folding. It may be
+/// anything; the calls that take it answer one that does not name an item with a typed error, before any I/O.
+public struct ItemPath: Hashable, Sendable, ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
+    CustomStringConvertible
+{
     /// The bytes that the kernel knows it by.
     public let bytes: [UInt8]
 

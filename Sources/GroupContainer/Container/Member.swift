@@ -1,7 +1,8 @@
 import Dispatch
 import SystemCalls
 
-/// This process as a member of a container: one roster slot, however many `Container` objects refer to it. Ends with the last of them.
+/// This process as a member of a container: one roster slot, however many `Container` objects refer to it. Ends with
+/// the last of them.
 final class Member: Sendable {
     let folder: GroupFolder
     let format: ContainerFormat
@@ -15,7 +16,8 @@ final class Member: Sendable {
     private let forkGeneration: UInt32
 
     private init(
-        folder: GroupFolder, format: ContainerFormat, hashKey: SipHash, lockFile: LockFile, roster: Roster, journal: Journal
+        folder: GroupFolder, format: ContainerFormat, hashKey: SipHash, lockFile: LockFile, roster: Roster,
+        journal: Journal
     ) {
         (self.folder, self.format, self.hashKey) = (folder, format, hashKey)
         (self.lockFile, self.roster, self.journal) = (lockFile, roster, journal)
@@ -32,7 +34,8 @@ final class Member: Sendable {
         if forkGeneration == SystemCalls.forkGeneration { return }
         throw CoordinationError(
             .forked, item: printable(folder.path), operation: operation,
-            cause: "this process is a forked child of the one that opened the container", advice: "open it anew in the child")
+            cause: "this process is a forked child of the one that opened the container",
+            advice: "open it anew in the child")
     }
 
     private struct Key: Hashable {
@@ -50,8 +53,11 @@ final class Member: Sendable {
         var unixGroup: UInt32?
     }
 
-    /// The process's member of the container at a path; joins if it is the first. Waits, up to the deadline, while others open it.
-    static func join(path: [UInt8], creating creation: Creation?, until deadline: Deadline) throws(CoordinationError) -> Member {
+    /// The process's member of the container at a path; joins if it is the first. Waits, up to the deadline, while
+    /// others open it.
+    static func join(path: [UInt8], creating creation: Creation?, until deadline: Deadline) throws(CoordinationError)
+        -> Member
+    {
         let folder = try GroupFolder(path: path, unixGroup: creation?.unixGroup, creating: creation != nil)
         let status = try translating(printable(path), "open") { () throws(Errno) in try folder.group.status() }
         let key = Key(device: status.device, inode: status.inode)
@@ -70,7 +76,8 @@ final class Member: Sendable {
         case .failed(let errno): throw CoordinationError(errno, item: ".group/lock", operation: "open")
         case .timedOut, .cancelled:
             throw CoordinationError(
-                .leaseTimedOut, item: printable(path), operation: "open", cause: "another process is opening it and does not come to an end")
+                .leaseTimedOut, item: printable(path), operation: "open",
+                cause: "another process is opening it and does not come to an end")
         }
         // Another thread may have joined while this one waited.
         if let member = existing(key) { return member }
@@ -120,7 +127,8 @@ final class Member: Sendable {
         return member
     }
 
-    /// Reads the format file; makes it, last of all, for a new container; gives a copied or restored one an identity of its own.
+    /// Reads the format file; makes it, last of all, for a new container; gives a copied or restored one an identity of
+    /// its own.
     private static func settleFormat(
         _ folder: GroupFolder, _ lockFile: LockFile, _ creation: Creation?, isAlone: Bool
     ) throws(CoordinationError) -> ContainerFormat {

@@ -20,7 +20,9 @@ public final class Access {
     /// Gives the lease back.
     func end() { granted = nil }
 
-    private func location(_ path: ItemPath, for mode: LeaseMode, _ operation: String) throws(CoordinationError) -> ItemLocation {
+    private func location(_ path: ItemPath, for mode: LeaseMode, _ operation: String) throws(CoordinationError)
+        -> ItemLocation
+    {
         let asked = try path.location(for: operation)
         let location = locations[path] ?? asked
         guard let granted, granted.covers(LeaseBlock(location, key: member.hashKey), for: mode) else {
@@ -47,20 +49,26 @@ public final class Access {
         }
     }
 
-    /// Replaces an item's content atomically; folders on the way are made. Mode and owner of what it replaces are kept, as far as the
-    /// system lets this user; a hard link to it keeps the old content. It is durable, if the request is, when `coordinate` returns.
+    /// Replaces an item's content atomically; folders on the way are made. Mode and owner of what it replaces are kept,
+    /// as far as the system lets this user; a hard link to it keeps the old content. It is durable, if the request is,
+    /// when `coordinate` returns.
     /// Errors: `wrongType`, `noSpace`, `notPermitted`, `inputOutput`: nothing was changed; `notDurable`: it is visible.
-    public func write(bytes content: [UInt8], to path: ItemPath, mode: UInt32? = nil) throws(CoordinationError) -> WriteOutcome {
+    public func write(bytes content: [UInt8], to path: ItemPath, mode: UInt32? = nil) throws(CoordinationError)
+        -> WriteOutcome
+    {
         let location = try location(path, for: .writing, "write")
         let label = path.description
         let old = try translating(label, "write") { () throws(Errno) in try member.status(of: location) }
         if let old {
             guard old.isRegularFile else {
                 throw CoordinationError(
-                    .wrongType, item: label, operation: "write", cause: old.isFolder ? "it is a folder" : "it is not a regular file")
+                    .wrongType, item: label, operation: "write",
+                    cause: old.isFolder ? "it is a folder" : "it is not a regular file")
             }
             let keepsMode = mode == nil || mode == old.permissions
-            if keepsMode, old.size == UInt64(content.count), try member.readFile(location, operation: "write").content == content {
+            if keepsMode, old.size == UInt64(content.count),
+                try member.readFile(location, operation: "write").content == content
+            {
                 return .unchanged
             }
         }

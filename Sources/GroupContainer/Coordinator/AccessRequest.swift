@@ -1,7 +1,7 @@
 import SystemCalls
 
-/// A request for items, as their user named them, on its way to leases on what they are: symbolic links followed, and the folders that a write
-/// would have to make included.
+/// A request for items, as their user named them, on its way to leases on what they are: symbolic links followed, and
+/// the folders that a write would have to make included.
 struct AccessRequest: Sendable {
     let member: Member
     let intents: [AccessIntent]
@@ -17,7 +17,8 @@ struct AccessRequest: Sendable {
 
     func resolve() throws(CoordinationError) -> Resolution {
         if intents.count > Self.largestRequest {
-            throw CoordinationError(.limitReached, operation: operation, cause: "a request may name \(Self.largestRequest) items")
+            throw CoordinationError(
+                .limitReached, operation: operation, cause: "a request may name \(Self.largestRequest) items")
         }
         var resolution = Resolution()
         for intent in intents {
@@ -26,7 +27,9 @@ struct AccessRequest: Sendable {
             resolution.modes[location] = max(intent.mode, resolution.modes[location] ?? .reading)
             if intent.mode == .reading { continue }
             for folder in location.ancestors {
-                let status = try translating(printable(location.bytes), operation) { () throws(Errno) in try member.status(of: folder) }
+                let status = try translating(printable(location.bytes), operation) { () throws(Errno) in
+                    try member.status(of: folder)
+                }
                 if status == nil { resolution.modes[folder] = .writing }
             }
         }
@@ -35,14 +38,18 @@ struct AccessRequest: Sendable {
 
     func leases(for resolution: Resolution) -> LeaseRequest {
         LeaseRequest(
-            resolution.modes.map { ($0.key, $0.value) }.sorted { $0.0.bytes.lexicographicallyPrecedes($1.0.bytes) }, by: member,
+            resolution.modes.map { ($0.key, $0.value) }.sorted { $0.0.bytes.lexicographicallyPrecedes($1.0.bytes) },
+            by: member,
             operation: operation)
     }
 
     /// Whether the lease is on what the paths lead to still. If not, the request is made again.
     func isCurrent(_ resolution: Resolution) throws(CoordinationError) -> Bool {
         let now = try resolve()
-        return now.locations == resolution.locations && now.modes.allSatisfy { resolution.modes[$0.key] ?? .reading >= $0.value && resolution.modes[$0.key] != nil }
+        return now.locations == resolution.locations
+            && now.modes.allSatisfy {
+                resolution.modes[$0.key] ?? .reading >= $0.value && resolution.modes[$0.key] != nil
+            }
     }
 
     var movedAway: CoordinationError {

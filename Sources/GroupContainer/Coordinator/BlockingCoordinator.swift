@@ -1,4 +1,5 @@
-/// The coordinator's calls for plain programs and threads of one's own: each blocks its thread. Not for the cooperative pool.
+/// The coordinator's calls for plain programs and threads of one's own: each blocks its thread. Not for the cooperative
+/// pool.
 public struct BlockingCoordinator: Sendable {
     let coordinator: Coordinator
 
@@ -33,14 +34,19 @@ public struct BlockingCoordinator: Sendable {
 
     /// Replaces an item's content, under an exclusive lease. See `Access.write`.
     public func write(
-        bytes: [UInt8], to path: ItemPath, _ durability: Durability = .durable, mode: UInt32? = nil, timeout: Duration? = .seconds(30)
+        bytes: [UInt8], to path: ItemPath, _ durability: Durability = .durable, mode: UInt32? = nil,
+        timeout: Duration? = .seconds(30)
     ) throws -> WriteOutcome {
-        try coordinate([.writing(path)], operation: "write", durability, timeout) { try $0.write(bytes: bytes, to: path, mode: mode) }
+        try coordinate([.writing(path)], operation: "write", durability, timeout) {
+            try $0.write(bytes: bytes, to: path, mode: mode)
+        }
     }
 
-    /// Present content in (nil: absent), new content out, under one exclusive lease; if `body` throws, nothing is written.
+    /// Present content in (nil: absent), new content out, under one exclusive lease; if `body` throws, nothing is
+    /// written.
     public func updateBytes(
-        _ path: ItemPath, _ durability: Durability = .durable, timeout: Duration? = .seconds(30), _ body: ([UInt8]?) throws -> [UInt8]
+        _ path: ItemPath, _ durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ body: ([UInt8]?) throws -> [UInt8]
     ) throws -> WriteOutcome {
         try coordinate([.writing(path)], operation: "update", durability, timeout) { access in
             try access.write(bytes: body(access.readBytesIfPresent(path)), to: path)

@@ -12,12 +12,15 @@ enum ItemCoding {
         }
     }
 
-    static func decode<Value: Decodable>(_ type: Value.Type, _ content: [UInt8], from path: ItemPath) throws(CoordinationError) -> Value {
+    static func decode<Value: Decodable>(_ type: Value.Type, _ content: [UInt8], from path: ItemPath)
+        throws(CoordinationError) -> Value
+    {
         do {
             return try JSONDecoder().decode(type, from: Data(content))
         } catch {
             throw CoordinationError(
-                .invalidContent, item: path.description, operation: "decode", cause: "\(error)", advice: "the file was left as it is")
+                .invalidContent, item: path.description, operation: "decode", cause: "\(error)",
+                advice: "the file was left as it is")
         }
     }
 }
@@ -45,23 +48,27 @@ extension Access {
 
 extension BlockingCoordinator {
     /// Decodes an item's JSON, under a shared lease.
-    public func read<Value: Decodable>(_ path: ItemPath, as type: Value.Type, timeout: Duration? = .seconds(30)) throws -> Value {
+    public func read<Value: Decodable>(_ path: ItemPath, as type: Value.Type, timeout: Duration? = .seconds(30)) throws
+        -> Value
+    {
         try ItemCoding.decode(type, readBytes(path, timeout: timeout), from: path)
     }
 
     /// Writes a value as JSON, under an exclusive lease.
     @discardableResult
     public func write(
-        _ value: some Encodable, to path: ItemPath, _ durability: Durability = .durable, timeout: Duration? = .seconds(30)
+        _ value: some Encodable, to path: ItemPath, _ durability: Durability = .durable,
+        timeout: Duration? = .seconds(30)
     ) throws -> WriteOutcome {
         try write(bytes: ItemCoding.encode(value, for: path), to: path, durability, timeout: timeout)
     }
 
-    /// Reads, changes and writes a value under one exclusive lease: nobody's change is lost. `default` stands for an absent item; one
-    /// that does not decode is left alone and reported.
+    /// Reads, changes and writes a value under one exclusive lease: nobody's change is lost. `default` stands for an
+    /// absent item; one that does not decode is left alone and reported.
     @discardableResult
     public func update<Value: Codable>(
-        _ path: ItemPath, default missing: Value, _ durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ path: ItemPath, default missing: Value, _ durability: Durability = .durable,
+        timeout: Duration? = .seconds(30),
         _ body: (inout Value) throws -> Void
     ) throws -> WriteOutcome {
         try coordinate([.writing(path)], operation: "update", durability, timeout) { access in
@@ -81,27 +88,33 @@ extension Coordinator {
     public func write(
         bytes: [UInt8], to path: ItemPath, _ durability: Durability = .durable, timeout: Duration? = .seconds(30)
     ) async throws -> WriteOutcome {
-        try await coordinate([.writing(path)], operation: "write", durability, timeout) { try $0.write(bytes: bytes, to: path) }
+        try await coordinate([.writing(path)], operation: "write", durability, timeout) {
+            try $0.write(bytes: bytes, to: path)
+        }
     }
 
     /// Decodes an item's JSON, under a shared lease.
-    public func read<Value: Decodable>(_ path: ItemPath, as type: Value.Type, timeout: Duration? = .seconds(30)) async throws -> Value {
+    public func read<Value: Decodable>(_ path: ItemPath, as type: Value.Type, timeout: Duration? = .seconds(30))
+        async throws -> Value
+    {
         try ItemCoding.decode(type, await readBytes(path, timeout: timeout), from: path)
     }
 
     /// Writes a value as JSON, under an exclusive lease.
     @discardableResult
     public func write(
-        _ value: some Encodable, to path: ItemPath, _ durability: Durability = .durable, timeout: Duration? = .seconds(30)
+        _ value: some Encodable, to path: ItemPath, _ durability: Durability = .durable,
+        timeout: Duration? = .seconds(30)
     ) async throws -> WriteOutcome {
         try await write(bytes: ItemCoding.encode(value, for: path), to: path, durability, timeout: timeout)
     }
 
-    /// Reads, changes and writes a value under one exclusive lease: nobody's change is lost. `default` stands for an absent item; one
-    /// that does not decode is left alone and reported.
+    /// Reads, changes and writes a value under one exclusive lease: nobody's change is lost. `default` stands for an
+    /// absent item; one that does not decode is left alone and reported.
     @discardableResult
     public func update<Value: Codable & Sendable>(
-        _ path: ItemPath, default missing: Value, _ durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ path: ItemPath, default missing: Value, _ durability: Durability = .durable,
+        timeout: Duration? = .seconds(30),
         _ body: @escaping @Sendable (inout Value) throws -> Void
     ) async throws -> WriteOutcome {
         try await coordinate([.writing(path)], operation: "update", durability, timeout) { access in

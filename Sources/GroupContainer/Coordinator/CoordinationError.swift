@@ -67,7 +67,8 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
     public var advice: String?
 
     init(
-        _ code: Code, item: String? = nil, operation: String, cause: String, holders: [Holder] = [], advice: String? = nil
+        _ code: Code, item: String? = nil, operation: String, cause: String, holders: [Holder] = [],
+        advice: String? = nil
     ) {
         (self.code, self.item, self.operation) = (code, item, operation)
         (self.cause, self.holders, self.advice) = (cause, holders, advice)
@@ -79,7 +80,8 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
         if let item { text += " '\(item)'" }
         text += ": \(cause)"
         if !holders.isEmpty {
-            text += "; held by " + holders.map { "\($0.purpose) (process \($0.processIdentifier))" }.joined(separator: ", ")
+            text +=
+                "; held by " + holders.map { "\($0.purpose) (process \($0.processIdentifier))" }.joined(separator: ", ")
         }
         if let advice { text += "; \(advice)" }
         return text

@@ -1,12 +1,14 @@
 import Dispatch
 import SystemCalls
 
-/// What a member asks for access. Its calls suspend: a task that waits for a lease occupies no thread of the cooperative pool, and files
-/// are read and written on threads of their own. `blocking` has the same calls for plain programs.
+/// What a member asks for access. Its calls suspend: a task that waits for a lease occupies no thread of the
+/// cooperative pool, and files are read and written on threads of their own. `blocking` has the same calls for plain
+/// programs.
 ///
-/// All calls: leases are advisory and between processes, granted in the order of the turnstile, freed at the latest by the process's death.
-/// `timeout` (default 30 s, nil: for ever, 0: one try) is how long to wait for the lease, by a clock that does not jump. Errors:
-/// `leaseTimedOut` with the holders, `cancelled`, `outsideContainer`, `invalidArgument`, and those of `Access`.
+/// All calls: leases are advisory and between processes, granted in the order of the turnstile, freed at the latest by
+/// the process's death. `timeout` (default 30 s, nil: for ever, 0: one try) is how long to wait for the lease, by a
+/// clock that does not jump. Errors: `leaseTimedOut` with the holders, `cancelled`, `outsideContainer`,
+/// `invalidArgument`, and those of `Access`.
 public struct Coordinator: Sendable {
     let member: Member
     /// What this member says it is: a label in the journal and in errors.
@@ -41,8 +43,8 @@ public struct Coordinator: Sendable {
 
     static let attempts = 8
 
-    /// What happens under the lease and after it; nil when the paths lead elsewhere by now. The lease is given back first: nobody waits
-    /// for it while the disk confirms the record.
+    /// What happens under the lease and after it; nil when the paths lead elsewhere by now. The lease is given back
+    /// first: nobody waits for it while the disk confirms the record.
     func run<Answer>(
         _ request: AccessRequest, _ resolution: AccessRequest.Resolution, _ lease: Lease, _ durability: Durability,
         _ body: (Access) throws -> Answer
@@ -61,7 +63,9 @@ public struct Coordinator: Sendable {
     }
 
     /// Blocking work on a thread of its own.
-    private static func offload<Answer: Sendable>(_ work: @escaping @Sendable () throws -> Answer) async throws -> Answer {
+    private static func offload<Answer: Sendable>(_ work: @escaping @Sendable () throws -> Answer) async throws
+        -> Answer
+    {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { continuation.resume(with: Result { try work() }) }
         }

@@ -9,7 +9,8 @@ extension CoordinationError {
             case .accessDenied, .notPermitted: (.notPermitted, "ask its owner, or make the container with --unix-group")
             case .readOnly: (.notPermitted, "the file system is mounted read-only")
             case .noSpace, .quotaExceeded: (.noSpace, "nothing was changed; make room and try again")
-            case .crossesDevices, .tooManyLinks: (.outsideContainer, "a symbolic link or a mount point stands in its way")
+            case .crossesDevices, .tooManyLinks:
+                (.outsideContainer, "a symbolic link or a mount point stands in its way")
             case .notAFolder, .isAFolder: (.wrongType, nil)
             case .nameTooLong: (.invalidArgument, nil)
             case .tooManyFiles: (.limitReached, "raise the limit of open files: ulimit -n")
@@ -34,7 +35,9 @@ extension CoordinationError {
     }
 
     static func damaged(_ file: String, operation: String, _ cause: String) -> CoordinationError {
-        CoordinationError(.damaged, item: file, operation: operation, cause: cause, advice: "nothing was changed; see groupctl doctor")
+        CoordinationError(
+            .damaged, item: file, operation: operation, cause: cause, advice: "nothing was changed; see groupctl doctor"
+        )
     }
 }
 
@@ -51,7 +54,9 @@ func translating<Answer: ~Copyable>(
 
 /// A name as text; what is not UTF-8, or a control character, as octal.
 func printable(_ bytes: [UInt8]) -> String {
-    if let text = String(validating: bytes, as: UTF8.self), !bytes.contains(where: { $0 < 0x20 || $0 == 0x7f }) { return text }
+    if let text = String(validating: bytes, as: UTF8.self), !bytes.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
+        return text
+    }
     return bytes.map { byte in
         if (0x20..<0x7f).contains(byte) { return String(UnicodeScalar(byte)) }
         let digits = String(byte, radix: 8)

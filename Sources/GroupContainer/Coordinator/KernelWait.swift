@@ -1,7 +1,8 @@
 import Dispatch
 import SystemCalls
 
-/// One wait for byte locks, by a thread that blocks or a task that suspends. In both a cancelled or late wait leaves no lock.
+/// One wait for byte locks, by a thread that blocks or a task that suspends. In both a cancelled or late wait leaves no
+/// lock.
 enum KernelWait {
     enum Outcome: Equatable, Sendable {
         case granted, timedOut, cancelled
@@ -37,12 +38,17 @@ enum KernelWait {
     }
 
     /// Suspends the calling task; the thread that sleeps in the kernel is the waiter's own.
-    static func suspend(_ steps: [LockWaiter.Step], on handle: LockFile.Handle, until deadline: Deadline) async -> Outcome {
+    static func suspend(_ steps: [LockWaiter.Step], on handle: LockFile.Handle, until deadline: Deadline) async
+        -> Outcome
+    {
         let race = Guarded(Race())
         return await withTaskCancellationHandler {
-            let result = await withCheckedContinuation { (continuation: CheckedContinuation<LockWaiter.Outcome, Never>) in
+            let result = await withCheckedContinuation {
+                (continuation: CheckedContinuation<LockWaiter.Outcome, Never>) in
                 do throws(Errno) {
-                    let waiter = try LockWaiter(steps, on: handle.descriptor.number) { continuation.resume(returning: $0) }
+                    let waiter = try LockWaiter(steps, on: handle.descriptor.number) {
+                        continuation.resume(returning: $0)
+                    }
                     if race.withLock({ $0.begin(waiter) }) { waiter.cancel() }
                 } catch {
                     continuation.resume(returning: .failed(error))

@@ -49,7 +49,9 @@ struct LeaseRequest: Sendable {
     func acquireBlocking(until deadline: Deadline) throws(CoordinationError) -> Lease {
         let attempt = try begin()
         if !attempt.isGranted {
-            try settle(attempt, deadline.isOver ? .timedOut : KernelWait.block(attempt.steps, on: attempt.handle, until: deadline))
+            try settle(
+                attempt,
+                deadline.isOver ? .timedOut : KernelWait.block(attempt.steps, on: attempt.handle, until: deadline))
         }
         return try attempt.complete(self)
     }
@@ -58,7 +60,8 @@ struct LeaseRequest: Sendable {
         let attempt = try begin()
         if !attempt.isGranted {
             let outcome =
-                deadline.isOver ? .timedOut : await KernelWait.suspend(attempt.steps, on: attempt.handle, until: deadline)
+                deadline.isOver
+                ? .timedOut : await KernelWait.suspend(attempt.steps, on: attempt.handle, until: deadline)
             try settle(attempt, outcome)
         }
         return try attempt.complete(self)
@@ -93,7 +96,8 @@ struct LeaseRequest: Sendable {
         let isGranted = taken == plan.parts.count
         let entries = items.compactMap {
             member.roster.note(
-                isGranted ? .holding : .waiting, $0.mode, block: LeaseBlock($0.location, key: member.hashKey), path: $0.location.bytes)
+                isGranted ? .holding : .waiting, $0.mode, block: LeaseBlock($0.location, key: member.hashKey),
+                path: $0.location.bytes)
         }
         if isGranted {
             return Attempt(handle: handle, isGranted: true, steps: [], wantedBuckets: [], accessEntries: entries)
@@ -101,14 +105,16 @@ struct LeaseRequest: Sendable {
         let wanted = plan.parts[taken...].filter { $0.mode == .writing }.map(\.block.bucket)
         for bucket in wanted { member.roster.raiseWant(bucket: bucket) }
         return Attempt(
-            handle: handle, isGranted: false, steps: plan.steps(from: taken).map(LockWaiter.Step.init), wantedBuckets: wanted,
+            handle: handle, isGranted: false, steps: plan.steps(from: taken).map(LockWaiter.Step.init),
+            wantedBuckets: wanted,
             accessEntries: entries)
     }
 
     private func tryPart(_ part: LeasePlan.Part, on handle: LockFile.Handle) throws(Errno) -> Bool {
         switch part.mode {
         case .writing:
-            return try handle.descriptor.tryLock(.exclusive, ByteRange(start: part.block.start, length: LeaseBlock.length))
+            return try handle.descriptor.tryLock(
+                .exclusive, ByteRange(start: part.block.start, length: LeaseBlock.length))
         case .reading:
             // Behind a writer that waits, through the turnstile like everybody else.
             if member.roster.isWanted(bucket: part.block.bucket) { return false }
@@ -126,10 +132,12 @@ struct LeaseRequest: Sendable {
         let item = items.map { printable($0.location.bytes) }.joined(separator: ", ")
         switch outcome {
         case .failed(let errno): throw CoordinationError(errno, item: item, operation: operation)
-        case .cancelled: throw CoordinationError(.cancelled, item: item, operation: operation, cause: "the task was cancelled")
+        case .cancelled:
+            throw CoordinationError(.cancelled, item: item, operation: operation, cause: "the task was cancelled")
         case .granted, .timedOut:
             throw CoordinationError(
-                .leaseTimedOut, item: item, operation: operation, cause: "its lease was not granted in time", holders: holders,
+                .leaseTimedOut, item: item, operation: operation, cause: "its lease was not granted in time",
+                holders: holders,
                 advice: "wait longer (--timeout), or end who holds it")
         }
     }

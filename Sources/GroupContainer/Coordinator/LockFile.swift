@@ -1,7 +1,7 @@
 import SystemCalls
 
-/// `.group/lock` and a pool of descriptors for it. Each request borrows one: a byte lock belongs to the open file description, and
-/// one that two tasks shared would let the first unlock drop the second's lease.
+/// `.group/lock` and a pool of descriptors for it. Each request borrows one: a byte lock belongs to the open file
+/// description, and one that two tasks shared would let the first unlock drop the second's lease.
 final class LockFile: Sendable {
     /// One open file description of the lock file.
     final class Handle: Sendable {

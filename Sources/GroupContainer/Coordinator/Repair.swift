@@ -2,9 +2,10 @@ import SystemCalls
 
 /// Finishing what dead members left half done: a rename without its record.
 ///
-/// It happened exactly if the inode that was to move stands at its destination. Then the record is completed and appended, unless the
-/// journal has it already; otherwise the staged file goes. The right to repair a slot is the lock on its repair byte; the life
-/// byte stays free meanwhile, so nobody takes the dead member for a living one and goes on too early.
+/// It happened exactly if the inode that was to move stands at its destination. Then the record is completed and
+/// appended, unless the journal has it already; otherwise the staged file goes. The right to repair a slot is the lock
+/// on its repair byte; the life byte stays free meanwhile, so nobody takes the dead member for a living one and goes on
+/// too early.
 extension Member {
     /// To be called with the lease granted and before the item is looked at. Sixteen loads where nothing is pending.
     func repairPending(touching plan: LeasePlan) throws(CoordinationError) {
@@ -16,7 +17,8 @@ extension Member {
         }
     }
 
-    /// Finishes a dead member's changes and sweeps its staging. With `hasRight` the caller holds the slot's repair byte.
+    /// Finishes a dead member's changes and sweeps its staging. With `hasRight` the caller holds the slot's repair
+    /// byte.
     func repair(slot: Int, hasRight: Bool) throws(CoordinationError) {
         if !hasRight {
             try takeRight(to: slot)

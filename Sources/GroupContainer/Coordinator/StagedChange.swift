@@ -5,13 +5,14 @@ import SystemCalls
 public enum Durability: Sendable {
     /// The content, the folder entry and the journal's record are on the disk. The default.
     case durable
-    /// Atomic and visible at once, but written to the disk when the kernel likes; whole or not at all after a power cut only where the
-    /// file system orders so. For what can be made again.
+    /// Atomic and visible at once, but written to the disk when the kernel likes; whole or not at all after a power cut
+    /// only where the file system orders so. For what can be made again.
     case relaxed
 }
 
-/// A change on its way in: built in staging, complete, then renamed to its place, then recorded; at every moment a killed process leaves
-/// either nothing or what `Repair` can finish. After the manner of renameio and of the write-ahead intents of databases.
+/// A change on its way in: built in staging, complete, then renamed to its place, then recorded; at every moment a
+/// killed process leaves either nothing or what `Repair` can finish. After the manner of renameio and of the
+/// write-ahead intents of databases.
 struct StagedChange {
     let member: Member
     let purpose: String
@@ -31,7 +32,8 @@ struct StagedChange {
     private var note: [UInt8] { name + Self.noteSuffix }
     private var staging: FileDescriptor { _read { yield member.folder.staging } }
 
-    /// Replaces or creates a file. `old` is what stands there now: its mode and owner are kept, unless `mode` says otherwise.
+    /// Replaces or creates a file. `old` is what stands there now: its mode and owner are kept, unless `mode` says
+    /// otherwise.
     /// System calls: openat2, write, fchown, fchmod, fsync, renameat2, fsync of the folder
     func write(
         _ content: [UInt8], to location: ItemLocation, replacing old: FileStatus?, mode: UInt32?
@@ -51,17 +53,21 @@ struct StagedChange {
             throw CoordinationError(error, item: label, operation: "write")
         }
         return try commit(
-            old == nil ? .created : .modified, at: location, replacing: old != nil, contentHash: member.contentHash(of: content))
+            old == nil ? .created : .modified, at: location, replacing: old != nil,
+            contentHash: member.contentHash(of: content))
     }
 
     /// Makes a folder. The mode is that of `mkdir`: 0777 without the umask.
     func makeFolder(at location: ItemLocation) throws(CoordinationError) -> LogPosition {
         try member.journal.log.ensureRoom()
-        try translating(printable(location.bytes), "make folder") { () throws(Errno) in try staging.makeFolder(name, mode: 0o777) }
+        try translating(printable(location.bytes), "make folder") { () throws(Errno) in
+            try staging.makeFolder(name, mode: 0o777)
+        }
         return try commit(.created, at: location, replacing: false, contentHash: nil)
     }
 
-    /// Only root may give files away; a group that is not one's own cannot be set either. What cannot be kept is the writer's.
+    /// Only root may give files away; a group that is not one's own cannot be set either. What cannot be kept is the
+    /// writer's.
     private static func keepOwner(of old: FileStatus, on file: borrowing FileDescriptor) {
         guard let new = try? file.status(), new.owner != old.owner || new.group != old.group else { return }
         do { try file.setOwner(old.owner, group: old.group) } catch { try? file.setOwner(.max, group: old.group) }
@@ -116,7 +122,8 @@ struct StagedChange {
         return position
     }
 
-    /// Opens the folder and leaves the note for the repairer, who reads it in the same boot: it needs no way to the disk.
+    /// Opens the folder and leaves the note for the repairer, who reads it in the same boot: it needs no way to the
+    /// disk.
     private func prepare(
         _ record: inout ChangeRecord, at location: ItemLocation, contentHash: UInt64?
     ) throws(Errno) -> FileDescriptor {

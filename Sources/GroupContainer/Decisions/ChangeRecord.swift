@@ -72,7 +72,8 @@ struct ChangeRecord: Equatable, Sendable {
 
     init(
         _ kind: Kind, path: [UInt8], from: [UInt8]? = nil, state: ItemState?, isCoordinated: Bool,
-        operation: [UInt8] = ChangeRecord.noOperation, processIdentifier: Int32, purpose: [UInt8], time: Int64, term: UInt64 = 0
+        operation: [UInt8] = ChangeRecord.noOperation, processIdentifier: Int32, purpose: [UInt8], time: Int64,
+        term: UInt64 = 0
     ) {
         (self.kind, self.path, self.from, self.state) = (kind, path, from, state)
         (self.isCoordinated, self.operation, self.term) = (isCoordinated, operation, term)

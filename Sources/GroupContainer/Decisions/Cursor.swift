@@ -1,6 +1,6 @@
-/// A place in a container's journal, between two changes. It can be kept (`description`, `init(_:)`) and outlives the process: whoever
-/// comes back with it gets exactly what happened since. It names the record before it by its checksum, so a place in another container, or
-/// in one restored from a backup, is recognised and answered with one `rescan`.
+/// A place in a container's journal, between two changes. It can be kept (`description`, `init(_:)`) and outlives the
+/// process: whoever comes back with it gets exactly what happened since. It names the record before it by its checksum,
+/// so a place in another container, or in one restored from a backup, is recognised and answered with one `rescan`.
 public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
     /// The first eight bytes of the container's identifier.
     let container: UInt64
@@ -14,7 +14,9 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
     private static let prefix = "g1-"
 
     init(container: UInt64, file: UInt32, offset: UInt32, sequence: UInt64, checksum: UInt64) {
-        (self.container, self.file, self.offset, self.sequence, self.checksum) = (container, file, offset, sequence, checksum)
+        (self.container, self.file, self.offset, self.sequence, self.checksum) = (
+            container, file, offset, sequence, checksum
+        )
     }
 
     /// 67 characters without spaces, for a file, an option or an environment variable.
@@ -30,11 +32,14 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
 
     /// Nil for what no cursor has ever printed.
     public init?(_ description: String) {
-        guard description.hasPrefix(Self.prefix), let bytes = Hexadecimal.decode(description.dropFirst(Self.prefix.count)) else {
+        guard description.hasPrefix(Self.prefix),
+            let bytes = Hexadecimal.decode(description.dropFirst(Self.prefix.count))
+        else {
             return nil
         }
         var reader = ByteReader(bytes)
-        guard bytes.count == 32, let container = try? reader.number(UInt64.self), let file = try? reader.number(UInt32.self),
+        guard bytes.count == 32, let container = try? reader.number(UInt64.self),
+            let file = try? reader.number(UInt32.self),
             let offset = try? reader.number(UInt32.self), let sequence = try? reader.number(UInt64.self),
             let checksum = try? reader.number(UInt64.self)
         else { return nil }

@@ -1,5 +1,5 @@
-/// A pattern over paths: `*` and `?` within a component, `[a-z]` and `[!a-z]` for one byte, `**` for any number of components,
-/// `\` before a byte that is meant itself. `Library/**` is everything below Library. Bytes, without locale.
+/// A pattern over paths: `*` and `?` within a component, `[a-z]` and `[!a-z]` for one byte, `**` for any number of
+/// components, `\` before a byte that is meant itself. `Library/**` is everything below Library. Bytes, without locale.
 struct Glob: Equatable, Sendable {
     private enum Segment: Equatable, Sendable {
         case anyFolders
@@ -65,7 +65,9 @@ struct Glob: Equatable, Sendable {
         case UInt8(ascii: "?"): return rest
         case UInt8(ascii: "\\"): return rest.first == byte ? rest.dropFirst() : nil
         case UInt8(ascii: "["):
-            guard let close = rest.dropFirst().firstIndex(of: UInt8(ascii: "]")) else { return byte == first ? rest : nil }
+            guard let close = rest.dropFirst().firstIndex(of: UInt8(ascii: "]")) else {
+                return byte == first ? rest : nil
+            }
             var set = rest[..<close]
             let isNegated = set.first == UInt8(ascii: "!") && set.count > 1
             if isNegated { set = set.dropFirst() }

@@ -1,5 +1,5 @@
-/// A path that has been found fit to name an item: relative, below the root, outside `.group`, without empty components, `.`,
-/// `..` or NUL, and within the kernel's limits. Bytes, as in the kernel; no Unicode folding.
+/// A path that has been found fit to name an item: relative, below the root, outside `.group`, without empty
+/// components, `.`, `..` or NUL, and within the kernel's limits. Bytes, as in the kernel; no Unicode folding.
 struct ItemLocation: Hashable, Sendable {
     let bytes: [UInt8]
 

@@ -7,8 +7,8 @@ public enum ItemType: UInt8, Sendable, CaseIterable {
     case other = 4
 }
 
-/// What a record says of an item as it stood right after a change: enough to tell later whether anybody changed it since.
-/// Times are nanoseconds since 1970 and compared for equality only, never for order.
+/// What a record says of an item as it stood right after a change: enough to tell later whether anybody changed it
+/// since. Times are nanoseconds since 1970 and compared for equality only, never for order.
 struct ItemState: Equatable, Sendable {
     var type: ItemType
     var inode: UInt64
@@ -27,7 +27,9 @@ struct ItemState: Equatable, Sendable {
     /// The same as far as `statx` can tell. A folder's size and dates change with its entries, which have records
     /// of their own.
     func looksLike(_ other: ItemState) -> Bool {
-        if (type, inode, mode, owner, group) != (other.type, other.inode, other.mode, other.owner, other.group) { return false }
+        if (type, inode, mode, owner, group) != (other.type, other.inode, other.mode, other.owner, other.group) {
+            return false
+        }
         return type == .folder || (size, modified, changed) == (other.size, other.modified, other.changed)
     }
 
@@ -59,7 +61,8 @@ struct ItemState: Equatable, Sendable {
     }
 
     init(
-        type: ItemType, inode: UInt64, size: UInt64, modified: Int64, changed: Int64, mode: UInt32, owner: UInt32, group: UInt32,
+        type: ItemType, inode: UInt64, size: UInt64, modified: Int64, changed: Int64, mode: UInt32, owner: UInt32,
+        group: UInt32,
         contentHash: UInt64?
     ) {
         (self.type, self.inode, self.size, self.modified, self.changed) = (type, inode, size, modified, changed)

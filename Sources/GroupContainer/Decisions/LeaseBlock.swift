@@ -1,6 +1,6 @@
 /// The offsets of `.group/lock` that stand for one item. They nest: the upper bits come from the item's first, second
-/// and third path component, then from the whole path, so that the offsets of everything below a folder lie side by side and a
-/// folder can be locked as one range. Two items may meet in one block; then they only wait for each other.
+/// and third path component, then from the whole path, so that the offsets of everything below a folder lie side by
+/// side and a folder can be locked as one range. Two items may meet in one block; then they only wait for each other.
 ///
 ///     62  ┌ 11 bits ┬ 11 bits ┬ 11 bits ┬─ 18 bits ──┬ 11 bits ┐ 0
 ///         │ 1st     │ 1st–2nd │ 1st–3rd │ whole path │ in block│

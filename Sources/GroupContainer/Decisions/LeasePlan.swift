@@ -6,8 +6,8 @@ enum LeaseMode: Int, Comparable, Sendable {
     static func < (left: LeaseMode, right: LeaseMode) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The blocks of one request in the order in which they are taken: ascending, each once, in its strongest mode. As every member
-/// keeps this order, two requests cannot wait for each other.
+/// The blocks of one request in the order in which they are taken: ascending, each once, in its strongest mode. As
+/// every member keeps this order, two requests cannot wait for each other.
 struct LeasePlan: Equatable, Sendable {
     struct Part: Equatable, Sendable {
         var block: LeaseBlock
@@ -29,8 +29,8 @@ struct LeasePlan: Equatable, Sendable {
         case release(start: Int64, length: Int64)
     }
 
-    /// What to do, from a part on, when it could not be had at once: through the turnstile, then to the lock. A reader gives
-    /// the turnstile back, a writer keeps it with the rest of the block.
+    /// What to do, from a part on, when it could not be had at once: through the turnstile, then to the lock. A reader
+    /// gives the turnstile back, a writer keeps it with the rest of the block.
     func steps(from part: Int) -> [Step] {
         parts[part...].flatMap { part -> [Step] in
             switch part.mode {

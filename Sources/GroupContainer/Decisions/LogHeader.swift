@@ -33,13 +33,17 @@ struct LogHeader: Equatable, Sendable {
         case damaged
     }
 
-    /// `place` is the word's offset in its file, `salt` the file's: a stale word of another file, or moved, is not believed.
+    /// `place` is the word's offset in its file, `salt` the file's: a stale word of another file, or moved, is not
+    /// believed.
     static func decode(_ word: UInt64, place: Int, salt: UInt64) -> Reading {
         if word == 0 { return .empty }
         let fields = word & 0xffff_ffff_ffff
-        guard word >> 48 == check(fields, place: place, salt: salt), let state = State(rawValue: fields & 7) else { return .damaged }
+        guard word >> 48 == check(fields, place: place, salt: salt), let state = State(rawValue: fields & 7) else {
+            return .damaged
+        }
         let header = LogHeader(
-            state: state, isControl: fields >> 3 & 1 == 1, units: Int(fields >> 4 & 0x3f_ffff), slot: Int(fields >> 26 & 0x3ff),
+            state: state, isControl: fields >> 3 & 1 == 1, units: Int(fields >> 4 & 0x3f_ffff),
+            slot: Int(fields >> 26 & 0x3ff),
             tries: Int(fields >> 36 & 15))
         return header.units == 0 ? .damaged : .record(header)
     }

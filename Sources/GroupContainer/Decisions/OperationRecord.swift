@@ -1,5 +1,5 @@
-/// What a member writes into staging before it renames, so that whoever comes after its death can finish: which inode moves where, and
-/// where in the journal to look for the record. See `Repair`.
+/// What a member writes into staging before it renames, so that whoever comes after its death can finish: which inode
+/// moves where, and where in the journal to look for the record. See `Repair`.
 struct OperationRecord: Equatable, Sendable {
     /// The file or folder that moves.
     var inode: UInt64
@@ -25,7 +25,9 @@ struct OperationRecord: Equatable, Sendable {
     init?(decoding bytes: [UInt8]) {
         let body = bytes.dropLast(8)
         var tail = ByteReader(Array(bytes.suffix(8)))
-        guard let checksum = try? tail.number(UInt64.self), checksum == SipHash(key: (0, 0)).hash(body) else { return nil }
+        guard let checksum = try? tail.number(UInt64.self), checksum == SipHash(key: (0, 0)).hash(body) else {
+            return nil
+        }
         var reader = ByteReader(Array(body))
         guard (try? reader.raw(8)) == Self.magic, let inode = try? reader.number(UInt64.self),
             let file = try? reader.number(UInt64.self), let offset = try? reader.number(UInt64.self),

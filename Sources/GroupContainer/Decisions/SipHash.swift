@@ -1,5 +1,5 @@
-/// SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012). Swift's own `Hasher` will not do: its key
-/// differs in every process, and these numbers are kept in files. Linear in the number of bytes.
+/// SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012). Swift's own `Hasher` will not do: its
+/// key differs in every process, and these numbers are kept in files. Linear in the number of bytes.
 struct SipHash {
     private let key: (UInt64, UInt64)
 

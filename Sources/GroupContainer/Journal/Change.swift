@@ -12,7 +12,8 @@ public struct Change: Hashable, Sendable {
         case moved(from: ItemPath)
         /// Mode, owner or dates changed, or the same bytes were written again.
         case touched
-        /// The place in the journal was lost: the cursor is of another history. Compare everything; what follows is complete.
+        /// The place in the journal was lost: the cursor is of another history. Compare everything; what follows is
+        /// complete.
         case rescan
 
         /// The name that the commands print.

@@ -1,7 +1,7 @@
 import SystemCalls
 
-/// Follows the container's changes on the calling thread: in the order of the journal, each once. Holds no more than its place in
-/// the journal, so one that is slow costs no memory and loses nothing.
+/// Follows the container's changes on the calling thread: in the order of the journal, each once. Holds no more than
+/// its place in the journal, so one that is slow costs no memory and loses nothing.
 public struct ChangeFollower: Sendable {
     private var reader: ChangeReader
 
@@ -10,8 +10,8 @@ public struct ChangeFollower: Sendable {
     /// Right behind the last change that was returned, and everything before it that did not match.
     public var cursor: Cursor { reader.cursor }
 
-    /// The next change; waits for it at most `timeout` (nil: for ever) and then returns nil. A writer in any process wakes it within
-    /// microseconds. Errors: `damaged`, and `notFound` when the container was removed.
+    /// The next change; waits for it at most `timeout` (nil: for ever) and then returns nil. A writer in any process
+    /// wakes it within microseconds. Errors: `damaged`, and `notFound` when the container was removed.
     /// System calls: futex(FUTEX_WAIT), only where there is nothing to read.
     public mutating func next(timeout: Duration? = nil) throws(CoordinationError) -> Change? {
         let deadline = Deadline(after: timeout)
@@ -21,17 +21,20 @@ public struct ChangeFollower: Sendable {
             try reader.member.checkNotForked("follow")
             if reader.member.folder.isGone {
                 throw CoordinationError(
-                    .notFound, item: printable(reader.member.folder.path), operation: "follow", cause: "the container was removed")
+                    .notFound, item: printable(reader.member.folder.path), operation: "follow",
+                    cause: "the container was removed")
             }
             let place = reader
-            place.member.roster.sleep(on: Roster.journalWord, atMost: deadline.remaining) { place.hasMore }
+            place.member.roster.awaitWake(on: Roster.journalWord, atMost: deadline.remaining) { place.hasMore }
         }
     }
 }
 
 extension Container {
     /// The changes since a place, on the calling thread. `matching` are patterns as in `changes(since:matching:)`.
-    public func follow(since origin: ChangeOrigin = .now, matching patterns: [String] = []) throws(CoordinationError) -> ChangeFollower {
+    public func follow(since origin: ChangeOrigin = .now, matching patterns: [String] = []) throws(CoordinationError)
+        -> ChangeFollower
+    {
         ChangeFollower(try ChangeReader(member, since: origin, matching: patterns))
     }
 }

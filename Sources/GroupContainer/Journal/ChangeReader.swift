@@ -1,6 +1,7 @@
 import SystemCalls
 
-/// Reads the journal on from a place, as changes that match. Keeps nothing but the place: a slow consumer costs no memory.
+/// Reads the journal on from a place, as changes that match. Keeps nothing but the place: a slow consumer costs no
+/// memory.
 struct ChangeReader: Sendable {
     let member: Member
     private let patterns: [Glob]

@@ -1,7 +1,8 @@
 import SystemCalls
 
-/// The container's changes since a place, without end: in the order of the journal, each once; what happened while nobody followed comes
-/// first. Each iterator reads on its own and keeps no more than its place, so a slow one costs no memory and loses nothing.
+/// The container's changes since a place, without end: in the order of the journal, each once; what happened while
+/// nobody followed comes first. Each iterator reads on its own and keeps no more than its place, so a slow one costs no
+/// memory and loses nothing.
 public struct Changes: AsyncSequence, Sendable {
     /// One change.
     public typealias Element = Change
@@ -26,9 +27,12 @@ public struct Changes: AsyncSequence, Sendable {
 
         private var state: State
 
-        init(_ member: Member, _ origin: ChangeOrigin, _ patterns: [String]) { state = .notStarted(member, origin, patterns) }
+        init(_ member: Member, _ origin: ChangeOrigin, _ patterns: [String]) {
+            state = .notStarted(member, origin, patterns)
+        }
 
-        /// The next change; nil when the task is cancelled. Errors: `damaged`, `notFound` when the container was removed.
+        /// The next change; nil when the task is cancelled. Errors: `damaged`, `notFound` when the container was
+        /// removed.
         public mutating func next() async throws(CoordinationError) -> Change? {
             var reader: ChangeReader
             switch state {
@@ -43,7 +47,8 @@ public struct Changes: AsyncSequence, Sendable {
                 if Task.isCancelled { return nil }
                 if reader.member.folder.isGone {
                     throw CoordinationError(
-                        .notFound, item: printable(reader.member.folder.path), operation: "follow", cause: "the container was removed")
+                        .notFound, item: printable(reader.member.folder.path), operation: "follow",
+                        cause: "the container was removed")
                 }
                 await reader.member.sleeper.wait(for: reader)
             }
@@ -52,8 +57,8 @@ public struct Changes: AsyncSequence, Sendable {
 }
 
 extension Container {
-    /// The changes since a place: `.start`, `.now`, or behind a `Cursor`. With `matching`, those of items that match one of the patterns (`*`, `?`,
-    /// `[…]` within a component, `**` across folders).
+    /// The changes since a place: `.start`, `.now`, or behind a `Cursor`. With `matching`, those of items that match
+    /// one of the patterns (`*`, `?`, `[…]` within a component, `**` across folders).
     public func changes(since origin: ChangeOrigin = .now, matching patterns: [String] = []) -> Changes {
         Changes(member, origin, patterns)
     }

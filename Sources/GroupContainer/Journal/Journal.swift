@@ -30,16 +30,19 @@ final class Journal: Sendable {
 
     func entry(behind position: LogPosition) throws(CoordinationError) -> Entry? {
         guard let entry = try log.entry(behind: position) else { return nil }
-        return Entry(record: try? ChangeRecord(decoding: entry.body), isControl: entry.isControl, position: entry.position)
+        return Entry(
+            record: try? ChangeRecord(decoding: entry.body), isControl: entry.isControl, position: entry.position)
     }
 
     func cursor(at position: LogPosition) -> Cursor {
         Cursor(
-            container: container, file: UInt32(truncatingIfNeeded: position.file), offset: UInt32(truncatingIfNeeded: position.offset),
+            container: container, file: UInt32(truncatingIfNeeded: position.file),
+            offset: UInt32(truncatingIfNeeded: position.offset),
             sequence: position.sequence, checksum: position.checksum)
     }
 
-    /// Nil where the cursor is of another history: another container, one restored from a backup, or a file that is no longer kept.
+    /// Nil where the cursor is of another history: another container, one restored from a backup, or a file that is no
+    /// longer kept.
     func position(of cursor: Cursor) throws(CoordinationError) -> LogPosition? {
         let position = LogPosition(
             file: UInt64(cursor.file), offset: Int(cursor.offset), sequence: cursor.sequence, checksum: cursor.checksum)

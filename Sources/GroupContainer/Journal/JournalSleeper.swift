@@ -1,7 +1,8 @@
 import Dispatch
 import SystemCalls
 
-/// One thread a member that sleeps in the journal's futex for all tasks that wait for a change. It runs only while one does.
+/// One thread a member that sleeps in the journal's futex for all tasks that wait for a change. It runs only while one
+/// does.
 final class JournalSleeper: Sendable {
     private struct Waiter: Sendable {
         var reader: ChangeReader
@@ -20,7 +21,8 @@ final class JournalSleeper: Sendable {
 
     init(_ roster: Roster) { self.roster = roster }
 
-    /// Returns when there may be more behind the reader's place, at the latest after 100 ms or when the task is cancelled.
+    /// Returns when there may be more behind the reader's place, at the latest after 100 ms or when the task is
+    /// cancelled.
     func wait(for reader: ChangeReader) async {
         let ticket = state.withLock { state in
             state.last += 1
@@ -61,7 +63,7 @@ final class JournalSleeper: Sendable {
                 return state.waiters.values.map(\.reader)
             }
             if readers.isEmpty { return }
-            roster.sleep(on: Roster.journalWord, atMost: nil) { readers.contains(where: \.hasMore) }
+            roster.awaitWake(on: Roster.journalWord, atMost: nil) { readers.contains(where: \.hasMore) }
             let woken = state.withLock { state in
                 defer { state.waiters = [:] }
                 return Array(state.waiters.values)

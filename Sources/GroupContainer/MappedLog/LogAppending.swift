@@ -1,8 +1,9 @@
 import SystemCalls
 
 extension MappedLog {
-    /// Appends a record; returns the place right behind it. It is visible, not yet durable. Wait-free but for the records of others that
-    /// were begun before it: those get about 2 ms. Constant time but for the scan of what came since the last call.
+    /// Appends a record; returns the place right behind it. It is visible, not yet durable. Wait-free but for the
+    /// records of others that were begun before it: those get about 2 ms. Constant time but for the scan of what came
+    /// since the last call.
     func append(_ body: [UInt8], isControl: Bool = false) throws(CoordinationError) -> LogPosition {
         var tries = 0
         while true {
@@ -20,10 +21,14 @@ extension MappedLog {
         }
     }
 
-    /// Appends only if nothing stands behind `expected`, which is to be at the end of what its caller has read. Nil: something does, and
-    /// the caller must read on and decide again.
-    func append(_ body: [UInt8], isControl: Bool = false, exactlyAt expected: LogPosition) throws(CoordinationError) -> LogPosition? {
-        guard let file = try file(expected.file), case .empty = try file.reading(at: expected.offset) else { return nil }
+    /// Appends only if nothing stands behind `expected`, which is to be at the end of what its caller has read. Nil:
+    /// something does, and the caller must read on and decide again.
+    func append(_ body: [UInt8], isControl: Bool = false, exactlyAt expected: LogPosition) throws(CoordinationError)
+        -> LogPosition?
+    {
+        guard let file = try file(expected.file), case .empty = try file.reading(at: expected.offset) else {
+            return nil
+        }
         switch reserveAndCommit(body, isControl: isControl, in: file, at: expected.offset, tries: 0) {
         case .committed(let behind): return try file.resolve(upTo: behind)
         case .taken, .voided: return nil
@@ -37,12 +42,16 @@ extension MappedLog {
         case voided
     }
 
-    private func reserveAndCommit(_ body: [UInt8], isControl: Bool, in file: LogFile, at offset: Int, tries: Int) -> Attempt {
+    private func reserveAndCommit(_ body: [UInt8], isControl: Bool, in file: LogFile, at offset: Int, tries: Int)
+        -> Attempt
+    {
         let units = LogFile.byteCount(bodyCount: body.count) / 8
-        var header = LogHeader(state: .reserved, isControl: isControl, units: units, slot: surroundings.slot, tries: tries)
+        var header = LogHeader(
+            state: .reserved, isControl: isControl, units: units, slot: surroundings.slot, tries: tries)
         // The last word is kept for the seal.
         if offset + units * 8 > file.capacity - 8 {
-            _ = file.exchange(at: offset, nil, LogHeader(state: .seal, isControl: true, units: 1, slot: surroundings.slot, tries: 0))
+            _ = file.exchange(
+                at: offset, nil, LogHeader(state: .seal, isControl: true, units: 1, slot: surroundings.slot, tries: 0))
             return .taken
         }
         guard file.exchange(at: offset, nil, header) else { return .taken }
@@ -52,7 +61,8 @@ extension MappedLog {
         return file.exchange(at: offset, reserved, header) ? .committed(behind: offset + units * 8) : .voided
     }
 
-    /// The record behind a place; nil at the end. Waits at most the patience of a reservation that its member left behind.
+    /// The record behind a place; nil at the end. Waits at most the patience of a reservation that its member left
+    /// behind.
     func entry(behind position: LogPosition) throws(CoordinationError) -> LogEntry? {
         var place = position
         while true {
@@ -74,7 +84,8 @@ extension MappedLog {
                 place = .start(of: try successor(of: file, endingAt: try file.resolve(upTo: place.offset)).header)
             case .committed:
                 guard let (body, checksum) = file.body(at: place.offset, record) else {
-                    throw .damaged(file.name, operation: "read", "the record at byte \(place.offset) does not fit its checksum")
+                    throw .damaged(
+                        file.name, operation: "read", "the record at byte \(place.offset) does not fit its checksum")
                 }
                 place.offset += record.byteCount
                 if !record.isControl { place.sequence += 1 }
@@ -86,13 +97,16 @@ extension MappedLog {
 
     /// Whether anything stands behind a place. One load.
     func hasMore(behind position: LogPosition) -> Bool {
-        guard let file = try? file(position.file), case .empty? = try? file.reading(at: position.offset) else { return true }
+        guard let file = try? file(position.file), case .empty? = try? file.reading(at: position.offset) else {
+            return true
+        }
         return file.end.map { position.offset >= $0 } ?? false
     }
 
     /// Whether a place that was kept is one of this log: the record before it has the checksum it names.
     func contains(_ position: LogPosition) throws(CoordinationError) -> Bool {
-        guard let file = try file(position.file), position.offset >= LogFileHeader.size, position.offset <= file.capacity - 8,
+        guard let file = try file(position.file), position.offset >= LogFileHeader.size,
+            position.offset <= file.capacity - 8,
             position.offset.isMultiple(of: 8), position.offset <= file.end ?? .max
         else { return false }
         return file.checksum(before: position.offset) == position.checksum
@@ -111,7 +125,9 @@ extension MappedLog {
             // The kernel forgets which pages it failed to write, so a second try would lie. The file is closed to all.
             file.map.store64(LogFileHeader.poisoned, 1)
             if let end = try? file.findEnd(), !end.isSealed {
-                _ = file.exchange(at: end.offset, nil, LogHeader(state: .seal, isControl: true, units: 1, slot: surroundings.slot, tries: 0))
+                _ = file.exchange(
+                    at: end.offset, nil,
+                    LogHeader(state: .seal, isControl: true, units: 1, slot: surroundings.slot, tries: 0))
             }
             throw CoordinationError(
                 .notDurable, item: file.name, operation: "synchronize", cause: error.description,

@@ -2,8 +2,8 @@ import SystemCalls
 
 /// One file of a mapped log: a header page, then records. The protocol of its words is `LogHeader`'s.
 ///
-/// Each record is the header word, the body's length in four bytes, the body, zeros up to a multiple of eight, and a checksum (SipHash,
-/// keyed by the file's salt and the record's place).
+/// Each record is the header word, the body's length in four bytes, the body, zeros up to a multiple of eight, and a
+/// checksum (SipHash, keyed by the file's salt and the record's place).
 final class LogFile: Sendable {
     let descriptor: FileDescriptor
     let map: SharedMap
@@ -39,10 +39,12 @@ final class LogFile: Sendable {
             case .damaged: throw .damaged(name, operation: "open", "its first page is not a log's")
             case .newer(let format):
                 throw CoordinationError(
-                    .newerFormat, item: name, operation: "open", cause: "the log has format \(format), this version knows 1")
+                    .newerFormat, item: name, operation: "open",
+                    cause: "the log has format \(format), this version knows 1")
             }
         }
-        guard size >= header.capacity, header.capacity >= UInt64(LogFileHeader.size) + 8, header.capacity < 1 << 32 else {
+        guard size >= header.capacity, header.capacity >= UInt64(LogFileHeader.size) + 8, header.capacity < 1 << 32
+        else {
             throw .damaged(name, operation: "open", "it was cut short: \(size) of \(header.capacity) bytes are left")
         }
         do throws(Errno) {
@@ -58,7 +60,9 @@ final class LogFile: Sendable {
 
     /// The header word at a place, if the place can hold one.
     func reading(at offset: Int) throws(CoordinationError) -> LogHeader.Reading {
-        if map.isDamaged { throw .damaged(name, operation: "read", "it was truncated, or its disk is full, while it was in use") }
+        if map.isDamaged {
+            throw .damaged(name, operation: "read", "it was truncated, or its disk is full, while it was in use")
+        }
         guard offset >= LogFileHeader.size, offset <= capacity - 8, offset.isMultiple(of: 8) else {
             throw .damaged(name, operation: "read", "a record would lie outside of it, at byte \(offset)")
         }
@@ -74,7 +78,8 @@ final class LogFile: Sendable {
     /// Compare-and-swap of a header word.
     func exchange(at offset: Int, _ expected: LogHeader?, _ desired: LogHeader) -> Bool {
         map.exchange64(
-            offset, expected?.encoded(place: offset, salt: header.salt) ?? 0, desired.encoded(place: offset, salt: header.salt))
+            offset, expected?.encoded(place: offset, salt: header.salt) ?? 0,
+            desired.encoded(place: offset, salt: header.salt))
     }
 
     func writeBody(_ body: [UInt8], at offset: Int, units: Int) {
@@ -101,8 +106,8 @@ final class LogFile: Sendable {
     /// The checksum of the record that ends at a place.
     func checksum(before offset: Int) -> UInt64 { offset <= LogFileHeader.size ? 0 : map.load64(offset - 8) }
 
-    /// Makes every record before `limit` committed or void, and counts: the position at `limit`, or at the end if that comes
-    /// first. What is reserved gets its time, then it is voided. Linear in the records since the last call.
+    /// Makes every record before `limit` committed or void, and counts: the position at `limit`, or at the end if that
+    /// comes first. What is reserved gets its time, then it is voided. Linear in the records since the last call.
     func resolve(upTo limit: Int) throws(CoordinationError) -> LogPosition {
         var place = resolved.withLock { $0 }
         if place.offset >= limit { place = .start(of: header) }

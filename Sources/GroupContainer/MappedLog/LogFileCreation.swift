@@ -1,12 +1,12 @@
 import SystemCalls
 
-/// How files of a log come into being: built under a private name, complete and on the disk, then renamed to their number without
-/// replacing. Who comes second discards; who is stopped in between stops nobody.
+/// How files of a log come into being: built under a private name, complete and on the disk, then renamed to their
+/// number without replacing. Who comes second discards; who is stopped in between stops nobody.
 extension MappedLog {
     private static let spare = Array("spare".utf8)
 
-    /// A change must not fail for want of room once it is visible. Called before: when the last file runs low, the next one is
-    /// allocated now.
+    /// A change must not fail for want of room once it is visible. Called before: when the last file runs low, the next
+    /// one is allocated now.
     func ensureRoom() throws(CoordinationError) {
         let file = try last()
         if try file.findEnd().offset < file.capacity / 4 * 3 { return }
@@ -53,7 +53,8 @@ extension MappedLog {
     /// An empty file with all its blocks, under a name that nobody else uses.
     private func allocate() throws(Errno) -> [UInt8] {
         let name = Array("new-\(surroundings.slot)-\(Hexadecimal.encode(randomBytes(8)))".utf8)
-        let file = try FileDescriptor.open(name, in: folder, [.readingAndWriting, .creating, .exclusively], mode: 0o600)
+        let file = try FileDescriptor.open(
+            name, in: folder, [.readingAndWriting, .creating, .exclusively], mode: 0o600)
         do {
             try file.setMode(surroundings.fileMode)
             file.avoidCopyOnWrite()

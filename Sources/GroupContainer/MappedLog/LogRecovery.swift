@@ -1,10 +1,10 @@
 import SystemCalls
 
 extension MappedLog {
-    /// After a boot that no member saw: pages reached the disk in any order, so the last file may have a hole with valid records behind
-    /// it. It ends at the first record that is not whole, and the file that is made after it says so for ever; what lay behind can
-    /// not come alive again. Records below the durable mark must be whole: there a bad one is damage, not a cut.
-    /// Only while no other member lives. Linear in the file's length.
+    /// After a boot that no member saw: pages reached the disk in any order, so the last file may have a hole with
+    /// valid records behind it. It ends at the first record that is not whole, and the file that is made after it says
+    /// so for ever; what lay behind can not come alive again. Records below the durable mark must be whole: there a bad
+    /// one is damage, not a cut. Only while no other member lives. Linear in the file's length.
     func recover() throws(CoordinationError) {
         let file = try last()
         if file.header.incarnation == surroundings.incarnation { return }
@@ -15,7 +15,8 @@ extension MappedLog {
             if counts { place.sequence += 1 }
         }
         if place.offset < durable {
-            throw .damaged(file.name, operation: "recover", "the record at byte \(place.offset) was on the disk and is broken now")
+            throw .damaged(
+                file.name, operation: "recover", "the record at byte \(place.offset) was on the disk and is broken now")
         }
         _ = try makeFile(after: place)
         let kept = (place.offset + 4_095) / 4_096 * 4_096

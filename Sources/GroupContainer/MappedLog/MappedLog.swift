@@ -1,8 +1,8 @@
 import SystemCalls
 
-/// A log that many processes append to without a lock: a stopped or killed member stops nobody. Its files are preallocated and
-/// mapped by all. `docs/format.md` says every byte; the protocol is the one of `LogHeader`, after the reserve-and-commit rings
-/// of shared-memory queues.
+/// A log that many processes append to without a lock: a stopped or killed member stops nobody. Its files are
+/// preallocated and mapped by all. `docs/format.md` says every byte; the protocol is the one of `LogHeader`, after the
+/// reserve-and-commit rings of shared-memory queues.
 final class MappedLog: Sendable {
     /// What a log needs to know of its container and its member.
     struct Surroundings: Sendable {
@@ -57,7 +57,8 @@ final class MappedLog: Sendable {
         // The file after it says where it ends, as far as it ended by a recovery.
         var end: Int?
         if let next = try open(number + 1) {
-            end = Int(clamping: try LogFile(name: "\(name)/\(number + 1).log", descriptor: next, end: nil).header.previousEnd)
+            end = Int(
+                clamping: try LogFile(name: "\(name)/\(number + 1).log", descriptor: next, end: nil).header.previousEnd)
         }
         let file = try LogFile(name: label, descriptor: descriptor, end: end)
         guard file.header.number == number, file.header.container == surroundings.container else {

@@ -1,7 +1,8 @@
 import SystemCalls
 
-/// The shared map of live members: who they are, what they hold, wait for and have pending. One slot a member; a slot is alive as
-/// long as its byte of the file is locked, which the kernel ends with the process: no heartbeat, no clock, no reuse of process numbers.
+/// The shared map of live members: who they are, what they hold, wait for and have pending. One slot a member; a slot
+/// is alive as long as its byte of the file is locked, which the kernel ends with the process: no heartbeat, no clock,
+/// no reuse of process numbers.
 final class Roster: Sendable {
     let map: SharedMap
     let file: FileDescriptor

@@ -1,6 +1,7 @@
 import SystemCalls
 
-/// What each member holds and waits for: for errors and `status`. Nothing is decided by it, so it may be a moment behind.
+/// What each member holds and waits for: for errors and `status`. Nothing is decided by it, so it may be a moment
+/// behind.
 extension Roster {
     struct Access: Sendable {
         enum State: UInt32, Sendable { case waiting = 1, holding = 2 }
@@ -17,7 +18,9 @@ extension Roster {
     /// Nil when all entries are taken; the lease is good nevertheless.
     func note(_ state: Access.State, _ mode: LeaseMode, block: LeaseBlock, path: [UInt8]) -> Int? {
         let free = entries.withLock { entries -> Int? in
-            guard let free = (0..<RosterLayout.accessCount).first(where: { !entries.accesses.contains($0) }) else { return nil }
+            guard let free = (0..<RosterLayout.accessCount).first(where: { !entries.accesses.contains($0) }) else {
+                return nil
+            }
             entries.accesses.insert(free)
             return free
         }
@@ -27,7 +30,9 @@ extension Roster {
         map.store64(place + RosterLayout.accessStart, UInt64(block.start))
         map.store64(place + RosterLayout.accessSince, UInt64(bitPattern: wallNanoseconds()))
         let kept = Array(path.prefix(RosterLayout.accessPathBytes))
-        map.write(kept + [UInt8](repeating: 0, count: RosterLayout.accessPathBytes - kept.count), at: place + RosterLayout.accessPath)
+        map.write(
+            kept + [UInt8](repeating: 0, count: RosterLayout.accessPathBytes - kept.count),
+            at: place + RosterLayout.accessPath)
         map.store32(place + RosterLayout.accessState, state.rawValue)
         return free
     }
@@ -54,9 +59,12 @@ extension Roster {
             guard let state = Access.State(rawValue: map.load32(place + RosterLayout.accessState)),
                 let mode = LeaseMode(rawValue: Int(map.load32(place + RosterLayout.accessMode)))
             else { return nil }
-            let path = map.bytes(place + RosterLayout.accessPath, count: RosterLayout.accessPathBytes).prefix { $0 != 0 }
+            let path = map.bytes(place + RosterLayout.accessPath, count: RosterLayout.accessPathBytes).prefix {
+                $0 != 0
+            }
             return Access(
-                member: member, state: state, mode: mode, block: Int64(bitPattern: map.load64(place + RosterLayout.accessStart)),
+                member: member, state: state, mode: mode,
+                block: Int64(bitPattern: map.load64(place + RosterLayout.accessStart)),
                 since: Int64(bitPattern: map.load64(place + RosterLayout.accessSince)), path: printable(Array(path)))
         }
     }
@@ -65,10 +73,12 @@ extension Roster {
     func holders(of blocks: [LeaseBlock]) -> [CoordinationError.Holder] {
         let starts = Set(blocks.map(\.start))
         var found: [CoordinationError.Holder] = []
-        for access in liveMembers().flatMap(accesses(of:)) where access.state == .holding && starts.contains(access.block) {
+        for access in liveMembers().flatMap(accesses(of:))
+        where access.state == .holding && starts.contains(access.block) {
             found.append(
                 CoordinationError.Holder(
-                    processIdentifier: access.member.processIdentifier, purpose: access.member.purpose, since: access.since))
+                    processIdentifier: access.member.processIdentifier, purpose: access.member.purpose,
+                    since: access.since))
         }
         return found
     }

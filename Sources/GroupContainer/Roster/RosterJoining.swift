@@ -4,7 +4,8 @@ import SystemCalls
 extension Roster.Open {
     /// Whether anybody else has the container open. One call: the kernel looks for any lock on any slot.
     func hasLiveMember() throws(Errno) -> Bool {
-        let slots = ByteRange(start: RosterLayout.lifeByte(0), length: Int64(RosterLayout.slotCount * RosterLayout.slotBytes))
+        let slots = ByteRange(
+            start: RosterLayout.lifeByte(0), length: Int64(RosterLayout.slotCount * RosterLayout.slotBytes))
         return try file.conflict(with: .exclusive, slots) != nil
     }
 
@@ -17,14 +18,16 @@ extension Roster.Open {
         let isNew = incarnation.allSatisfy { $0 == 0 }
         if !isNew && known == boot && map.load64(RosterLayout.mount) == mount { return }
         // Whatever the slots say is of another time; what was pending is found by comparing the tree.
-        map.write([UInt8](repeating: 0, count: RosterLayout.size - RosterLayout.pendingMembers), at: RosterLayout.pendingMembers)
+        map.write(
+            [UInt8](repeating: 0, count: RosterLayout.size - RosterLayout.pendingMembers),
+            at: RosterLayout.pendingMembers)
         map.write(boot + [UInt8](repeating: 0, count: 32 - boot.count), at: RosterLayout.boot)
         map.store64(RosterLayout.mount, mount)
         map.write(randomBytes(16), at: RosterLayout.incarnation)
     }
 
-    /// A slot whose member is gone, locked for this one. `leftovers` are those of the slot's last member that are to be repaired before
-    /// anything is written into it: the caller does that and then calls `occupy`.
+    /// A slot whose member is gone, locked for this one. `leftovers` are those of the slot's last member that are to be
+    /// repaired before anything is written into it: the caller does that and then calls `occupy`.
     func takeFreeSlot() throws(Errno) -> (slot: Int, needsRepair: Bool)? {
         for slot in 0..<RosterLayout.slotCount {
             let repair = ByteRange(start: RosterLayout.repairByte(slot), length: 1)

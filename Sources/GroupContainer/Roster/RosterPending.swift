@@ -13,7 +13,9 @@ extension Roster {
     /// Announces a change. Nil when all eight entries are taken: the caller waits.
     func setPending(block: LeaseBlock, operation: [UInt8]) -> Int? {
         entries.withLock { entries in
-            guard let entry = (0..<RosterLayout.pendingCount).first(where: { !entries.pending.contains($0) }) else { return nil }
+            guard let entry = (0..<RosterLayout.pendingCount).first(where: { !entries.pending.contains($0) }) else {
+                return nil
+            }
             entries.pending.insert(entry)
             let place = pendingPlace(slot, entry)
             map.write(operation, at: place + 8)
@@ -51,7 +53,9 @@ extension Roster {
         (0..<RosterLayout.pendingCount).compactMap { entry in
             let place = pendingPlace(slot, entry)
             let block = map.load64(place)
-            return block == 0 ? nil : PendingChange(slot: slot, entry: entry, block: block, operation: map.bytes(place + 8, count: 16))
+            return block == 0
+                ? nil
+                : PendingChange(slot: slot, entry: entry, block: block, operation: map.bytes(place + 8, count: 16))
         }
     }
 

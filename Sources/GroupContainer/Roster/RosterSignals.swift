@@ -30,18 +30,19 @@ extension Roster {
     }
 }
 
-/// Wake words: a flag that says somebody sleeps, and a counter to sleep on. They lie here and not in the logs, which are
-/// replaced. The flag and the log are written by different sides in opposite order with a full fence between, so either the
-/// sleeper sees the record or the appender sees the sleeper (Dekker's algorithm).
+/// Wake words: a flag that says somebody sleeps, and a counter to sleep on. They lie here and not in the logs, which
+/// are replaced. The flag and the log are written by different sides in opposite order with a full fence between, so
+/// either the sleeper sees the record or the appender sees the sleeper (Dekker's algorithm).
 extension Roster {
     /// The journal's wake word.
     static let journalWord = 0
     private static let asleep: UInt32 = 1
     private static let waking: UInt32 = 2
 
-    /// Sleeps until `wake`, unless `isReady` says after the flag was set that there is no need; at most `limit` nanoseconds or 100 ms, so that not even a
-    /// waker that died in the middle is missed for long. System calls: futex(FUTEX_WAIT)
-    func sleep(on word: Int, atMost limit: Int64?, unless isReady: () -> Bool) {
+    /// Sleeps until `wake`, unless `isReady` says after the flag was set that there is no need; at most `limit`
+    /// nanoseconds or 100 ms, so that not even a waker that died in the middle is missed for long. System calls:
+    /// futex(FUTEX_WAIT)
+    func awaitWake(on word: Int, atMost limit: Int64?, unless isReady: () -> Bool) {
         let flag = RosterLayout.wakeWord(word)
         let counter = flag + 4
         let seen = map.load32(counter)
