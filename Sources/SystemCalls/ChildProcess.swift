@@ -14,7 +14,7 @@ package struct ChildProcess: ~Copyable {
         var pointers: [UnsafeMutablePointer<CChar>?] = unsafe words.map { word in
             unsafe withCString(word) { unsafe strdup($0) }
         }
-        defer { for unsafepointer in unsafe pointers { unsafe free(pointer) } }
+        defer { unsafe pointers.forEach { unsafe free($0) } }
         unsafe pointers.append(nil)
         var child: pid_t = 0
         let error = unsafe clinux_spawn(pointers, input.number, output.number, diesWithParent ? 1 : 0, &child)
