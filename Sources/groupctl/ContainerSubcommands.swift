@@ -67,7 +67,7 @@ func changes(_ run: inout CommandRun) throws -> ExitStatus {
     }
     let container = try run.openContainer()
     try container.noteUncoordinatedChanges()
-    var follower = try container.follow(since: origin)
+    var follower = try container.recordedChanges(since: origin)
     let text = ChangeText(run.options)
     while let change = try follower.next(timeout: .zero) { try run.output.writeLine(text.line(change)) }
     return .success

@@ -34,9 +34,6 @@ struct Watch {
         }
         container = try run.openContainer()
         _ = container.coordinator(purpose: run.options.purpose)
-        // From here on changes made without coordination are seen, by this process or by the one that is steward
-        // already.
-        try container.watchUncoordinatedChanges()
         follower = try container.follow(since: origin)
         text = ChangeText(run.options)
         let group = arguments.positional("GROUP").map { PipeText.escaped($0) } ?? ""

@@ -47,7 +47,8 @@ extension Container {
     /// System calls: fcntl(F_OFD_GETLK) for each slot in use
     public func status() throws(CoordinationError) -> ContainerStatus {
         let roster = member.roster
-        let steward = Int(clamping: roster.map.load64(RosterLayout.steward))
+        let hasSteward = member.hasSteward(ofTerm: roster.map.load64(RosterLayout.term))
+        let steward = hasSteward ? Int(clamping: roster.map.load64(RosterLayout.steward)) : 0
         let members = roster.liveMembers().map { live in
             ContainerStatus.Member(
                 processIdentifier: live.processIdentifier, user: live.user, purpose: live.purpose, since: live.started,

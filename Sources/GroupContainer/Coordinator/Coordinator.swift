@@ -71,5 +71,11 @@ public struct Coordinator: Sendable {
         }
     }
 
+    static func offload<Answer: Sendable>(_ work: @escaping @Sendable () -> Answer) async -> Answer {
+        await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: work()) }
+        }
+    }
+
     private static let queue = DispatchQueue(label: "group-container.files", attributes: .concurrent)
 }

@@ -4,8 +4,12 @@ import SystemCalls
 /// its place in the journal, so one that is slow costs no memory and loses nothing.
 public struct ChangeFollower: Sendable {
     private var reader: ChangeReader
+    /// Takes part in electing the steward, who sees what is changed without coordination, for as long as this follows.
+    private let following: Stewardship.Following?
 
-    init(_ reader: ChangeReader) { self.reader = reader }
+    init(_ reader: ChangeReader, _ following: Stewardship.Following?) {
+        (self.reader, self.following) = (reader, following)
+    }
 
     /// Right behind the last change that was returned, and everything before it that did not match.
     public var cursor: Cursor { reader.cursor }
@@ -31,10 +35,20 @@ public struct ChangeFollower: Sendable {
 }
 
 extension Container {
-    /// The changes since a place, on the calling thread. `matching` are patterns as in `changes(since:matching:)`.
-    public func follow(since origin: ChangeOrigin = .now, matching patterns: [String] = []) throws(CoordinationError)
-        -> ChangeFollower
-    {
-        ChangeFollower(try ChangeReader(member, since: origin, matching: patterns))
+    /// The changes since a place, on the calling thread. Returns when every change from now on is seen, also one that is made without
+    /// coordination. `matching` are patterns as in `changes(since:matching:)`.
+    public func follow(
+        since origin: ChangeOrigin = .now, matching patterns: [String] = []
+    ) throws(CoordinationError) -> ChangeFollower {
+        let following = member.beginFollowing()
+        return ChangeFollower(try ChangeReader(member, since: origin, matching: patterns), following)
+    }
+
+    /// What the journal has by now, without waiting for more: `next(timeout: .zero)` gives one after the other, then nil. Call
+    /// `noteUncoordinatedChanges` before, if changes made without coordination matter.
+    public func recordedChanges(
+        since origin: ChangeOrigin, matching patterns: [String] = []
+    ) throws(CoordinationError) -> ChangeFollower {
+        ChangeFollower(try ChangeReader(member, since: origin, matching: patterns), nil)
     }
 }

@@ -22,7 +22,7 @@ public struct Changes: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         private enum State {
             case notStarted(Member, ChangeOrigin, [String])
-            case reading(ChangeReader)
+            case reading(ChangeReader, Stewardship.Following)
         }
 
         private var state: State
@@ -35,14 +35,17 @@ public struct Changes: AsyncSequence, Sendable {
         /// removed.
         public mutating func next() async throws(CoordinationError) -> Change? {
             var reader: ChangeReader
+            let following: Stewardship.Following
             switch state {
             case .notStarted(let member, let origin, let patterns):
+                // A steward that is not ready yet keeps a thread of its own waiting, not one of the pool.
+                following = await Coordinator.offload { member.beginFollowing() }
                 reader = try ChangeReader(member, since: origin, matching: patterns)
-            case .reading(let before): reader = before
+            case .reading(let before, let stewardship): (reader, following) = (before, stewardship)
             }
             while true {
                 let change = try reader.next()
-                state = .reading(reader)
+                state = .reading(reader, following)
                 if let change { return change }
                 if Task.isCancelled { return nil }
                 if reader.member.folder.isGone {

@@ -1,6 +1,62 @@
+import SystemCalls
+
+extension Roster {
+    /// The wake word of those who wait for a steward to be ready.
+    static let stewardWord = 1
+}
+
+extension Member {
+    /// A steward lives, watches every folder, and has journalled what happened before. Where the kernel will not say: no.
+    /// System calls: fcntl(F_OFD_GETLK)
+    var hasReadySteward: Bool {
+        let term = roster.map.load64(RosterLayout.term)
+        if term == 0 || roster.map.load64(RosterLayout.readyTerm) != term { return false }
+        return hasSteward(ofTerm: term)
+    }
+
+    func hasSteward(ofTerm term: UInt64) -> Bool {
+        guard let handle = try? lockFile.borrow() else { return false }
+        defer { lockFile.giveBack(handle) }
+        let byte = ByteRange(start: LeaseBlock.office(term: term), length: 1)
+        do { return try handle.descriptor.conflict(with: .exclusive, byte) != nil } catch { return false }
+    }
+
+    /// Takes part in the election of a steward, and returns when there is one that sees every change from now on; at the latest after
+    /// `limit`, when there is none that can.
+    func beginFollowing(atMost limit: Duration = .seconds(10)) -> Stewardship.Following {
+        let following = Stewardship.candidate(self)
+        let deadline = Deadline(after: limit)
+        while !hasReadySteward && !deadline.isOver {
+            roster.awaitWake(on: Roster.stewardWord, atMost: deadline.remaining) { hasReadySteward }
+        }
+        return following
+    }
+}
+
 extension Container {
-    /// Placeholder.
-    public func watchUncoordinatedChanges() throws(CoordinationError) {}
-    /// Placeholder.
-    public func noteUncoordinatedChanges() throws(CoordinationError) {}
+    /// Where no steward lives, compares the container's tree with the journal and records what was changed without coordination. For
+    /// short commands; whoever follows need not call it. Linear in the number of items; takes shared leases only where something
+    /// differs, and passes over what is held.
+    public func noteUncoordinatedChanges() throws(CoordinationError) {
+        if member.hasReadySteward { return }
+        let handle = try member.lockFile.borrow()
+        defer { member.lockFile.giveBack(handle) }
+        let present = member.roster.map.load64(RosterLayout.term)
+        let isFree = try translating(".group/lock", "lock") { () throws(Errno) in
+            // Both bytes: the one that candidates queue for, and that of the term which one of them may be opening.
+            for term in [present, present + 1] {
+                let byte = ByteRange(start: LeaseBlock.stewardship(term: term), length: 1)
+                if try !handle.descriptor.tryLock(.exclusive, byte) { return false }
+            }
+            return member.roster.map.load64(RosterLayout.term) == present
+        }
+        // Somebody is about to become steward and compares everything itself.
+        if !isFree { return }
+        let examiner = try Examiner(member, term: .max)
+        TreeWalk.walk(
+            member, from: nil, enter: { (_, _) throws(Errno) in }, visit: { examiner.note($0, .comparison) },
+            missed: { _, _ in })
+        for known in examiner.picture.items.keys { examiner.note(known, .comparison) }
+        if try examiner.work() { member.roster.wake(Roster.journalWord) }
+    }
 }

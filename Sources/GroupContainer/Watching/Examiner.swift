@@ -1,0 +1,172 @@
+import SystemCalls
+
+/// Compares items with their last records and journals what was changed without coordination. One thread; never waits for a lease.
+///
+/// What it appends is right because it holds a shared lease on the item, has read the journal to its end, and appends only exactly there:
+/// where anybody else's record came in between, it reads on and decides again. So a steward that was stopped and wakes up late can
+/// add nothing that is not so.
+final class Examiner {
+    let member: Member
+    private(set) var picture = TreePicture()
+    private var position: LogPosition
+    /// Set once another member's later term stands in the journal.
+    private(set) var isSuperseded = false
+    private let term: UInt64
+
+    /// Items to look at, in the order in which they came up.
+    private var queue: [ItemLocation] = []
+    private var evidence: [ItemLocation: Evidence] = [:]
+    /// Those whose lease somebody holds: looked at again later.
+    private(set) var postponed: [ItemLocation: Evidence] = [:]
+
+    init(_ member: Member, term: UInt64) throws(CoordinationError) {
+        self.member = member
+        self.term = term
+        position = try member.journal.log.start()
+        try catchUp()
+    }
+
+    /// Reads the journal to its end. Linear in what is new.
+    func catchUp() throws(CoordinationError) {
+        while let entry = try member.journal.entry(behind: position) {
+            position = entry.position
+            guard let record = entry.record else { continue }
+            if record.kind == .term && record.term > term { isSuperseded = true }
+            picture.apply(record)
+        }
+    }
+
+    /// Writes the record that begins the term: whoever had an earlier one reads it and stops.
+    func announceTerm() throws(CoordinationError) {
+        let record = ChangeRecord(
+            .term, path: [], state: nil, isCoordinated: false, processIdentifier: processIdentifier(), purpose: [],
+            time: wallNanoseconds(), term: term)
+        while !isSuperseded {
+            try catchUp()
+            if let place = try member.journal.append(record, exactlyAt: position) {
+                position = place
+                return
+            }
+        }
+    }
+
+    func note(_ location: ItemLocation, _ why: Evidence) {
+        if let known = evidence[location] {
+            evidence[location] = max(known, why)
+        } else {
+            evidence[location] = why
+            queue.append(location)
+        }
+    }
+
+    /// Looks at everything that was noted: what is there first, so that a move is seen as one; then what is gone.
+    /// True if it wrote anything.
+    func work() throws(CoordinationError) -> Bool {
+        for (location, why) in postponed { note(location, why) }
+        postponed = [:]
+        try catchUp()
+        var wrote = false
+        var gone: [ItemLocation] = []
+        let noted = queue
+        let reasons = evidence
+        (queue, evidence) = ([], [:])
+        for location in noted where !isSuperseded {
+            if try found(location) == nil {
+                gone.append(location)
+            } else if try examine(location, reasons[location] ?? .comparison) {
+                wrote = true
+            }
+        }
+        for location in gone where !isSuperseded {
+            for inner in picture.below(location) where try examine(inner, .comparison) { wrote = true }
+            if try examine(location, reasons[location] ?? .comparison) { wrote = true }
+        }
+        return wrote
+    }
+
+    private func found(_ location: ItemLocation) throws(CoordinationError) -> ItemState? {
+        do throws(Errno) {
+            return try member.status(of: location).map { ItemState($0, contentHash: nil) }
+        } catch {
+            // A parent is a link or a file now, or not ours to enter: nothing that could be named stands there.
+            if [.tooManyLinks, .notAFolder, .accessDenied].contains(error) { return nil }
+            throw CoordinationError(error, item: printable(location.bytes), operation: "watch")
+        }
+    }
+
+    private func examine(_ location: ItemLocation, _ why: Evidence) throws(CoordinationError) -> Bool {
+        if ForeignChange.decide(known: picture[location], found: try found(location), by: why) == .nothing { return false }
+        let origin = try moveOrigin(of: location)
+        var items: [(location: ItemLocation, mode: LeaseMode)] = [(location, .reading)]
+        if let origin { items.append((origin, .reading)) }
+        let lease: Lease
+        do {
+            lease = try LeaseRequest(items, by: member, operation: "watch").acquireBlocking(until: Deadline(after: .zero))
+        } catch {
+            if error.code != .leaseTimedOut { throw error }
+            postponed[location] = max(why, postponed[location] ?? why)
+            return false
+        }
+        defer { lease.end() }
+        var wrote = false
+        while true {
+            try catchUp()
+            if isSuperseded { return wrote }
+            guard let record = try decide(location, why, from: origin) else { return wrote }
+            guard let place = try member.journal.append(record, exactlyAt: position) else { continue }
+            position = place
+            picture.apply(record)
+            wrote = true
+        }
+    }
+
+    /// Where the thing that is new here was recorded before, if nothing stands there any more.
+    private func moveOrigin(of location: ItemLocation) throws(CoordinationError) -> ItemLocation? {
+        guard picture[location] == nil, let state = try found(location), let origin = picture.place(ofInode: state.inode),
+            let known = picture[origin], ForeignChange.isMove(of: known, to: state), try found(origin) == nil
+        else { return nil }
+        return origin
+    }
+
+    /// The next record that the item needs, or nil. Asked again after each, so a replaced item gets its two.
+    private func decide(
+        _ location: ItemLocation, _ why: Evidence, from origin: ItemLocation?
+    ) throws(CoordinationError) -> ChangeRecord? {
+        let known = picture[location]
+        var state = try found(location)
+        var change = ForeignChange.decide(known: known, found: state, by: why)
+        if [.created, .modified, .needsContent, .replaced].contains(change), state?.type == .file {
+            // Its dates are those from before it was read: what is written meanwhile shows as another change.
+            if let size = state?.size, size <= ItemState.largestHashed {
+                guard let content = try? member.readFile(location, operation: "watch").content else { return nil }
+                state?.contentHash = member.contentHash(of: content)
+            }
+        }
+        if change == .needsContent, let known, let found = state {
+            change = ForeignChange.decide(hash: found.contentHash ?? 0, known: known, found: found)
+        }
+        switch change {
+        case .nothing, .needsContent: return nil
+        case .created:
+            if let origin, var moved = picture[origin] {
+                // As it was when it moved, but for what the move itself changes.
+                moved.changed = state?.changed ?? moved.changed
+                return record(.moved, location, moved, from: origin)
+            }
+            return record(.created, location, state)
+        case .modified: return record(.modified, location, state)
+        case .touched:
+            state?.contentHash = known?.contentHash
+            return record(.touched, location, state)
+        case .removed, .replaced: return record(.removed, location, nil)
+        }
+    }
+
+    private func record(
+        _ kind: ChangeRecord.Kind, _ location: ItemLocation, _ state: ItemState?, from: ItemLocation? = nil
+    ) -> ChangeRecord {
+        ChangeRecord(
+            kind, path: location.bytes, from: from?.bytes, state: state, isCoordinated: false, processIdentifier: 0,
+            purpose: [], time: wallNanoseconds())
+    }
+}

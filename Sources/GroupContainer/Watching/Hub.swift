@@ -1,0 +1,92 @@
+import Dispatch
+import SystemCalls
+
+/// The one thread of a process that owns its inotify queue, for all containers whose steward it is. (libinotifytools allows one
+/// instance a process, and no second thread.) It runs only while there is a steward, and waits only in epoll.
+final class Hub: Sendable {
+    static let shared = Hub()
+
+    private struct State: Sendable {
+        var coming: [Stewardship] = []
+        var leaving: [Stewardship] = []
+        var poller: Poller?
+    }
+    private let state = Guarded(State())
+    private static let queue = DispatchQueue(label: "group-container.hub")
+
+    /// From any thread: this one was elected.
+    func adopt(_ stewardship: Stewardship) { change { $0.coming.append(stewardship) } }
+
+    /// From any thread: it resigns. Its lock is freed once the thread has let go of it.
+    func dismiss(_ stewardship: Stewardship) { change { $0.leaving.append(stewardship) } }
+
+    private func change(_ body: (inout State) -> Void) {
+        let (poller, starts) = state.withLock { state -> (Poller?, Bool) in
+            body(&state)
+            if let poller = state.poller { return (poller, false) }
+            state.poller = try? Poller()
+            return (state.poller, true)
+        }
+        guard let poller else { return }  // no descriptor left: the next change tries again
+        if starts { Self.queue.async { self.run(poller) } } else { poller.wake() }
+    }
+
+    private func run(_ poller: Poller) {
+        let queue = try? InotifyQueue()
+        if let queue { try? poller.add(queue.descriptor) }
+        var stewards: [(stewardship: Stewardship, steward: Steward)] = []
+        while true {
+            let (coming, leaving) = state.withLock { state in
+                defer { (state.coming, state.leaving) = ([], []) }
+                return (state.coming, state.leaving)
+            }
+            for stewardship in coming where !leaving.contains(where: { $0 === stewardship }) {
+                if let steward = begin(stewardship, queue) { stewards.append((stewardship, steward)) }
+            }
+            for stewardship in leaving {
+                stewards.removeAll { $0.stewardship === stewardship }
+                stewardship.resign()
+            }
+            let isDone = state.withLock { state in
+                let isDone = stewards.isEmpty && state.coming.isEmpty && state.leaving.isEmpty
+                if isDone { state.poller = nil }
+                return isDone
+            }
+            if isDone { return }
+            let isReadable = (try? poller.wait(nanoseconds: stewards.compactMap(\.steward.restlessness).min())) ?? false
+            let events = isReadable ? (try? queue?.drain()) : []
+            stewards.removeAll { entry in
+                if serve(entry.steward, events) { return false }
+                entry.stewardship.resign()
+                return true
+            }
+        }
+    }
+
+    private func begin(_ stewardship: Stewardship, _ queue: InotifyQueue?) -> Steward? {
+        do {
+            let steward = try Steward(stewardship.member, term: stewardship.term, queue)
+            try steward.begin()
+            return steward
+        } catch {
+            stewardship.resign()
+            return nil
+        }
+    }
+
+    /// False: it cannot go on, or another one has taken over.
+    private func serve(_ steward: Steward, _ events: [InotifyEvent]?) -> Bool {
+        do throws(CoordinationError) {
+            if let events, !events.contains(where: { $0.kinds.contains(.overflow) }) {
+                for event in events where steward.owns(event.watch) { steward.note(event) }
+                if events.isEmpty { try steward.tick() } else { try steward.work() }
+            } else {
+                steward.compareEverything()
+                try steward.work()
+            }
+            return !steward.isSuperseded
+        } catch {
+            return false
+        }
+    }
+}
