@@ -1,5 +1,52 @@
 import CommandLineKit
 import ContainerCommands
 import GroupContainer
+import Widgets
 
-func refresh(_ run: inout CommandRun) throws -> ExitStatus { .noData }
+func refresh(_ run: inout CommandRun) throws -> ExitStatus {
+    guard let kind = run.arguments.positional("WIDGET")?.validText else {
+        throw run.arguments.usageError("WIDGET: a widget's kind has letters, digits, '.', '-' and '_'")
+    }
+    let interests = try run.arguments.values("interest").map { pattern in
+        guard let text = pattern.validText else {
+            throw run.arguments.usageError("--interest: the pattern is not UTF-8")
+        }
+        return Interest.path(text)
+    }
+    let container = try run.openContainer()
+    _ = container.coordinator(purpose: run.options.purpose)
+    let file = try RefreshSession.file(ofKind: kind, in: container)
+    let holding = try file.holdBlocking("refresh", timeout: run.leaseTimeout())
+    defer { holding.end() }
+    let session = try RefreshSession(file, container, interests: interests)
+    let result = try session.answerWithoutRendering() ?? render(session, &run)
+    try run.output.writeLine(
+        run.options.isJSON
+            ? JSONValue.object([
+                ("widget", .string(kind)), ("result", .string(result.rawValue)),
+                ("changes", .integer(Int64(session.changes.count))),
+            ]).encoded() : result.rawValue)
+    switch result {
+    case .newData: return .success
+    case .noData: return .noData
+    case .failed: return .failure
+    }
+}
+
+/// Runs COMMAND, if there is one; its standard output is the snapshot.
+private func render(_ session: RefreshSession, _ run: inout CommandRun) throws -> UpdateResult {
+    guard let command = run.arguments.command else { return try session.finish(.notRendered) {} }
+    let (snapshot, status) = try Filter.run(command, input: [])
+    if status != .success {
+        run.explain("the command ended with status \(status.rawValue); the last snapshot is kept")
+        return try session.finish(.failed) {}
+    }
+    let isJSON = run.options.isJSON
+    return try session.finish(.rendered(snapshot)) {
+        // Delivered before the widget's place moves on: shown twice after a crash rather than never.
+        if isJSON { return }
+        try run.output.write(snapshot)
+        if let last = snapshot.last, last != UInt8(ascii: "\n") { try run.output.write([UInt8(ascii: "\n")]) }
+        try run.output.flush()
+    }
+}

@@ -77,3 +77,17 @@ extension CoordinationError {
             advice: "remove the file to begin as --since says")
     }
 }
+
+extension CoordinationError {
+    /// A widget's kind is not a plain name.
+    package static func malformedWidgetKind(_ kind: String) -> CoordinationError {
+        CoordinationError(
+            .invalidArgument, item: printable(Array(kind.utf8)), operation: "refresh",
+            cause: "a widget's kind has letters, digits, '.', '-' and '_', and does not begin with '.'")
+    }
+
+    /// What the container keeps of a widget does not decode.
+    package static func damagedWidgetRecord(_ file: String) -> CoordinationError {
+        .damaged(file, operation: "refresh", "it is not what a refresh writes")
+    }
+}

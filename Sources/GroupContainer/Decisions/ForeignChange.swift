@@ -37,7 +37,8 @@ enum ForeignChange: Equatable, Sendable {
         if evidence == .attributes && known.inode == found.inode { return .touched }
         if known.contentHash != nil && found.size <= ItemState.largestHashed { return .needsContent }
         if isSame { return .nothing }
-        return (known.inode, known.modified) == (found.inode, found.modified) && evidence != .content ? .touched : .modified
+        return (known.inode, known.modified) == (found.inode, found.modified) && evidence != .content
+            ? .touched : .modified
     }
 
     /// The same once the content was read.
@@ -46,8 +47,8 @@ enum ForeignChange: Equatable, Sendable {
         return known.looksLike(found) ? .nothing : .touched
     }
 
-    /// Whether what is gone from one place is what is new at another. The dates count because file systems give an inode's
-    /// number again at once.
+    /// Whether what is gone from one place is what is new at another. The dates count because file systems give an
+    /// inode's number again at once.
     static func isMove(of gone: ItemState, to new: ItemState) -> Bool {
         (gone.type, gone.inode, gone.size, gone.modified) == (new.type, new.inode, new.size, new.modified)
     }

@@ -1,5 +1,5 @@
-/// What the journal says that stands in the container: the fold of its records. Lookup is constant; taking a folder out or moving it is
-/// linear in the number of items.
+/// What the journal says that stands in the container: the fold of its records. Lookup is constant; taking a folder out
+/// or moving it is linear in the number of items.
 struct TreePicture: Equatable, Sendable {
     private(set) var items: [ItemLocation: ItemState] = [:]
     /// Where an inode was last recorded, to recognise what was moved. Hard links: the last one.

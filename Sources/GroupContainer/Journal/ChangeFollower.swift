@@ -35,8 +35,8 @@ public struct ChangeFollower: Sendable {
 }
 
 extension Container {
-    /// The changes since a place, on the calling thread. Returns when every change from now on is seen, also one that is made without
-    /// coordination. `matching` are patterns as in `changes(since:matching:)`.
+    /// The changes since a place, on the calling thread. Returns when every change from now on is seen, also one that
+    /// is made without coordination. `matching` are patterns as in `changes(since:matching:)`.
     public func follow(
         since origin: ChangeOrigin = .now, matching patterns: [String] = []
     ) throws(CoordinationError) -> ChangeFollower {
@@ -44,8 +44,8 @@ extension Container {
         return ChangeFollower(try ChangeReader(member, since: origin, matching: patterns), following)
     }
 
-    /// What the journal has by now, without waiting for more: `next(timeout: .zero)` gives one after the other, then nil. Call
-    /// `noteUncoordinatedChanges` before, if changes made without coordination matter.
+    /// What the journal has by now, without waiting for more: `next(timeout: .zero)` gives one after the other, then
+    /// nil. Call `noteUncoordinatedChanges` before, if changes made without coordination matter.
     public func recordedChanges(
         since origin: ChangeOrigin, matching patterns: [String] = []
     ) throws(CoordinationError) -> ChangeFollower {

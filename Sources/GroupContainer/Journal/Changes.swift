@@ -7,45 +7,36 @@ public struct Changes: AsyncSequence, Sendable {
     /// One change.
     public typealias Element = Change
 
-    private let member: Member
-    private let origin: ChangeOrigin
-    private let patterns: [String]
+    /// Its place was taken when the sequence was made: nothing that comes after that is missed, however late it is
+    /// iterated.
+    private let reader: Result<ChangeReader, CoordinationError>
 
-    init(_ member: Member, _ origin: ChangeOrigin, _ patterns: [String]) {
-        (self.member, self.origin, self.patterns) = (member, origin, patterns)
-    }
+    init(_ reader: Result<ChangeReader, CoordinationError>) { self.reader = reader }
 
     /// Starts at the sequence's place.
-    public func makeAsyncIterator() -> Iterator { Iterator(member, origin, patterns) }
+    public func makeAsyncIterator() -> Iterator { Iterator(reader) }
 
     /// Where one consumer stands.
     public struct Iterator: AsyncIteratorProtocol {
-        private enum State {
-            case notStarted(Member, ChangeOrigin, [String])
-            case reading(ChangeReader, Stewardship.Following)
-        }
+        private var reader: Result<ChangeReader, CoordinationError>
+        /// Takes part in electing the steward, who sees what is changed without coordination, for as long as this
+        /// follows.
+        private var following: Stewardship.Following?
 
-        private var state: State
-
-        init(_ member: Member, _ origin: ChangeOrigin, _ patterns: [String]) {
-            state = .notStarted(member, origin, patterns)
-        }
+        init(_ reader: Result<ChangeReader, CoordinationError>) { self.reader = reader }
 
         /// The next change; nil when the task is cancelled. Errors: `damaged`, `notFound` when the container was
-        /// removed.
+        /// removed, and those of finding the place.
         public mutating func next() async throws(CoordinationError) -> Change? {
-            var reader: ChangeReader
-            let following: Stewardship.Following
-            switch state {
-            case .notStarted(let member, let origin, let patterns):
+            var reader = try self.reader.get()
+            if following == nil {
                 // A steward that is not ready yet keeps a thread of its own waiting, not one of the pool.
+                let member = reader.member
                 following = await Coordinator.offload { member.beginFollowing() }
-                reader = try ChangeReader(member, since: origin, matching: patterns)
-            case .reading(let before, let stewardship): (reader, following) = (before, stewardship)
             }
             while true {
                 let change = try reader.next()
-                state = .reading(reader, following)
+                self.reader = .success(reader)
                 if let change { return change }
                 if Task.isCancelled { return nil }
                 if reader.member.folder.isGone {
@@ -60,9 +51,9 @@ public struct Changes: AsyncSequence, Sendable {
 }
 
 extension Container {
-    /// The changes since a place: `.start`, `.now`, or behind a `Cursor`. With `matching`, those of items that match
-    /// one of the patterns (`*`, `?`, `[…]` within a component, `**` across folders).
+    /// The changes since a place: `.start`, `.now` (this call), or behind a `Cursor`. With `matching`, those of items
+    /// that match one of the patterns (`*`, `?`, `[…]` within a component, `**` across folders).
     public func changes(since origin: ChangeOrigin = .now, matching patterns: [String] = []) -> Changes {
-        Changes(member, origin, patterns)
+        Changes(Result { () throws(CoordinationError) in try ChangeReader(member, since: origin, matching: patterns) })
     }
 }

@@ -1,10 +1,11 @@
 import SystemCalls
 
-/// Compares items with their last records and journals what was changed without coordination. One thread; never waits for a lease.
+/// Compares items with their last records and journals what was changed without coordination. One thread; never waits
+/// for a lease.
 ///
-/// What it appends is right because it holds a shared lease on the item, has read the journal to its end, and appends only exactly there:
-/// where anybody else's record came in between, it reads on and decides again. So a steward that was stopped and wakes up late can
-/// add nothing that is not so.
+/// What it appends is right because it holds a shared lease on the item, has read the journal to its end, and appends
+/// only exactly there: where anybody else's record came in between, it reads on and decides again. So a steward that
+/// was stopped and wakes up late can add nothing that is not so.
 final class Examiner {
     let member: Member
     private(set) var picture = TreePicture()
@@ -95,13 +96,16 @@ final class Examiner {
     }
 
     private func examine(_ location: ItemLocation, _ why: Evidence) throws(CoordinationError) -> Bool {
-        if ForeignChange.decide(known: picture[location], found: try found(location), by: why) == .nothing { return false }
+        if ForeignChange.decide(known: picture[location], found: try found(location), by: why) == .nothing {
+            return false
+        }
         let origin = try moveOrigin(of: location)
         var items: [(location: ItemLocation, mode: LeaseMode)] = [(location, .reading)]
         if let origin { items.append((origin, .reading)) }
         let lease: Lease
         do {
-            lease = try LeaseRequest(items, by: member, operation: "watch").acquireBlocking(until: Deadline(after: .zero))
+            lease = try LeaseRequest(items, by: member, operation: "watch").acquireBlocking(
+                until: Deadline(after: .zero))
         } catch {
             if error.code != .leaseTimedOut { throw error }
             postponed[location] = max(why, postponed[location] ?? why)
@@ -122,7 +126,8 @@ final class Examiner {
 
     /// Where the thing that is new here was recorded before, if nothing stands there any more.
     private func moveOrigin(of location: ItemLocation) throws(CoordinationError) -> ItemLocation? {
-        guard picture[location] == nil, let state = try found(location), let origin = picture.place(ofInode: state.inode),
+        guard picture[location] == nil, let state = try found(location),
+            let origin = picture.place(ofInode: state.inode),
             let known = picture[origin], ForeignChange.isMove(of: known, to: state), try found(origin) == nil
         else { return nil }
         return origin

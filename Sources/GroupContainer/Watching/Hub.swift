@@ -1,8 +1,9 @@
 import Dispatch
 import SystemCalls
 
-/// The one thread of a process that owns its inotify queue, for all containers whose steward it is. (libinotifytools allows one
-/// instance a process, and no second thread.) It runs only while there is a steward, and waits only in epoll.
+/// The one thread of a process that owns its inotify queue, for all containers whose steward it is. (libinotifytools
+/// allows one instance a process, and no second thread.) It runs only while there is a steward, and waits only in
+/// epoll.
 final class Hub: Sendable {
     static let shared = Hub()
 

@@ -1,7 +1,7 @@
 import SystemCalls
 
-/// Looks after the changes that are made without coordination, for as long as this member is the one that does: watches every folder, and
-/// has what happens there examined. Lives on the hub's thread.
+/// Looks after the changes that are made without coordination, for as long as this member is the one that does: watches
+/// every folder, and has what happens there examined. Lives on the hub's thread.
 final class Steward {
     let member: Member
     let term: UInt64
@@ -53,7 +53,8 @@ final class Steward {
         if try examiner.work() { member.roster.wake(Roster.journalWord) }
     }
 
-    /// Events were lost, or this is the beginning: watch each folder, then list it, then compare, also with what should be there.
+    /// Events were lost, or this is the beginning: watch each folder, then list it, then compare, also with what should
+    /// be there.
     func compareEverything() {
         noteTree(nil)
         for known in examiner.picture.items.keys { examiner.note(known, .comparison) }

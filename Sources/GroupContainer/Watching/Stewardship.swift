@@ -1,7 +1,7 @@
 import SystemCalls
 
-/// A member's candidature for the stewardship, and its office. It waits in the kernel on the present term's byte, which is freed by the
-/// steward's death; whoever gets it opens the next term. It lasts as long as somebody follows.
+/// A member's candidature for the stewardship, and its office. It waits in the kernel on the present term's byte, which
+/// is freed by the steward's death; whoever gets it opens the next term. It lasts as long as somebody follows.
 final class Stewardship: Sendable {
     let member: Member
 
@@ -33,7 +33,9 @@ final class Stewardship: Sendable {
     static func candidate(_ member: Member) -> Following {
         let key = ObjectIdentifier(member)
         let (following, isNew) = candidates.withLock { candidates -> (Following, Bool) in
-            if let following = candidates[key]?.stewardship, following.stewardship.member === member { return (following, false) }
+            if let following = candidates[key]?.stewardship, following.stewardship.member === member {
+                return (following, false)
+            }
             let following = Following(Stewardship(member))
             candidates[key] = Weakly(stewardship: following)
             return (following, true)
@@ -47,13 +49,16 @@ final class Stewardship: Sendable {
     private static func byte(_ term: UInt64) -> ByteRange {
         ByteRange(start: LeaseBlock.stewardship(term: term), length: 1)
     }
-    private static func office(_ term: UInt64) -> ByteRange { ByteRange(start: LeaseBlock.office(term: term), length: 1) }
+    private static func office(_ term: UInt64) -> ByteRange {
+        ByteRange(start: LeaseBlock.office(term: term), length: 1)
+    }
 
     /// Queues for the present term's byte. Where that fails, this member is no candidate; others are.
     private func apply() {
         let present = member.roster.map.load64(RosterLayout.term)
         guard let handle = try? member.lockFile.borrow() else { return }
-        let waiter = try? LockWaiter([LockWaiter.Step(.exclusive, Self.byte(present))], on: handle.descriptor.number) { outcome in
+        let waiter = try? LockWaiter([LockWaiter.Step(.exclusive, Self.byte(present))], on: handle.descriptor.number) {
+            outcome in
             if outcome == .granted { self.accept(after: present) } else { self.member.lockFile.giveBack(handle) }
         }
         let isOver = state.withLock { state in

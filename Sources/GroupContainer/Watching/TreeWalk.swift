@@ -2,10 +2,12 @@ import SystemCalls
 
 /// Goes through a container's folders from the top, without following links and without recursion.
 enum TreeWalk {
-    /// `enter` gets each folder before it is listed, open, and says whether to list it; `visit` gets each entry, parents before
-    /// children. `.group` is left out. A folder that vanished, or may not be entered, is passed over and told to `missed`.
+    /// `enter` gets each folder before it is listed, open, and says whether to list it; `visit` gets each entry,
+    /// parents before children. `.group` is left out. A folder that vanished, or may not be entered, is passed over and
+    /// told to `missed`.
     static func walk(
-        _ member: Member, from top: ItemLocation?, enter: (borrowing FileDescriptor, ItemLocation?) throws(Errno) -> Void,
+        _ member: Member, from top: ItemLocation?,
+        enter: (borrowing FileDescriptor, ItemLocation?) throws(Errno) -> Void,
         visit: (ItemLocation) -> Void, missed: (ItemLocation?, Errno) -> Void
     ) {
         var folders: [ItemLocation?] = [top]
@@ -16,7 +18,9 @@ enum TreeWalk {
                 for name in try folder.entryNames() {
                     if location == nil && name.elementsEqual(".group".utf8) { continue }
                     let path = (location.map { $0.bytes + [UInt8(ascii: "/")] } ?? []) + name
-                    guard let item = try? ItemLocation(path), let status = try folder.statusIfPresent(of: name) else { continue }
+                    guard let item = try? ItemLocation(path), let status = try folder.statusIfPresent(of: name) else {
+                        continue
+                    }
                     visit(item)
                     if status.isFolder { folders.append(item) }
                 }

@@ -6,7 +6,8 @@ extension Roster {
 }
 
 extension Member {
-    /// A steward lives, watches every folder, and has journalled what happened before. Where the kernel will not say: no.
+    /// A steward lives, watches every folder, and has journalled what happened before. Where the kernel will not say:
+    /// no.
     /// System calls: fcntl(F_OFD_GETLK)
     var hasReadySteward: Bool {
         let term = roster.map.load64(RosterLayout.term)
@@ -21,8 +22,8 @@ extension Member {
         do { return try handle.descriptor.conflict(with: .exclusive, byte) != nil } catch { return false }
     }
 
-    /// Takes part in the election of a steward, and returns when there is one that sees every change from now on; at the latest after
-    /// `limit`, when there is none that can.
+    /// Takes part in the election of a steward, and returns when there is one that sees every change from now on; at
+    /// the latest after `limit`, when there is none that can.
     func beginFollowing(atMost limit: Duration = .seconds(10)) -> Stewardship.Following {
         let following = Stewardship.candidate(self)
         let deadline = Deadline(after: limit)
@@ -34,9 +35,9 @@ extension Member {
 }
 
 extension Container {
-    /// Where no steward lives, compares the container's tree with the journal and records what was changed without coordination. For
-    /// short commands; whoever follows need not call it. Linear in the number of items; takes shared leases only where something
-    /// differs, and passes over what is held.
+    /// Where no steward lives, compares the container's tree with the journal and records what was changed without
+    /// coordination. For short commands; whoever follows need not call it. Linear in the number of items; takes shared
+    /// leases only where something differs, and passes over what is held.
     public func noteUncoordinatedChanges() throws(CoordinationError) {
         if member.hasReadySteward { return }
         let handle = try member.lockFile.borrow()

@@ -1,0 +1,50 @@
+import CommandLineKit
+import GroupContainer
+import Widgets
+
+/// A widget that stays: refreshes at its start, which gives what it missed, and after each change that concerns it.
+struct LiveWidget: Sendable {
+    private let widget: TodoWidget
+    private let container: Container
+    private let timeout: Duration
+    private let isJSON: Bool
+
+    init(_ widget: TodoWidget, in container: Container, timeout: Duration, isJSON: Bool) {
+        (self.widget, self.container, self.timeout, self.isJSON) = (widget, container, timeout, isJSON)
+    }
+
+    func run() async throws -> ExitStatus {
+        _ = container.coordinator(purpose: widget.kind)
+        // Follow first, then refresh: what comes in between is seen by both, and the second refresh says noData.
+        var changes = container.changes(since: .now, matching: ["Library/todo.json"]).makeAsyncIterator()
+        _ = try await refresh()
+        while try await changes.next() != nil { _ = try await refresh() }
+        return .success
+    }
+
+    func refresh() async throws -> ExitStatus {
+        var shown = ""
+        let result = try await Refresh(widget, in: container, timeout: timeout).performUpdate { shown = $0 }
+        try tell(result, shown)
+        switch result {
+        case .newData: return .success
+        case .noData: return .noData
+        case .failed: return .failure
+        }
+    }
+
+    private func tell(_ result: UpdateResult, _ snapshot: String) throws {
+        var output = StandardOutput()
+        if isJSON {
+            let fields: [(String, JSONValue)] = [
+                ("widget", .string(widget.kind)), ("result", .string(result.rawValue)),
+                ("snapshot", result == .newData ? .string(snapshot) : .null),
+            ]
+            try output.writeLine(JSONValue.object(fields).encoded())
+        } else {
+            try output.writeLine(
+                [widget.kind, result.rawValue, PipeText.escaped(Array(snapshot.utf8))].joined(separator: "\t"))
+        }
+        try output.flush()
+    }
+}

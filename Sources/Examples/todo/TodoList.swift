@@ -1,0 +1,49 @@
+import GroupContainer
+
+/// An entry of the list.
+struct Todo: Codable, Equatable, Sendable {
+    var title: String
+    var done = false
+}
+
+/// The list: a JSON file of the container. Every change reads, changes and writes it under one lease, so two apps, or
+/// an app and a helper, lose nothing of each other's.
+struct TodoList {
+    private let coordinator: BlockingCoordinator
+    private let timeout: Duration
+    private static let path: ItemPath = "Library/todo.json"
+
+    init(_ coordinator: BlockingCoordinator, timeout: Duration) {
+        (self.coordinator, self.timeout) = (coordinator, timeout)
+    }
+
+    func entries() throws -> [Todo] {
+        do {
+            return try coordinator.read(Self.path, as: [Todo].self, timeout: timeout)
+        } catch let error as CoordinationError where error.code == .notFound {
+            return []
+        }
+    }
+
+    func add(_ title: String) throws { try change { $0.append(Todo(title: title)) } }
+
+    /// Done twice is the same content: nothing is written, and no widget is told.
+    func complete(_ number: Int) throws { try change { try $0[index(number, $0)].done = true } }
+
+    func remove(_ number: Int) throws { try change { try $0.remove(at: index(number, $0)) } }
+
+    private func change(_ body: (inout [Todo]) throws -> Void) throws {
+        try coordinator.update(Self.path, default: [Todo](), timeout: timeout, body)
+    }
+
+    private func index(_ number: Int, _ list: [Todo]) throws -> Int {
+        guard list.indices.contains(number - 1) else { throw NoSuchEntry(number: number, count: list.count) }
+        return number - 1
+    }
+
+    struct NoSuchEntry: Error, CustomStringConvertible {
+        var number: Int
+        var count: Int
+        var description: String { "there is no entry \(number); the list has \(count)" }
+    }
+}

@@ -1,0 +1,41 @@
+import FoundationEssentials
+public import GroupContainer
+
+/// A widget's question: is there something new for me?
+///
+/// Guarantees: what changed between two refreshes is never missed, whether or not anybody ran in between, and whether
+/// it was made with or without coordination. The widget's place moves on only after the snapshot was delivered, so
+/// after a crash the same change is answered again. Refreshes of one kind exclude each other between processes.
+public struct Refresh<Provider: WidgetProvider>: Sendable {
+    private let provider: Provider
+    private let container: Container
+    private let timeout: Duration?
+
+    /// `timeout` is how long to wait for another refresh of the same kind; nil: for ever.
+    public init(_ provider: Provider, in container: Container, timeout: Duration? = .seconds(30)) {
+        (self.provider, self.container, self.timeout) = (provider, container, timeout)
+    }
+
+    /// Refreshes once. `deliver` gets a snapshot that is another one than the last. Throws what `deliver` throws, and
+    /// `CoordinationError`: `leaseTimedOut`, `damaged` (the widget's record), `invalidArgument` (its kind). What the
+    /// provider throws is `failed`.
+    public func performUpdate(_ deliver: (Provider.Snapshot) throws -> Void = { _ in }) async throws -> UpdateResult {
+        let file = try RefreshSession.file(ofKind: provider.kind, in: container)
+        let holding = try await file.hold("refresh", timeout: timeout)
+        defer { holding.end() }
+        let session = try RefreshSession(file, container, interests: provider.interests)
+        if let answer = try session.answerWithoutRendering() { return answer }
+        let coordinator = container.coordinator(purpose: provider.kind)
+        let context = Context(container: container, coordinator: coordinator, changes: session.changes)
+        guard let snapshot = try? await provider.snapshot(in: context), let encoded = try? Self.encode(snapshot) else {
+            return try session.finish(.failed) {}
+        }
+        return try session.finish(.rendered(encoded)) { try deliver(snapshot) }
+    }
+
+    private static func encode(_ snapshot: Provider.Snapshot) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return Array(try encoder.encode(snapshot))
+    }
+}
