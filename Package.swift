@@ -56,7 +56,11 @@ let package = Package(
         .executableTarget(
             name: "todo-widget", dependencies: commands + ["Widgets"], path: "Sources/Examples/todo-widget",
             swiftSettings: strict),
+        .executableTarget(
+            name: "readme-example", dependencies: commands + ["Widgets"], path: "Sources/Examples/readme-example",
+            swiftSettings: strict),
         .testTarget(name: "CommandLineKitTests", dependencies: ["CommandLineKit"], swiftSettings: strict),
+        .testTarget(name: "WidgetsTests", dependencies: ["Widgets", "GroupContainer"], swiftSettings: strict),
         .testTarget(name: "SystemCallsTests", dependencies: ["SystemCalls"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

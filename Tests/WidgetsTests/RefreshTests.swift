@@ -1,0 +1,105 @@
+import Foundation
+import GroupContainer
+import Testing
+import Widgets
+
+@Suite struct `A refresh` {
+    /// Shows the first line of an item; fails where there is none.
+    private struct FirstLine: WidgetProvider {
+        static let kind = "first-line"
+        var interests: [Interest] { [.path("notes/*")] }
+
+        func snapshot(in context: Context) async throws -> String {
+            let content = try await context.coordinator.readBytes("notes/a")
+            return String(decoding: content.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        }
+    }
+
+    private struct Interrupted: Error {}
+
+    /// A container of its own, removed at the end.
+    private final class Place {
+        let path = "/dev/shm/widgets-tests-\(UUID().uuidString)"
+        let container: Container
+        var blocking: BlockingCoordinator { container.coordinator(purpose: "tests").blocking }
+
+        init() throws { container = try Container(path: path, creating: true) }
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+
+        func refresh(_ deliver: (String) throws -> Void = { _ in }) async throws -> UpdateResult {
+            try await Refresh(FirstLine(), in: container).performUpdate(deliver)
+        }
+
+        func write(_ text: String, to path: ItemPath) throws {
+            _ = try blocking.write(bytes: Array(text.utf8), to: path, .relaxed)
+        }
+    }
+
+    @Test func `answers newData once for a change, then noData`() async throws {
+        let place = try Place()
+        try place.write("one\n", to: "notes/a")
+        var shown: [String] = []
+        #expect(try await place.refresh { shown.append($0) } == .newData)
+        #expect(try await place.refresh { shown.append($0) } == .noData)
+        try place.write("two\n", to: "notes/a")
+        #expect(try await place.refresh { shown.append($0) } == .newData)
+        #expect(shown == ["one", "two"])
+    }
+
+    @Test func `answers noData for a change that does not show`() async throws {
+        let place = try Place()
+        try place.write("one\nx\n", to: "notes/a")
+        _ = try await place.refresh()
+        try place.write("one\ny\n", to: "notes/a")
+        #expect(try await place.refresh() == .noData)
+    }
+
+    @Test func `does not render for what does not concern it`() async throws {
+        let place = try Place()
+        try place.write("one\n", to: "notes/a")
+        _ = try await place.refresh()
+        try place.write("else\n", to: "other")
+        #expect(try await place.refresh { _ in throw Interrupted() } == .noData)
+    }
+
+    @Test func `sees what was changed without coordination while nobody ran`() async throws {
+        let place = try Place()
+        try place.write("one\n", to: "notes/a")
+        _ = try await place.refresh()
+        try Data("foreign\n".utf8).write(to: URL(fileURLWithPath: place.path + "/notes/a"))
+        var shown = ""
+        #expect(try await place.refresh { shown = $0 } == .newData)
+        #expect(shown == "foreign")
+    }
+
+    @Test func `has failed when its provider throws, and gets the same change again`() async throws {
+        let place = try Place()
+        #expect(try await place.refresh() == .failed)
+        try place.write("one\n", to: "notes/a")
+        #expect(try await place.refresh() == .newData)
+    }
+
+    @Test func `delivers again what it was interrupted in delivering`() async throws {
+        let place = try Place()
+        try place.write("one\n", to: "notes/a")
+        await #expect(throws: Interrupted.self) { try await place.refresh { _ in throw Interrupted() } }
+        var shown = ""
+        #expect(try await place.refresh { shown = $0 } == .newData)
+        #expect(shown == "one")
+    }
+
+    @Test func `refuses a record that is not one, and leaves it alone`() async throws {
+        let place = try Place()
+        try place.write("one\n", to: "notes/a")
+        _ = try await place.refresh()
+        let file = URL(fileURLWithPath: place.path + "/.group/widgets/first-line/record.json")
+        try Data("{".utf8).write(to: file)
+        do {
+            _ = try await place.refresh()
+            Issue.record("it was accepted")
+        } catch let error as CoordinationError {
+            #expect(error.code == .damaged)
+        }
+        #expect(try Data(contentsOf: file) == Data("{".utf8))
+    }
+}
