@@ -56,7 +56,10 @@ let package = Package(
         .executableTarget(
             name: "todo-widget", dependencies: commands + ["Widgets"], path: "Sources/Examples/todo-widget",
             swiftSettings: strict),
+        .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(name: "CommandLineKitTests", dependencies: ["CommandLineKit"], swiftSettings: strict),
+        .testTarget(
+            name: "CommandTests", dependencies: ["TestSupport", "groupctl", "watch-group"], swiftSettings: strict),
         .testTarget(name: "SystemCallsTests", dependencies: ["SystemCalls"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
