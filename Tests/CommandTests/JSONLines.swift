@@ -90,5 +90,7 @@ struct JSONStatus: Decodable {
     }
 }
 
-/// Milliseconds and UTC.
-nonisolated(unsafe) let timestamp = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/
+/// To the millisecond, in UTC.
+func isTimestamp(_ text: String?) -> Bool {
+    text?.wholeMatch(of: /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/) != nil
+}

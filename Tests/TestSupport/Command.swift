@@ -131,6 +131,15 @@ package final class Command {
         return lines
     }
 
+    /// Waits for the process alone: what it started may live on.
+    package func end(within bound: Duration = patience) async throws -> Int32 {
+        let deadline = ContinuousClock.now + bound
+        while true {
+            if let status { return status }
+            try await receive(until: deadline, waitingFor: "its end")
+        }
+    }
+
     /// Waits until it, and everybody who inherited its streams, has ended.
     package func finish(within bound: Duration = patience) async throws -> Outcome {
         let deadline = ContinuousClock.now + bound
