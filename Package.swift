@@ -61,6 +61,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "CommandLineKitTests", dependencies: ["CommandLineKit"], swiftSettings: strict),
         .testTarget(name: "WidgetsTests", dependencies: ["Widgets", "GroupContainer"], swiftSettings: strict),
+        .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
+        .testTarget(
+            name: "CommandTests", dependencies: ["TestSupport", "groupctl", "watch-group"], swiftSettings: strict),
         .testTarget(name: "SystemCallsTests", dependencies: ["SystemCalls"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -45,7 +45,7 @@ package struct CommandRun: ~Copyable {
     }
 
     /// How long to wait for a lease: --timeout, else 30 s.
-    package func leaseTimeout() throws(UsageError) -> Duration { try arguments.time("timeout") ?? .seconds(30) }
+    package var leaseTimeout: Duration { options.timeout ?? .seconds(30) }
 
     /// The container that the GROUP argument names.
     package func openContainer() throws -> Container {

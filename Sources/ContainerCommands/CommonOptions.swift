@@ -8,6 +8,8 @@ package struct CommonOptions: Sendable {
     package let isVerbose: Bool
     package let color: ColorChoice
     package let purpose: String
+    /// --timeout; each command has its own default.
+    package let timeout: Duration?
 
     /// Their declarations. `timeout` says what that option means for the command.
     package static func specifications(timeout: String) -> [OptionSpecification] {
@@ -29,6 +31,7 @@ package struct CommonOptions: Sendable {
         isJSON = arguments.flag("json")
         isQuiet = arguments.flag("quiet")
         isVerbose = arguments.flag("verbose")
+        timeout = try arguments.time("timeout")
         purpose = try arguments.text("purpose") ?? program
         guard let choice = ColorChoice(rawValue: try arguments.text("color") ?? "auto") else {
             throw arguments.usageError("--color: say auto, always or never")

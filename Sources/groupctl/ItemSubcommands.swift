@@ -5,7 +5,7 @@ import GroupContainer
 func read(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()
     let coordinator = container.coordinator(purpose: run.options.purpose).blocking
-    try run.output.write(coordinator.readBytes(run.itemPath(), timeout: run.leaseTimeout()))
+    try run.output.write(coordinator.readBytes(run.itemPath(), timeout: run.leaseTimeout))
     return .success
 }
 
@@ -16,7 +16,7 @@ func write(_ run: inout CommandRun) throws -> ExitStatus {
         }
         return mode
     }
-    let (path, timeout) = (try run.itemPath(), try run.leaseTimeout())
+    let (path, timeout) = (try run.itemPath(), run.leaseTimeout)
     let container = try run.openContainer()
     let content = try StandardInput.readAll(limit: largestContent)
     let outcome = try container.coordinator(purpose: run.options.purpose).blocking
@@ -26,7 +26,7 @@ func write(_ run: inout CommandRun) throws -> ExitStatus {
 
 func update(_ run: inout CommandRun) throws -> ExitStatus {
     guard let command = run.arguments.command else { throw run.arguments.usageError("COMMAND is missing") }
-    let (path, timeout) = (try run.itemPath(), try run.leaseTimeout())
+    let (path, timeout) = (try run.itemPath(), run.leaseTimeout)
     let container = try run.openContainer()
     do {
         let outcome = try container.coordinator(purpose: run.options.purpose).blocking

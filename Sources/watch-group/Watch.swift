@@ -26,7 +26,7 @@ struct Watch {
             }
             return number
         }
-        silence = try arguments.time("timeout")
+        silence = run.options.timeout
         if let path = arguments.value("cursor-file") {
             let file = CursorFile(path: path)
             if let cursor = try file.read() { origin = .cursor(cursor) }

@@ -27,7 +27,7 @@ CommandRun.main(specification) { run in
     let name = run.arguments.value("group") ?? Array("group.com.example.todo".utf8)
     let container = try Container(named: name, creating: true)
     let widget = LiveWidget(
-        TodoWidget(style: style), in: container, timeout: try run.leaseTimeout(), isJSON: run.options.isJSON)
+        TodoWidget(style: style), in: container, timeout: run.leaseTimeout, isJSON: run.options.isJSON)
     let isOnce = run.arguments.flag("once")
     return try blocking { try await isOnce ? widget.refresh() : widget.run() }
 }

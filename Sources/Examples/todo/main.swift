@@ -30,7 +30,7 @@ CommandRun.main(specification) { run in
     let name = run.arguments.value("group") ?? Array("group.com.example.todo".utf8)
     let list = TodoList(
         try Container(named: name, creating: true).coordinator(purpose: "todo-app").blocking,
-        timeout: try run.leaseTimeout())
+        timeout: run.leaseTimeout)
     let arguments = run.arguments
     func chosen() throws -> Int {
         guard let number = arguments.positional("NUMBER")?.validText.flatMap({ Int($0) }), number > 0 else {

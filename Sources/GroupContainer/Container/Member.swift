@@ -122,7 +122,11 @@ final class Member: Sendable {
             folder: folder, format: format, hashKey: hashKey, lockFile: lockFile, roster: roster,
             journal: Journal(log, container: container))
         if needsRepair { try member.repair(slot: slot, hasRight: true) }
-        if isAlone { member.sweepStaging { _ in true } }
+        if isAlone {
+            // The notes of the dead are in staging too: what they left half done in other slots gets its record first.
+            for other in roster.slotsWithPending() where other != slot { try member.repair(slot: other, hasRight: false) }
+            member.sweepStaging { _ in true }
+        }
         try translating(".group/roster", "join") { () throws(Errno) in try roster.occupy(purpose: programName()) }
         return member
     }

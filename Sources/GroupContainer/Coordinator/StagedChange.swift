@@ -134,7 +134,10 @@ struct StagedChange {
         let content = OperationRecord(
             inode: staged.inode, journalFile: tail.file, journalOffset: UInt64(tail.offset), change: record
         ).encoded()
-        try FileDescriptor.open(note, in: staging, [.writing, .creating, .exclusively], mode: 0o600).writeAll(content)
+        let file = try FileDescriptor.open(note, in: staging, [.writing, .creating, .exclusively], mode: 0o600)
+        // The repairer may be another user of the Unix group.
+        if member.folder.fileMode != 0o600 { try file.setMode(member.folder.fileMode) }
+        try file.writeAll(content)
         return parent
     }
 

@@ -8,7 +8,7 @@ final class LogFile: Sendable {
     let descriptor: FileDescriptor
     let map: SharedMap
     let header: LogFileHeader
-    /// For errors: "journal/1.log".
+    /// For errors: ".group/journal/1.log".
     let name: String
     /// Where the file ended when its successor was made; nil while it is the last one, or its seal says it.
     let end: Int?

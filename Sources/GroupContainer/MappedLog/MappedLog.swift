@@ -24,7 +24,7 @@ final class MappedLog: Sendable {
 
     /// `folder` holds `<n>.log`. A log without any file gets its first one.
     init(name: String, folder: consuming FileDescriptor, _ surroundings: Surroundings) throws(CoordinationError) {
-        self.name = name
+        self.name = ".group/\(name)"
         self.folder = folder
         self.surroundings = surroundings
         let last = try fileNumbers().max() ?? 0

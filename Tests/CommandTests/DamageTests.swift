@@ -1,0 +1,83 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.serialized)
+struct `A damaged container` {
+    private static let calls: [[String]] = [
+        ["create"], ["path"], ["list"], ["read", "a"], ["write", "a"], ["update", "a", "--", "echo", "x"], ["status"],
+        ["changes", "--since", "start"],
+    ]
+
+    @Test(arguments: [
+        "", "\0\0\0\0\0\0\0\0", "not JSON", "{}", "[1]", #"{"format": "one"}"#, #"{"format": 1}"#,
+        #"{"format": 0, "container": "00", "lockInode": 1, "hashKey": "00"}"#, "{\"format\": 1, \"container\": \"",
+    ])
+    func `says so with status 65 and is not made worse`(format: String) async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "content")
+        let file = container.path + "/.group/format"
+        try format.write(toFile: file, atomically: false, encoding: .utf8)
+        for call in Self.calls {
+            let words = [call[0], container.path] + call.dropFirst()
+            let outcome = try await container.start("groupctl", words, input: "other").finish()
+            #expect(outcome.status == 65, "\(call) \(outcome)")
+            #expect(outcome.errors.hasPrefix("groupctl: cannot open '.group/format': "), "\(call) \(outcome)")
+        }
+        #expect(try await container.watch().finish().status == 65)
+        let error = try JSONError(try await container.run("read", "a", "--json"))
+        #expect(error.code == "damaged" && error.item == ".group/format" && error.operation == "open", "\(error)")
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == format)
+        #expect(try container.content("a") == "content")
+    }
+
+    @Test(arguments: [#"{"format": 2}"#, #"{"format": 99, "container": {"new": "shape"}, "more": [1]}"#])
+    func `that is of a newer format is told from a damaged one`(format: String) async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "content")
+        let file = container.path + "/.group/format"
+        try format.write(toFile: file, atomically: false, encoding: .utf8)
+        for call in Self.calls {
+            let words = [call[0], container.path] + call.dropFirst()
+            let outcome = try await container.start("groupctl", words, input: "other").finish()
+            #expect(outcome.status == 65, "\(call) \(outcome)")
+            #expect(outcome.errors.contains("use a newer version of this program; nothing was changed"), "\(outcome)")
+        }
+        #expect(try JSONError(try await container.run("read", "a", "--json")).code == "newerFormat")
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == format)
+        #expect(try container.content("a") == "content")
+    }
+
+    @Test func `by a flipped bit in its journal says so, and the good part is readable`() async throws {
+        let container = try await TemporaryContainer()
+        for name in ["first", "second", "third"] { try await container.done("write", name, input: "x") }
+        let file = container.path + "/.group/journal/1.log"
+        let handle = try #require(FileHandle(forUpdatingAtPath: file))
+        let content = try #require(try handle.readToEnd())
+        let place = try #require(content.range(of: Data("second".utf8)))
+        try handle.seek(toOffset: UInt64(place.lowerBound))
+        try handle.write(contentsOf: Data("S".utf8))
+        try handle.close()
+
+        let outcome = try await container.run("changes", "--since", "start")
+        #expect(outcome.status == 65, "\(outcome)")
+        #expect(outcome.lines == ["created\tfirst"])
+        #expect(outcome.errors.contains(".group/journal"), "\(outcome)")
+        #expect(try await container.done("read", "second").text == "x", "the items are not the journal")
+    }
+
+    @Test(arguments: ["roster", "lock", "journal/1.log"])
+    func `by a part of it that was emptied does not bring a command down`(part: String) async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "content")
+        try Data().write(to: URL(fileURLWithPath: container.path + "/.group/" + part))
+        for call in [["read", "a"], ["changes", "--since", "start"], ["status"]] {
+            let words = [call[0], container.path] + call.dropFirst()
+            let outcome = try await container.start("groupctl", words).finish()
+            // What can be made anew is made; what cannot is said.
+            #expect([0, 65].contains(outcome.status), "\(part) \(call) \(outcome)")
+            #expect(outcome.status == 0 || outcome.errors.contains(".group/"), "\(part) \(call) \(outcome)")
+        }
+        #expect(try container.content("a") == "content")
+    }
+}

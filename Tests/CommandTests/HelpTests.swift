@@ -1,0 +1,56 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.serialized)
+struct `Asked for help` {
+    static let calls: [(program: String, words: [String])] =
+        [("groupctl", []), ("watch-group", [])]
+        + ["create", "path", "list", "read", "write", "update", "changes", "refresh", "status"].map {
+            ("groupctl", [$0])
+        }
+
+    @Test(arguments: calls)
+    func `every command teaches and succeeds`(program: String, words: [String]) async throws {
+        let outcome = try await Command(program, words + ["--help"]).finish()
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(outcome.errors == "")
+        let usage = ([program] + words).joined(separator: " ")
+        #expect(outcome.lines.first?.hasPrefix("Usage: \(usage)") == true)
+        for option in ["--json", "--timeout", "--purpose", "--quiet", "--verbose", "--color", "--help", "--version"] {
+            #expect(outcome.text.contains(option))
+        }
+        #expect(outcome.lines.allSatisfy { $0.count <= 80 }, "a line is wider than a terminal")
+    }
+
+    @Test(arguments: calls)
+    func `every command tells its version and that of the format`(program: String, words: [String]) async throws {
+        let outcome = try await Command(program, words + ["--version"]).finish()
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(outcome.errors == "")
+        #expect(
+            outcome.text.wholeMatch(of: /(groupctl|watch-group) \d+\.\d+\.\d+\S* \(format \d+\)\n/)?.1 == program[...])
+    }
+
+    @Test(arguments: ["groupctl", "watch-group"])
+    func `a program lists its exit statuses`(program: String) async throws {
+        let outcome = try await Command(program, ["--help"]).finish()
+        let statuses = outcome.text.components(separatedBy: "Exit status:").last ?? ""
+        for status in ["0", "64", "65", "66", "74", "77", "128+n"] {
+            #expect(statuses.contains("\n  \(status) "), "\(status) is not explained")
+        }
+    }
+
+    @Test func `help comes before what is wrong with the rest`() async throws {
+        let outcome = try await Command("groupctl", ["write", "--help", "nowhere", "a", "b", "c"]).finish()
+        #expect(outcome.status == 0, "\(outcome)")
+    }
+
+    @Test(arguments: ["groupctl", "watch-group"])
+    func `help into a closed pipe is quiet, into a full disk an error`(program: String) async throws {
+        let closed = try await Command(program, ["--help"], output: .closedPipe).finish()
+        #expect(closed.status == 0 && closed.errors == "", "\(closed)")
+        let full = try await Command(program, ["--help"], output: .file("/dev/full")).finish()
+        #expect(full.status == 74 && full.errors.contains("No space left"), "\(full)")
+    }
+}

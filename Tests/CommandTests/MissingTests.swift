@@ -1,0 +1,89 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.serialized)
+struct `What does not exist` {
+    static let calls: [[String]] = [
+        ["path"], ["list"], ["read", "p"], ["write", "p"], ["update", "p", "--", "cat"], ["status"],
+        ["changes", "--since", "start"],
+    ]
+
+    @Test(arguments: calls) func `a group has status 66 and is told how to be made`(call: [String]) async throws {
+        let container = try await TemporaryContainer(creating: false)
+        let words = [call[0], container.path] + call.dropFirst()
+        let outcome = try await container.start("groupctl", words).finish()
+        #expect(outcome.status == 66, "\(outcome)")
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.errors.contains("'\(container.path)'") && outcome.errors.contains("groupctl create"))
+        let error = try JSONError(try await container.start("groupctl", words.insertingJSON).finish())
+        #expect(error.code == "notFound" && error.item == container.path, "\(error)")
+        #expect(!FileManager.default.fileExists(atPath: container.path), "nobody asked to make it")
+    }
+
+    @Test func `a group that is watched has status 66`() async throws {
+        let container = try await TemporaryContainer(creating: false)
+        let outcome = try await container.watch().finish()
+        #expect(outcome.status == 66, "\(outcome)")
+        #expect(outcome.errors.hasPrefix("watch-group: cannot open '\(container.path)': there is no container"))
+    }
+
+    @Test func `a folder that is no container has status 66 and stays as it is`() async throws {
+        let container = try await TemporaryContainer(creating: false)
+        try FileManager.default.createDirectory(atPath: container.path, withIntermediateDirectories: true)
+        let outcome = try await container.run("write", "p", input: "x")
+        #expect(outcome.status == 66, "\(outcome)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: container.path) == [])
+    }
+
+    @Test(arguments: [["read", "a/b"], ["list", "a"]])
+    func `an item has status 66 and is named`(call: [String]) async throws {
+        let container = try await TemporaryContainer()
+        let words = [call[0], container.path, call[1]]
+        let outcome = try await container.start("groupctl", words).finish()
+        #expect(outcome.status == 66, "\(outcome)")
+        #expect(outcome.errors.hasPrefix("groupctl: cannot \(call[0]) '\(call[1])': "), "\(outcome)")
+        let error = try JSONError(try await container.start("groupctl", words.insertingJSON).finish())
+        #expect(error.code == "notFound" && error.item == call[1] && error.operation == call[0], "\(error)")
+        #expect(error.holders == [])
+    }
+
+    @Test func `an item below a file is not a missing one: something else stands in its way`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "x")
+        let outcome = try await container.run("read", "a/b")
+        #expect(outcome.status == 1, "\(outcome)")
+        #expect(outcome.errors.contains("'a/b'"))
+    }
+
+    @Test(arguments: ["read", "write", "update"])
+    func `a folder is not taken for a file`(subcommand: String) async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a/b", input: "x")
+        let command = subcommand == "update" ? ["--", "echo", "y"] : []
+        let outcome = try await container.start(
+            "groupctl", [subcommand, container.path, "a"] + command, input: "y"
+        ).finish()
+        #expect(outcome.status == 1, "\(outcome)")
+        #expect(outcome.errors.contains("it is a folder"))
+        #expect(try container.content("a/b") == "x")
+    }
+
+    @Test func `a group that is removed ends its follower with 66`() async throws {
+        let container = try await TemporaryContainer()
+        let watcher = try await container.watching()
+        try FileManager.default.removeItem(atPath: container.path)
+        let outcome = try await watcher.finish()
+        #expect(outcome.status == 66, "\(outcome)")
+        #expect(outcome.errors.contains("the container was removed"))
+    }
+}
+
+extension [String] {
+    /// Before the words of a COMMAND, which begin behind `--`.
+    var insertingJSON: [String] {
+        var words = self
+        words.insert("--json", at: 1)
+        return words
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build folder that everybody may enter"))
+struct `Another user` {
+    /// A container that root has, in a folder that everybody may pass through.
+    private func container(_ options: String...) async throws -> TemporaryContainer {
+        let container = try await TemporaryContainer(creating: false)
+        _ = try await container.start("groupctl", ["create", container.path] + options).finish()
+        try await container.done("write", "a", input: "secret")
+        #expect(try await container.shell("chmod 711 \"$1/..\"").status == 0)
+        return container
+    }
+
+    private func asNobody(_ words: [String], in container: TemporaryContainer, groups: String? = nil) async throws
+        -> Command.Outcome
+    {
+        try await container.start(
+            "setpriv", nobody(groups: groups) + [BuildFolder.resolve("groupctl")] + words, input: "changed"
+        ).finish()
+    }
+
+    @Test(arguments: [
+        ["create"], ["path"], ["list"], ["read", "a"], ["write", "a"], ["write", "b"], ["status"],
+        ["update", "a", "--", "cat"], ["changes", "--since", "start"],
+    ])
+    func `is not permitted into a container of one user`(call: [String]) async throws {
+        let container = try await container()
+        let words = [call[0], container.path] + call.dropFirst()
+        let outcome = try await asNobody(words, in: container)
+        #expect(outcome.status == 77, "\(outcome)")
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.errors.contains("Permission denied") && outcome.errors.contains("--unix-group"), "\(outcome)")
+        let error = try JSONError(try await asNobody(words.insertingJSON, in: container))
+        #expect(error.code == "notPermitted" && error.item == container.path, "\(error)")
+        #expect(try container.content("a") == "secret")
+    }
+
+    @Test func `is not permitted in by an open folder around a private one`() async throws {
+        let container = try await container()
+        #expect(try await container.shell("chmod 777 \"$1\"").status == 0)
+        let outcome = try await asNobody(["read", container.path, "a"], in: container)
+        #expect(outcome.status == 77, "\(outcome)")
+    }
+
+    @Test func `who is in the unix group shares it, who is not is not permitted`() async throws {
+        let container = try await container("--unix-group", "games")
+        #expect(try container.mode() == 0o2770)
+        let games = "60"
+        #expect(try await asNobody(["read", container.path, "a"], in: container).status == 77)
+        let read = try await asNobody(["read", container.path, "a"], in: container, groups: games)
+        #expect(read.status == 0 && read.text == "secret", "\(read)")
+        let written = try await asNobody(["write", container.path, "b"], in: container, groups: games)
+        #expect(written.status == 0, "\(written)")
+        #expect(try container.content("b") == "changed")
+        #expect(try await container.done("changes", "--since", "start").lines == ["created\ta", "created\tb"])
+    }
+
+    @Test func `cannot write where it may only read the file system's word`() async throws {
+        let container = try await container("--unix-group", "games")
+        #expect(try await container.shell("mkdir -m 750 \"$1/private\"").status == 0)
+        let outcome = try await asNobody(["write", container.path, "private/x"], in: container, groups: "60")
+        #expect(outcome.status == 77, "\(outcome)")
+        #expect(outcome.errors.contains("'private/x'"))
+        #expect(try await container.done("list", "private").output.isEmpty)
+        #expect(try await container.shell("ls \"$1/.group/staging\"").output.isEmpty)
+    }
+}

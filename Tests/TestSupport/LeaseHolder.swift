@@ -1,0 +1,27 @@
+import Glibc
+
+/// A process that holds an item's exclusive lease, in the middle of `groupctl update`, until the test opens the gate.
+package final class LeaseHolder {
+    /// The `groupctl update`; its COMMAND, a shell, inherits its standard error.
+    package let command: Command
+    private let gate: String
+
+    package init(of item: String, in container: TemporaryContainer, purpose: String) async throws {
+        gate = "\(container.folder)/gate-\(item)"
+        if unsafe mkfifo(gate, 0o600) != 0 { throw SetUpError("mkfifo", errno) }
+        command = try container.start(
+            "update", item, "--purpose", purpose, "--", "sh", "-c", "echo held >&2; read line <\"$0\"; echo new", gate)
+        guard try await command.readLine(from: .errors) == "held" else {
+            throw TemporaryContainer.Failed(description: "no lease: \(try await command.finish())")
+        }
+    }
+
+    /// Lets it write "new" and end.
+    package func release() async throws -> Command.Outcome {
+        // For both directions, so that opening waits for nobody and the line stays until it is read.
+        let gate = unsafe open(gate, O_RDWR | O_CLOEXEC)
+        defer { close(gate) }
+        if unsafe write(gate, "\n", 1) != 1 { throw SetUpError("write to the gate", errno) }
+        return try await command.finish()
+    }
+}

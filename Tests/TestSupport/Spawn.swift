@@ -1,0 +1,62 @@
+import Glibc
+
+/// A call of the kernel that should not have failed.
+package struct SetUpError: Error, CustomStringConvertible {
+    package let description: String
+
+    init(_ call: String, _ code: Int32) { description = unsafe "\(call): \(String(cString: strerror(code)))" }
+}
+
+/// How a program is started.
+struct Spawn {
+    /// The program first.
+    var words: [[UInt8]]
+    var environment: [String]
+    /// Become its standard input, output and error.
+    var streams: (Int32, Int32, Int32)
+
+    /// In a process group of its own, with every signal as a shell would leave it.
+    func start() throws -> pid_t {
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_adddup2(&actions, streams.0, 0)
+        unsafe posix_spawn_file_actions_adddup2(&actions, streams.1, 1)
+        unsafe posix_spawn_file_actions_adddup2(&actions, streams.2, 2)
+
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        unsafe posix_spawnattr_setsigmask(&attributes, &signals)
+        unsafe sigfillset(&signals)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
+        unsafe posix_spawnattr_setpgroup(&attributes, 0)
+        let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK
+        unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
+
+        var identifier: pid_t = 0
+        let code = unsafe Self.withPointers(words) { words in
+            unsafe Self.withPointers(environment.map { Array($0.utf8) }) { environment in
+                guard let program = unsafe words[0] else { return ENOENT }
+                return unsafe posix_spawnp(&identifier, program, &actions, &attributes, words, environment)
+            }
+        }
+        if code != 0 { throw SetUpError("posix_spawn of \(String(decoding: words[0], as: UTF8.self))", code) }
+        return identifier
+    }
+
+    private static func withPointers<Answer>(
+        _ texts: [[UInt8]], _ body: ([UnsafeMutablePointer<CChar>?]) -> Answer
+    ) -> Answer {
+        var pointers: [UnsafeMutablePointer<CChar>?] = unsafe texts.map { text in
+            unsafe (text + [0]).withUnsafeBufferPointer { bytes in
+                unsafe bytes.withMemoryRebound(to: CChar.self) { unsafe $0.baseAddress.flatMap { unsafe strdup($0) } }
+            }
+        }
+        defer { unsafe pointers.forEach { unsafe free($0) } }
+        unsafe pointers.append(nil)
+        return unsafe body(pointers)
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Glibc
+
+/// A container for one test, in memory where that is possible. It goes, with the folder around it, when the test lets
+/// go of it.
+package final class TemporaryContainer {
+    /// Around the container, for what else a test needs: other files, links' targets, the containers of identifiers.
+    package let folder: String
+    /// The container, as a GROUP argument.
+    package let path: String
+
+    /// A command that should have done its work did not.
+    package struct Failed: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    package init(creating: Bool = true) async throws {
+        let place = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/dev/shm"
+        folder = "\(place)/group-container-test-\(UUID().uuidString)"
+        path = folder + "/container"
+        if unsafe mkdir(folder, 0o700) != 0 { throw Failed(description: "mkdir \(folder) failed") }
+        if creating { try await done("create") }
+    }
+
+    /// `rm`, because Foundation cannot name what is not UTF-8.
+    deinit {
+        let null = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
+        let words = ["rm", "-rf", "--", folder].map(\.commandBytes)
+        let remover = try? Spawn(words: words, environment: [], streams: (null, null, null)).start()
+        if let remover { waitpid(remover, nil, 0) }
+        close(null)
+    }
+
+    /// Identifiers of this test are its own, and nothing of the user's settings matters.
+    package var environment: [String: String?] {
+        [
+            "GROUP_CONTAINERS_HOME": folder + "/home", "HOME": folder, "XDG_DATA_HOME": nil,
+            "NO_COLOR": nil,
+        ]
+    }
+
+    /// Starts any program.
+    package func start(
+        _ program: String, _ words: [any BytesConvertible], input: any BytesConvertible = "",
+        output: Command.Output = .captured, environment changes: [String: String?] = [:]
+    ) throws -> Command {
+        try Command(
+            program, words, environment: environment.merging(changes) { $1 }, input: input, output: output)
+    }
+
+    /// Starts `groupctl SUBCOMMAND <this container> WORDS…`.
+    package func start(
+        _ subcommand: String, _ words: any BytesConvertible..., input: any BytesConvertible = "",
+        output: Command.Output = .captured
+    ) throws -> Command {
+        try start("groupctl", [subcommand, path] + words, input: input, output: output)
+    }
+
+    /// Runs `groupctl SUBCOMMAND <this container> WORDS…` to its end.
+    package func run(
+        _ subcommand: String, _ words: any BytesConvertible..., input: any BytesConvertible = "",
+        output: Command.Output = .captured
+    ) async throws -> Command.Outcome {
+        try await start("groupctl", [subcommand, path] + words, input: input, output: output).finish()
+    }
+
+    /// The same, where success is taken for granted.
+    @discardableResult
+    package func done(
+        _ subcommand: String, _ words: any BytesConvertible..., input: any BytesConvertible = ""
+    ) async throws -> Command.Outcome {
+        let outcome = try await start("groupctl", [subcommand, path] + words, input: input).finish()
+        if outcome.status != 0 { throw Failed(description: "groupctl \(subcommand): \(outcome)") }
+        return outcome
+    }
+
+    /// Runs a shell script to its end; `$1` is the container.
+    package func shell(_ script: String, _ words: any BytesConvertible...) async throws -> Command.Outcome {
+        try await start("sh", ["-c", script, "sh", path] + words).finish()
+    }
+
+    /// Starts `watch-group WORDS… <this container>`.
+    package func watch(_ words: any BytesConvertible..., output: Command.Output = .captured) throws -> Command {
+        try start("watch-group", words + [path], output: output)
+    }
+
+    /// Starts it and returns once every later change will be seen.
+    package func watching(_ words: any BytesConvertible...) async throws -> Command {
+        let watcher = try start("watch-group", ["--verbose"] + words + [path])
+        guard try await watcher.readLine(from: .errors)?.hasPrefix("watching") == true else {
+            throw Failed(description: "watch-group did not begin: \(try await watcher.finish())")
+        }
+        return watcher
+    }
+
+    /// A file of the container as it is, read without any coordination.
+    package func content(_ item: String) throws -> String {
+        try String(contentsOfFile: "\(path)/\(item)", encoding: .utf8)
+    }
+
+    /// The permissions of something in the container.
+    package func mode(_ item: String = "") throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: "\(path)/\(item)")
+        return (attributes[.posixPermissions] as? NSNumber)?.intValue ?? -1
+    }
+}
