@@ -56,6 +56,13 @@ let package = Package(
         .executableTarget(
             name: "todo-widget", dependencies: commands + ["Widgets"], path: "Sources/Examples/todo-widget",
             swiftSettings: strict),
+        .executableTarget(
+            name: "test-member", dependencies: ["GroupContainer", "SystemCalls"], path: "Tests/TestMember",
+            swiftSettings: strict),
+        .testTarget(
+            name: "FaultTests",
+            dependencies: ["GroupContainer", "SystemCalls", "CLinux", "groupctl", "watch-group", "test-member"],
+            swiftSettings: strict),
         .testTarget(name: "CommandLineKitTests", dependencies: ["CommandLineKit"], swiftSettings: strict),
         .testTarget(name: "SystemCallsTests", dependencies: ["SystemCalls"], swiftSettings: strict),
     ],
