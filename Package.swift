@@ -59,12 +59,21 @@ let package = Package(
         .executableTarget(
             name: "readme-example", dependencies: commands + ["Widgets"], path: "Sources/Examples/readme-example",
             swiftSettings: strict),
-        .testTarget(name: "CommandLineKitTests", dependencies: ["CommandLineKit"], swiftSettings: strict),
-        .testTarget(name: "WidgetsTests", dependencies: ["Widgets", "GroupContainer"], swiftSettings: strict),
         .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
-        .testTarget(
-            name: "CommandTests", dependencies: ["TestSupport", "groupctl", "watch-group"], swiftSettings: strict),
+        .executableTarget(
+            name: "test-member", dependencies: ["GroupContainer", "SystemCalls", "CommandLineKit"],
+            path: "Tests/TestMember", swiftSettings: strict),
+        .testTarget(name: "CommandLineKitTests", dependencies: ["CommandLineKit"], swiftSettings: strict),
         .testTarget(name: "SystemCallsTests", dependencies: ["SystemCalls"], swiftSettings: strict),
+        .testTarget(name: "WidgetsTests", dependencies: ["Widgets", "GroupContainer"], swiftSettings: strict),
+        .testTarget(
+            name: "CommandTests",
+            dependencies: ["TestSupport", "groupctl", "watch-group", "todo", "todo-widget", "readme-example"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "FaultTests",
+            dependencies: ["GroupContainer", "SystemCalls", "CLinux", "groupctl", "watch-group", "test-member"],
+            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

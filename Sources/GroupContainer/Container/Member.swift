@@ -117,7 +117,10 @@ final class Member: Sendable {
             container: container, incarnation: incarnation, slot: slot, fileMode: folder.fileMode,
             wake: { [roster] in roster.wake(Roster.journalWord) })
         let log = try MappedLog(name: "journal", folder: try folder.ownFolder("journal"), surroundings)
-        if isAlone { try log.recover() }
+        if isAlone {
+            log.sweepUnfinished()
+            try log.recover()
+        }
         let member = Member(
             folder: folder, format: format, hashKey: hashKey, lockFile: lockFile, roster: roster,
             journal: Journal(log, container: container))

@@ -1,0 +1,100 @@
+import Glibc
+import GroupContainer
+import Testing
+
+/// Members that append as fast as they can, and are killed and stopped at any moment (cases 2, 41; invariants 4, 7).
+@Suite(.timeLimit(.minutes(FaultRun.isLong ? 30 : 2)))
+struct `Appending members that are killed and stopped` {
+    private static let memberCount = 6
+
+    /// One life of a member, and what it said it had appended.
+    private struct Life {
+        var tag: Int
+        var process: RunningProcess
+
+        init(_ number: Int, in container: TestContainer) throws {
+            tag = number
+            process = try container.start("append", "1000000000", "\(number)")
+        }
+    }
+
+    @Test func `leave a log that has each acknowledged record once and without a gap`() throws {
+        let container = try TestContainer()
+        var numbers = SeededNumbers(seed: FaultRun.seed)
+        var lives = try (0..<Self.memberCount).map { try Life($0, in: container) }
+        var acknowledged: [Int: Int] = [:]
+        defer { for life in lives { life.process.kill() } }
+        for life in lives { try life.process.waitForNumber(1) }
+
+        var (kills, stops) = (0, 0)
+        while kills + stops < (FaultRun.isLong ? 6_000 : 240) {
+            let victim = Int.random(in: 0..<Self.memberCount, using: &numbers)
+            let life = lives[victim]
+            // The moment is the victim's own, not the clock's.
+            try life.process.waitForNumber(life.process.lastNumber + Int.random(in: 1...40, using: &numbers))
+            if Bool.random(using: &numbers) {
+                try #require(life.process.stop())
+                stops += 1
+                for other in lives where other.tag != life.tag { try goesOn(other, while: life) }
+                life.process.resume()
+            } else {
+                life.process.kill()
+                kills += 1
+                acknowledged[life.tag] = try numberAtEnd(of: life)
+                lives[victim] = try Life(kills + Self.memberCount, in: container)
+                try lives[victim].process.waitForNumber(1)
+            }
+        }
+        for life in lives {
+            life.process.kill()
+            acknowledged[life.tag] = try numberAtEnd(of: life)
+        }
+        try expectExactly(acknowledged, in: container)
+    }
+
+    /// Kept apart from being killed: what a dead process said is read to its end.
+    private func numberAtEnd(of life: Life) throws -> Int {
+        _ = try life.process.finish()
+        return life.process.lastNumber
+    }
+
+    /// Bounded by the member's own steps, not by the clock: the machine may be busy with others.
+    private func goesOn(_ other: Life, while stopped: Life) throws {
+        let (number, time) = (other.process.lastNumber, other.process.ownTime)
+        try other.process.waitForNumber(number + 3)
+        let used = other.process.ownTime - time
+        #expect(used < 100_000_000, "\(used) ns of its own for 3 records while \(stopped.tag) stood")
+    }
+
+    /// "12/345" is 12 and 345. By hand, for there are a million of them.
+    private static func parts(of path: ItemPath) -> (tag: Int, number: Int) {
+        var numbers = (0, 0)
+        for byte in path.bytes {
+            if byte == UInt8(ascii: "/") { numbers = (numbers.1, 0) } else { numbers.1 = numbers.1 * 10 + Int(byte) - 48 }
+        }
+        return numbers
+    }
+
+    private func expectExactly(_ acknowledged: [Int: Int], in container: TestContainer) throws {
+        var found: [Int: Int] = [:]
+        var faults: [String] = []
+        var expected: UInt64 = 1
+        var reader = try container.open().follow(since: .start)
+        while let change = try reader.next(timeout: .zero) {
+            if change.sequence != expected { faults.append("\(change.sequence) follows \(expected - 1)") }
+            expected = change.sequence + 1
+            let (tag, number) = Self.parts(of: change.path)
+            // A member appends in order, so each next number once is all of them once.
+            if number != found[tag, default: 0] + 1 { faults.append("\(tag): \(number) after \(found[tag, default: 0])") }
+            found[tag] = number
+        }
+        for (tag, number) in acknowledged {
+            let there = found[tag, default: 0]
+            // The record of the append in which it died may be there or not.
+            if there != number && there != number + 1 { faults.append("\(tag): said \(number), there are \(there)") }
+        }
+        #expect(faults.isEmpty, "\(faults.count) faults, as \(faults.prefix(5)), seed \(FaultRun.seed)")
+        #expect(found.keys.allSatisfy { acknowledged[$0] != nil })
+        print("append faults: \(expected - 1) records of \(acknowledged.count) lives")
+    }
+}

@@ -1,0 +1,70 @@
+import Glibc
+import GroupContainer
+import SystemCalls
+
+/// One write(2) a line: what was said stays said, whenever this process is killed.
+func say(_ line: String) {
+    let bytes = Array((line + "\n").utf8)
+    let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(1, $0.baseAddress, $0.count) }
+    if count != bytes.count { exit(74) }
+}
+
+func append(to container: String, count: Int, tag: String) throws {
+    let container = try Container(path: container)
+    for number in stride(from: 1, through: count, by: 1) {
+        _ = try container.appendRawRecord(naming: "\(tag)/\(number)")
+        say("\(number)")
+    }
+}
+
+func write(to container: String, _ path: ItemPath, count: Int) throws {
+    let coordinator = try Container(path: container).coordinator(purpose: "test-member").blocking
+    for number in stride(from: 1, through: count, by: 1) {
+        let outcome = try coordinator.write(bytes: Array("\(number)\n".utf8), to: path, .relaxed)
+        if case .written(let generation) = outcome { say("\(generation)") }
+    }
+}
+
+func hold(_ path: String, _ item: ItemPath) throws {
+    let coordinator = try Container(path: path).coordinator(purpose: "holder").blocking
+    try coordinator.coordinate(.writing(item)) { _ in
+        say("held")
+        while let order = readLine() {
+            if order == "close-lock" { try closeAnotherDescriptor(ofLockIn: path) }
+            say("done \(order)")
+        }
+    }
+    say("ended")
+}
+
+/// With locks that belong to the process (fcntl's old ones) this would drop all of them.
+private func closeAnotherDescriptor(ofLockIn path: String) throws {
+    _ = try FileDescriptor.open(path: Array("\(path)/.group/lock".utf8), .readingAndWriting)
+}
+
+// Swift keeps fork(2) from its programs; what happens to one that calls it all the same, or through C, is the question.
+@_silgen_name("fork") private func forkWithoutExec() -> Int32
+
+func forkAndHold(_ path: String, _ item: ItemPath, childStays: Bool) throws {
+    let coordinator = try Container(path: path).coordinator(purpose: "forker").blocking
+    try coordinator.coordinate(.writing(item)) { _ in
+        say("held")
+        let child = forkWithoutExec()
+        if child == 0 {
+            do {
+                _ = try coordinator.write(bytes: [0x78], to: item, .relaxed, timeout: .zero)
+                say("child wrote")
+            } catch {
+                say("child \((error as? CoordinationError)?.code.rawValue ?? "other")")
+            }
+            if childStays { while readLine() != nil {} }
+            _exit(0)
+        }
+        if !childStays {
+            var status: Int32 = 0
+            _ = unsafe waitpid(child, &status, 0)
+            say("child ended")
+        }
+        while readLine() != nil {}
+    }
+}
