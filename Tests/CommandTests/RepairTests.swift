@@ -26,7 +26,8 @@ struct `A writer killed between its rename and its record` {
         #expect(try await container.shell("ls \"$1/.group/staging\"").lines.count == 1, "its note is there")
     }
 
-    private func expectOneRecord(of item: String, among lines: [String], in container: TemporaryContainer) async throws {
+    private func expectOneRecord(of item: String, among lines: [String], in container: TemporaryContainer) async throws
+    {
         for _ in 0..<2 { #expect(try await container.done("changes", "--since", "start").lines == lines) }
         let json = try await container.done("changes", "--since", "start", "--json").lines.map { try JSONChange($0) }
         #expect(json.first { $0.path == item }?.by?.purpose == "killed")

@@ -70,7 +70,11 @@ struct `Appending members that are killed and stopped` {
     private static func parts(of path: ItemPath) -> (tag: Int, number: Int) {
         var numbers = (0, 0)
         for byte in path.bytes {
-            if byte == UInt8(ascii: "/") { numbers = (numbers.1, 0) } else { numbers.1 = numbers.1 * 10 + Int(byte) - 48 }
+            if byte == UInt8(ascii: "/") {
+                numbers = (numbers.1, 0)
+            } else {
+                numbers.1 = numbers.1 * 10 + Int(byte) - 48
+            }
         }
         return numbers
     }
@@ -85,7 +89,9 @@ struct `Appending members that are killed and stopped` {
             expected = change.sequence + 1
             let (tag, number) = Self.parts(of: change.path)
             // A member appends in order, so each next number once is all of them once.
-            if number != found[tag, default: 0] + 1 { faults.append("\(tag): \(number) after \(found[tag, default: 0])") }
+            if number != found[tag, default: 0] + 1 {
+                faults.append("\(tag): \(number) after \(found[tag, default: 0])")
+            }
             found[tag] = number
         }
         for (tag, number) in acknowledged {

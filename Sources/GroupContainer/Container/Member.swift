@@ -127,7 +127,9 @@ final class Member: Sendable {
         if needsRepair { try member.repair(slot: slot, hasRight: true) }
         if isAlone {
             // The notes of the dead are in staging too: what they left half done in other slots gets its record first.
-            for other in roster.slotsWithPending() where other != slot { try member.repair(slot: other, hasRight: false) }
+            for other in roster.slotsWithPending() where other != slot {
+                try member.repair(slot: other, hasRight: false)
+            }
             member.sweepStaging { _ in true }
         }
         try translating(".group/roster", "join") { () throws(Errno) in try roster.occupy(purpose: programName()) }
