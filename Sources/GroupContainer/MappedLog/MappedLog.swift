@@ -86,8 +86,9 @@ final class MappedLog: Sendable {
         while true {
             let file = try last()
             let position = try file.resolve(upTo: .max)
-            guard case .record = try file.reading(at: position.offset) else { return position }
-            _ = try successor(of: file, endingAt: position)
+            guard case .record = try file.reading(at: position.offset),
+                try self.file(file.header.number + 1) != nil
+            else { return position }
         }
     }
 
@@ -103,7 +104,7 @@ final class MappedLog: Sendable {
     func successor(of file: LogFile, endingAt end: LogPosition) throws(CoordinationError) -> LogFile {
         if let next = try self.file(file.header.number + 1) { return next }
         // Recovery looks at the last file only, so all before it must be whole on the disk.
-        try synchronize(through: end)
+        try secure(file, through: end)
         return try makeFile(after: end)
     }
 }
