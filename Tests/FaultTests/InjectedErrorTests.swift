@@ -115,4 +115,17 @@ struct `A write whose system call fails` {
         #expect(text == "1\nnotDurable\n3\n")
         #expect(try container.changes().map(\.sequence) == [1, 2, 3])
     }
+
+    @Test func `changes nothing while no record can reach the disk, and is readable`() throws {
+        let container = try TestContainer()
+        let writer = try Strace.start(
+            [Executables.testMember, "write-durably", container.path, "item", "3"], fault: "error=EIO",
+            at: Strace.Call(name: "fdatasync", number: 1), andAllLater: true)
+        #expect(try writer.finish().text == "notDurable\ninputOutput\ninputOutput\n")
+        #expect(container.content(of: "item") == "1\n")
+        #expect(try container.changes().map(\.sequence) == [1])
+        #expect(try container.groupctl("read", "item").text == "1\n")
+        #expect(container.staging.isEmpty)
+        try expectGoodHealth(of: container)
+    }
 }
