@@ -70,17 +70,17 @@ struct `A member that holds a lease` {
         try FileManager.default.removeItem(atPath: lock)
         if isReplaced { try FileManager.default.moveItem(atPath: "\(lock).new", toPath: lock) }
 
-        for words in [["read", "item"], ["write", "item", "--timeout", "0"], ["status"], ["create"]] {
-            var command = [Executables.groupctl] + words
-            command.insert(container.path, at: 2)
-            let run = try RunningProcess(command, input: "x").finish()
-            #expect(run.status == 65 && run.text.contains("lock"), "\(words): \(run.text)")
-        }
         let ask = { try coordinator.coordinate(.writing("item"), timeout: .zero) { _ in } }
         #expect(Self.code(of: ask) == .leaseTimedOut)
         // For a second lease it needs a descriptor of the file that was.
         try coordinator.coordinate(.writing("other")) { _ in
             #expect(Self.code(of: ask) == .damaged)
+        }
+        for words in [["read", "item"], ["write", "item", "--timeout", "0"], ["status"], ["create"]] {
+            var command = [Executables.groupctl] + words
+            command.insert(container.path, at: 2)
+            let run = try RunningProcess(command, input: "x").finish()
+            #expect(run.status == 65 && run.text.contains("lock"), "\(words): \(run.text)")
         }
         holder.closeInput()
         #expect(try holder.finish().status == 0)
