@@ -21,9 +21,10 @@ extension Roster.Open {
         map.write(
             [UInt8](repeating: 0, count: RosterLayout.size - RosterLayout.pendingMembers),
             at: RosterLayout.pendingMembers)
+        // The boot last: until it stands there, the next opener does all this again.
+        map.write(randomBytes(16), at: RosterLayout.incarnation)
         map.write(boot + [UInt8](repeating: 0, count: 32 - boot.count), at: RosterLayout.boot)
         map.store64(RosterLayout.mount, mount)
-        map.write(randomBytes(16), at: RosterLayout.incarnation)
     }
 
     /// A slot whose member is gone, locked for this one. `leftovers` are those of the slot's last member that are to be
