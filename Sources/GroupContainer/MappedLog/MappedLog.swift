@@ -72,6 +72,9 @@ final class MappedLog: Sendable {
         }
     }
 
+    /// Has it opened anew: it ends elsewhere now.
+    func forget(_ file: LogFile) { known.withLock { $0.files[file.header.number] = nil } }
+
     private func open(_ number: UInt64) throws(CoordinationError) -> FileDescriptor? {
         do throws(Errno) {
             return try FileDescriptor.open(Array("\(number).log".utf8), in: folder, .readingAndWriting)
