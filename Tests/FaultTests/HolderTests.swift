@@ -5,7 +5,7 @@ import SystemCalls
 import Testing
 
 /// Cases 1, 14, 16, 18 to 20: the one who holds a lease dies, stops, forks, or loses its lock file.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct `A member that holds a lease` {
     @Test(arguments: ["read", "write"])
     func `and is killed frees it for the waiter at once`(command: String) throws {
@@ -29,7 +29,8 @@ struct `A member that holds a lease` {
     @Test func `and runs a command under it takes the command along`() throws {
         let container = try TestContainer()
         let holder = try RunningProcess([
-            Executables.groupctl, "update", container.path, "item", "--", "sh", "-c", "echo $$ >&2; exec tail -f /dev/null",
+            Executables.groupctl, "update", container.path, "item", "--", "sh", "-c",
+            "echo $$ >&2; exec tail -f /dev/null",
         ])
         try holder.waitForText("\n")
         let command = try #require(Int32(holder.text.prefix { $0 != "\n" }))

@@ -3,7 +3,7 @@ import SystemCalls
 import Testing
 
 /// Cases 4 to 7: the kernel refuses or interrupts one of a write's system calls.
-@Suite(.enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(2)))
+@Suite(.enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(5)))
 struct `A write whose system call fails` {
     /// What its user finds.
     enum Outcome: Sendable { case refused, visibleOnly, unharmed }
@@ -22,16 +22,18 @@ struct `A write whose system call fails` {
     // The first write is the content, the second the note for the repairer; the first fsync the file's, the second the
     // folder's.
     static let faults: [Fault] =
-        [("EIO", "inputOutput"), ("ENOSPC", "noSpace"), ("EDQUOT", "noSpace")].flatMap { error, code in
-            [("write", 1), ("write", 2), ("fsync", 1), ("rename", 1)].map {
-                Fault(name: $0.0, number: $0.1, error: error, code: code, outcome: .refused)
-            } + [("fsync", 2), ("fdatasync", 1)].map {
-                Fault(name: $0.0, number: $0.1, error: error, code: "notDurable", outcome: .visibleOnly)
-            }
-        }
-        + [("write", 1), ("write", 2), ("fsync", 1), ("rename", 1), ("fsync", 2), ("fdatasync", 1), ("openat2", 1)].map {
+        refusals("EIO", "inputOutput") + refusals("ENOSPC", "noSpace") + refusals("EDQUOT", "noSpace")
+        + (before + behind + [("openat2", 1)]).map {
             Fault(name: $0.0, number: $0.1, error: "EINTR", code: "", outcome: .unharmed)
         }
+
+    private static let before = [("write", 1), ("write", 2), ("fsync", 1), ("rename", 1)]
+    private static let behind = [("fsync", 2), ("fdatasync", 1)]
+
+    private static func refusals(_ error: String, _ code: String) -> [Fault] {
+        before.map { Fault(name: $0.0, number: $0.1, error: error, code: code, outcome: .refused) }
+            + behind.map { Fault(name: $0.0, number: $0.1, error: error, code: "notDurable", outcome: .visibleOnly) }
+    }
 
     @Test(arguments: faults, [true, false])
     func `says so, with the old content or a record of the new`(fault: Fault, isNew: Bool) throws {
