@@ -25,6 +25,18 @@ func write(to container: String, _ path: ItemPath, count: Int) throws {
     }
 }
 
+func writeDurably(to container: String, _ path: ItemPath, count: Int) throws {
+    let coordinator = try Container(path: container).coordinator(purpose: "test-member").blocking
+    for number in stride(from: 1, through: count, by: 1) {
+        do {
+            let outcome = try coordinator.write(bytes: Array("\(number)\n".utf8), to: path, .durable)
+            if case .written(let generation) = outcome { say("\(generation)") }
+        } catch let error as CoordinationError {
+            say(error.code.rawValue)
+        }
+    }
+}
+
 func hold(_ path: String, _ item: ItemPath) throws {
     let coordinator = try Container(path: path).coordinator(purpose: "holder").blocking
     try coordinator.coordinate(.writing(item)) { _ in

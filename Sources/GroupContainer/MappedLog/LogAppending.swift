@@ -26,8 +26,14 @@ extension MappedLog {
     func append(_ body: [UInt8], isControl: Bool = false, exactlyAt expected: LogPosition) throws(CoordinationError)
         -> LogPosition?
     {
-        guard let file = try file(expected.file), case .empty = try file.reading(at: expected.offset) else {
+        guard let file = try file(expected.file) else { return nil }
+        switch try file.reading(at: expected.offset) {
+        case .empty: break
+        case .record(let record) where record.state == .seal:
+            // Its caller reads on, in the file that comes then.
+            _ = try successor(of: file, endingAt: try file.resolve(upTo: expected.offset))
             return nil
+        default: return nil
         }
         switch reserveAndCommit(body, isControl: isControl, in: file, at: expected.offset, tries: 0) {
         case .committed(let behind): return try file.resolve(upTo: behind)
@@ -81,7 +87,9 @@ extension MappedLog {
             case .void:
                 place.offset += record.byteCount
             case .seal:
-                place = .start(of: try successor(of: file, endingAt: try file.resolve(upTo: place.offset)).header)
+                // The next file is made by who appends: reading must go on while the disk refuses that.
+                guard let next = try self.file(place.file + 1) else { return nil }
+                place = .start(of: next.header)
             case .committed:
                 guard let (body, checksum) = file.body(at: place.offset, record) else {
                     throw .damaged(
@@ -95,12 +103,17 @@ extension MappedLog {
         }
     }
 
-    /// Whether anything stands behind a place. One load.
+    /// Whether anything stands behind a place. One load; at a seal, a look for the next file.
     func hasMore(behind position: LogPosition) -> Bool {
-        guard let file = try? file(position.file), case .empty? = try? file.reading(at: position.offset) else {
+        guard let file = try? file(position.file), let reading = try? file.reading(at: position.offset) else {
             return true
         }
-        return file.end.map { position.offset >= $0 } ?? false
+        switch reading {
+        case .empty: return file.end.map { position.offset >= $0 } ?? false
+        case .record(let record) where record.state == .seal:
+            return (try? self.file(position.file + 1)).flatMap { $0 } != nil
+        default: return true
+        }
     }
 
     /// Whether a place that was kept is one of this log: the record before it has the checksum it names.
@@ -111,32 +124,6 @@ extension MappedLog {
         else { return false }
         return file.checksum(before: position.offset) == position.checksum
             && (position.offset > LogFileHeader.size || position.sequence == file.header.base)
-    }
-
-    /// Everything before a place is on the disk when it returns. System calls: fdatasync(2)
-    func synchronize(through position: LogPosition) throws(CoordinationError) {
-        guard let file = try file(position.file) else { return }
-        let target = UInt64(position.offset)
-        if file.map.load64(LogFileHeader.durableMark) >= target { return }
-        do throws(Errno) {
-            if file.map.load64(LogFileHeader.poisoned) != 0 { throw Errno.inputOutput }
-            try file.descriptor.synchronizeData()
-        } catch {
-            // The kernel forgets which pages it failed to write, so a second try would lie. The file is closed to all.
-            file.map.store64(LogFileHeader.poisoned, 1)
-            if let end = try? file.findEnd(), !end.isSealed {
-                _ = file.exchange(
-                    at: end.offset, nil,
-                    LogHeader(state: .seal, isControl: true, units: 1, slot: surroundings.slot, tries: 0))
-            }
-            throw CoordinationError(
-                .notDurable, item: file.name, operation: "synchronize", cause: error.description,
-                advice: "the change is visible, but may be gone after a power cut; check the disk")
-        }
-        while true {
-            let mark = file.map.load64(LogFileHeader.durableMark)
-            if mark >= target || file.map.exchange64(LogFileHeader.durableMark, mark, target) { return }
-        }
     }
 }
 

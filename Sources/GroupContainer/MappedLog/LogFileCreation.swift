@@ -9,7 +9,9 @@ extension MappedLog {
     /// one is allocated now.
     func ensureRoom() throws(CoordinationError) {
         let file = try last()
-        if try file.findEnd().offset < file.capacity / 4 * 3 { return }
+        let (offset, isSealed) = try file.findEnd()
+        if isSealed { _ = try successor(of: file, endingAt: try file.resolve(upTo: offset)) }
+        if isSealed || offset < file.capacity / 4 * 3 { return }
         try translating("\(name)/spare", "allocate") { () throws(Errno) in
             if try folder.statusIfPresent(of: Self.spare) != nil { return }
             let name = try allocate()

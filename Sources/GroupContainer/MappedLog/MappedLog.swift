@@ -72,6 +72,9 @@ final class MappedLog: Sendable {
         }
     }
 
+    /// Has it opened anew: it ends elsewhere now.
+    func forget(_ file: LogFile) { known.withLock { $0.files[file.header.number] = nil } }
+
     private func open(_ number: UInt64) throws(CoordinationError) -> FileDescriptor? {
         do throws(Errno) {
             return try FileDescriptor.open(Array("\(number).log".utf8), in: folder, .readingAndWriting)
@@ -86,8 +89,9 @@ final class MappedLog: Sendable {
         while true {
             let file = try last()
             let position = try file.resolve(upTo: .max)
-            guard case .record = try file.reading(at: position.offset) else { return position }
-            _ = try successor(of: file, endingAt: position)
+            guard case .record = try file.reading(at: position.offset),
+                try self.file(file.header.number + 1) != nil
+            else { return position }
         }
     }
 
@@ -103,7 +107,7 @@ final class MappedLog: Sendable {
     func successor(of file: LogFile, endingAt end: LogPosition) throws(CoordinationError) -> LogFile {
         if let next = try self.file(file.header.number + 1) { return next }
         // Recovery looks at the last file only, so all before it must be whole on the disk.
-        try synchronize(through: end)
+        try secure(file, through: end)
         return try makeFile(after: end)
     }
 }
