@@ -8,6 +8,7 @@ extension MappedLog {
         var tries = 0
         while true {
             let file = try last()
+            try checkFits(body, in: file)
             let (offset, isSealed) = try file.findEnd()
             if isSealed {
                 _ = try successor(of: file, endingAt: try file.resolve(upTo: offset))
@@ -26,13 +27,23 @@ extension MappedLog {
     func append(_ body: [UInt8], isControl: Bool = false, exactlyAt expected: LogPosition) throws(CoordinationError)
         -> LogPosition?
     {
-        guard let file = try file(expected.file), case .empty = try file.reading(at: expected.offset) else {
-            return nil
-        }
+        // A file that a recovery ended stays empty behind its end.
+        guard let file = try file(expected.file), expected.offset < file.end ?? .max else { return nil }
+        try checkFits(body, in: file)
+        guard case .empty = try file.reading(at: expected.offset) else { return nil }
         switch reserveAndCommit(body, isControl: isControl, in: file, at: expected.offset, tries: 0) {
         case .committed(let behind): return try file.resolve(upTo: behind)
         case .taken, .voided: return nil
         }
+    }
+
+    /// What fits into no file would go from one to the next for ever.
+    private func checkFits(_ body: [UInt8], in file: LogFile) throws(CoordinationError) {
+        let room = min(file.capacity - LogFileHeader.size - 8, LogHeader.largestUnits * 8)
+        if LogFile.byteCount(bodyCount: body.count) <= room { return }
+        throw CoordinationError(
+            .limitReached, item: file.name, operation: "append",
+            cause: "a record of \(body.count) bytes is larger than the \(room) that a file of the log has room for")
     }
 
     private enum Attempt {
@@ -95,22 +106,33 @@ extension MappedLog {
         }
     }
 
-    /// Whether anything stands behind a place. One load.
+    /// Whether `entry(behind:)` would have something to give or to do. One load, but for voids and the ends of files.
     func hasMore(behind position: LogPosition) -> Bool {
-        guard let file = try? file(position.file), case .empty? = try? file.reading(at: position.offset) else {
-            return true
+        var place = position
+        while true {
+            guard let file = try? file(place.file) else { return true }
+            if file.end.map({ place.offset >= $0 }) ?? false {
+                guard let next = try? self.file(place.file + 1) else { return true }
+                place = .start(of: next.header)
+                continue
+            }
+            guard let reading = try? file.reading(at: place.offset) else { return true }
+            guard case .record(let record) = reading else { return false }
+            switch record.state {
+            case .reserved, .committed: return true
+            case .void: place.offset += record.byteCount
+            case .seal:
+                guard let next = try? self.file(place.file + 1) else { return true }
+                place = .start(of: next.header)
+            }
         }
-        return file.end.map { position.offset >= $0 } ?? false
     }
 
-    /// Whether a place that was kept is one of this log: the record before it has the checksum it names.
+    /// Whether a place that was kept is one of this log: a record ends there, with the sequence and the checksum that
+    /// it names. Linear in the records before it in its file.
     func contains(_ position: LogPosition) throws(CoordinationError) -> Bool {
-        guard let file = try file(position.file), position.offset >= LogFileHeader.size,
-            position.offset <= file.capacity - 8,
-            position.offset.isMultiple(of: 8), position.offset <= file.end ?? .max
-        else { return false }
-        return file.checksum(before: position.offset) == position.checksum
-            && (position.offset > LogFileHeader.size || position.sequence == file.header.base)
+        guard let file = try file(position.file), position.offset <= file.end ?? file.capacity else { return false }
+        return try file.resolve(upTo: position.offset) == position
     }
 
     /// Everything before a place is on the disk when it returns. System calls: fdatasync(2)

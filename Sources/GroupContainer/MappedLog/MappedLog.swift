@@ -72,6 +72,9 @@ final class MappedLog: Sendable {
         }
     }
 
+    /// To be opened anew when it is needed again.
+    func forget(_ file: LogFile) { known.withLock { $0.files[file.header.number] = nil } }
+
     private func open(_ number: UInt64) throws(CoordinationError) -> FileDescriptor? {
         do throws(Errno) {
             return try FileDescriptor.open(Array("\(number).log".utf8), in: folder, .readingAndWriting)
