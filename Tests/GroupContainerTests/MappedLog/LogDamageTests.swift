@@ -23,7 +23,7 @@ struct `Damage to a log` {
             }
             let error = #expect(throws: CoordinationError.self) { try reader.entry(behind: position) }
             #expect(error?.code == .damaged)
-            #expect(error?.item == "journal/1.log")
+            #expect(error?.item == ".group/journal/1.log")
             #expect(error?.cause.contains("byte \(places[2].offset)") == true)
         }
     }
@@ -35,7 +35,7 @@ struct `Damage to a log` {
         try folder.flipBit(of: 1, at: places[2].offset + place)
         let error = #expect(throws: CoordinationError.self) { try log.entries() }
         #expect(error?.code == .damaged)
-        #expect(error?.item == "journal/1.log")
+        #expect(error?.item == ".group/journal/1.log")
         #expect(error?.cause.contains("byte \(places[2].offset)") == true)
     }
 
@@ -46,7 +46,7 @@ struct `Damage to a log` {
         try folder.flipBit(of: 1, at: place)
         let error = #expect(throws: CoordinationError.self) { try folder.open().entries() }
         #expect([.damaged, .newerFormat].contains(error?.code))
-        #expect(error?.item == "journal/1.log")
+        #expect(error?.item == ".group/journal/1.log")
     }
 
     @Test(arguments: [0, 1, 100, 4_096, 16_383])
@@ -91,7 +91,7 @@ struct `A log whose file is cut short while it is mapped` {
         #expect(places.last.map { $0.offset > 8_192 } == true)
         let error = #expect(throws: CoordinationError.self) { try log.entries() }
         #expect(error?.code == .damaged)
-        #expect(error?.item == "journal/1.log")
+        #expect(error?.item == ".group/journal/1.log")
         _ = folder
     }
 
