@@ -8,9 +8,10 @@ extension MappedLog {
         var tries = 0
         while true {
             let file = try last()
+            try checkFits(body, in: file)
             let (offset, isSealed) = try file.findEnd()
             if isSealed {
-                _ = try successor(of: file, endingAt: try file.resolve(upTo: offset))
+                _ = try successor(of: file, sealedAt: offset)
                 continue
             }
             switch reserveAndCommit(body, isControl: isControl, in: file, at: offset, tries: tries) {
@@ -23,22 +24,35 @@ extension MappedLog {
 
     /// Appends only if nothing stands behind `expected`, which is to be at the end of what its caller has read. Nil:
     /// something does, and the caller must read on and decide again.
-    func append(_ body: [UInt8], isControl: Bool = false, exactlyAt expected: LogPosition) throws(CoordinationError)
-        -> LogPosition?
-    {
-        guard let file = try file(expected.file) else { return nil }
-        switch try file.reading(at: expected.offset) {
-        case .empty: break
-        case .record(let record) where record.state == .seal:
-            // Its caller reads on, in the file that comes then.
-            _ = try successor(of: file, endingAt: try file.resolve(upTo: expected.offset))
-            return nil
-        default: return nil
+    func append(
+        _ body: [UInt8], isControl: Bool = false, exactlyAt expected: LogPosition
+    ) throws(CoordinationError) -> LogPosition? {
+        while true {
+            let next = try advance(expected)
+            try checkFits(body, in: next.file)
+            switch next.reading {
+            case .empty: break
+            case .record(let record) where record.state == .seal:
+                _ = try successor(of: next.file, sealedAt: next.place.offset)
+                continue
+            default: return nil
+            }
+            switch reserveAndCommit(body, isControl: isControl, in: next.file, at: next.place.offset, tries: 0) {
+            case .committed(let behind): return try next.file.resolve(upTo: behind)
+            case .voided: return nil
+            // Another record, or a seal, our own perhaps: the next look tells.
+            case .taken: continue
+            }
         }
-        switch reserveAndCommit(body, isControl: isControl, in: file, at: expected.offset, tries: 0) {
-        case .committed(let behind): return try file.resolve(upTo: behind)
-        case .taken, .voided: return nil
-        }
+    }
+
+    /// What fits into no file would go from one to the next for ever.
+    private func checkFits(_ body: [UInt8], in file: LogFile) throws(CoordinationError) {
+        let room = min(file.capacity - LogFileHeader.size - 8, LogHeader.largestUnits * 8)
+        if LogFile.byteCount(bodyCount: body.count) <= room { return }
+        throw CoordinationError(
+            .limitReached, item: file.name, operation: "append",
+            cause: "a record of \(body.count) bytes is larger than the \(room) that a file of the log has room for")
     }
 
     private enum Attempt {
@@ -48,16 +62,15 @@ extension MappedLog {
         case voided
     }
 
-    private func reserveAndCommit(_ body: [UInt8], isControl: Bool, in file: LogFile, at offset: Int, tries: Int)
-        -> Attempt
-    {
+    private func reserveAndCommit(
+        _ body: [UInt8], isControl: Bool, in file: LogFile, at offset: Int, tries: Int
+    ) -> Attempt {
         let units = LogFile.byteCount(bodyCount: body.count) / 8
         var header = LogHeader(
             state: .reserved, isControl: isControl, units: units, slot: surroundings.slot, tries: tries)
         // The last word is kept for the seal.
         if offset + units * 8 > file.capacity - 8 {
-            _ = file.exchange(
-                at: offset, nil, LogHeader(state: .seal, isControl: true, units: 1, slot: surroundings.slot, tries: 0))
+            seal(file, at: offset)
             return .taken
         }
         guard file.exchange(at: offset, nil, header) else { return .taken }
@@ -67,70 +80,10 @@ extension MappedLog {
         return file.exchange(at: offset, reserved, header) ? .committed(behind: offset + units * 8) : .voided
     }
 
-    /// The record behind a place; nil at the end. Waits at most the patience of a reservation that its member left
-    /// behind.
-    func entry(behind position: LogPosition) throws(CoordinationError) -> LogEntry? {
-        var place = position
-        while true {
-            guard let file = try file(place.file) else {
-                throw .damaged("\(name)/\(place.file).log", operation: "read", "the file is gone")
-            }
-            if let end = file.end, place.offset >= end {
-                guard let next = try self.file(place.file + 1) else { return nil }
-                place = .start(of: next.header)
-                continue
-            }
-            guard case .record(let record) = try file.reading(at: place.offset) else { return nil }
-            switch record.state {
-            case .reserved:
-                file.awaitOrVoid(record, at: place.offset)
-            case .void:
-                place.offset += record.byteCount
-            case .seal:
-                // The next file is made by who appends: reading must go on while the disk refuses that.
-                guard let next = try self.file(place.file + 1) else { return nil }
-                place = .start(of: next.header)
-            case .committed:
-                guard let (body, checksum) = file.body(at: place.offset, record) else {
-                    throw .damaged(
-                        file.name, operation: "read", "the record at byte \(place.offset) does not fit its checksum")
-                }
-                place.offset += record.byteCount
-                if !record.isControl { place.sequence += 1 }
-                place.checksum = checksum
-                return LogEntry(body: body, isControl: record.isControl, position: place)
-            }
-        }
-    }
-
-    /// Whether anything stands behind a place. One load; at a seal, a look for the next file.
-    func hasMore(behind position: LogPosition) -> Bool {
-        guard let file = try? file(position.file), let reading = try? file.reading(at: position.offset) else {
-            return true
-        }
-        switch reading {
-        case .empty: return file.end.map { position.offset >= $0 } ?? false
-        case .record(let record) where record.state == .seal:
-            return (try? self.file(position.file + 1)).flatMap { $0 } != nil
-        default: return true
-        }
-    }
-
-    /// Whether a place that was kept is one of this log: the record before it has the checksum it names.
-    func contains(_ position: LogPosition) throws(CoordinationError) -> Bool {
-        guard let file = try file(position.file), position.offset >= LogFileHeader.size,
-            position.offset <= file.capacity - 8,
-            position.offset.isMultiple(of: 8), position.offset <= file.end ?? .max
-        else { return false }
-        return file.checksum(before: position.offset) == position.checksum
-            && (position.offset > LogFileHeader.size || position.sequence == file.header.base)
-    }
-}
-
-extension MappedLog {
-    /// A place at or before the end, without waiting for anybody: everything appended from now on lies behind it.
-    func tail() -> (file: UInt64, offset: Int) {
-        guard let file = try? last(), let end = try? file.findEnd() else { return (1, LogFileHeader.size) }
-        return (file.header.number, end.offset)
+    /// Ends a file, if nothing else stands there by now. True: it is sealed there.
+    @discardableResult
+    func seal(_ file: LogFile, at offset: Int) -> Bool {
+        let seal = LogHeader(state: .seal, isControl: true, units: 1, slot: surroundings.slot, tries: 0)
+        return file.exchange(at: offset, nil, seal)
     }
 }

@@ -61,13 +61,14 @@ final class LogFile: Sendable {
 
     /// The header word at a place, if the place can hold one.
     func reading(at offset: Int) throws(CoordinationError) -> LogHeader.Reading {
-        if map.isDamaged {
-            throw .damaged(name, operation: "read", "it was truncated, or its disk is full, while it was in use")
-        }
         guard offset >= LogFileHeader.size, offset <= capacity - 8, offset.isMultiple(of: 8) else {
             throw .damaged(name, operation: "read", "a record would lie outside of it, at byte \(offset)")
         }
         let reading = LogHeader.decode(map.load64(offset), place: offset, salt: header.salt)
+        // After the load, which may be the one that finds it out and reads a zero: that is no end of the log.
+        if map.isDamaged {
+            throw .damaged(name, operation: "read", "it was truncated, or its disk is full, while it was in use")
+        }
         switch reading {
         case .damaged: throw .damaged(name, operation: "read", "the record header at byte \(offset) is not one")
         case .record(let record) where record.state != .seal && offset + record.byteCount > capacity - 8:
@@ -104,9 +105,6 @@ final class LogFile: Sendable {
         return stored == checksum(of: body, at: offset) ? (body, stored) : nil
     }
 
-    /// The checksum of the record that ends at a place.
-    func checksum(before offset: Int) -> UInt64 { offset <= LogFileHeader.size ? 0 : map.load64(offset - 8) }
-
     /// Makes every record before `limit` committed or void, and counts: the position at `limit`, or at the end if that
     /// comes first. What is reserved gets its time, then it is voided. Linear in the records since the last call, or, for
     /// a place before that, in those of 64 KiB.
@@ -119,10 +117,13 @@ final class LogFile: Sendable {
                 awaitOrVoid(record, at: place.offset)
                 continue
             }
-            if record.state == .committed && !record.isControl { place.sequence += 1 }
             place.offset += record.byteCount
+            // Not of a void, which its member may still be writing into.
+            if record.state == .committed {
+                place.checksum = map.load64(place.offset - 8)
+                if !record.isControl { place.sequence += 1 }
+            }
         }
-        place.checksum = checksum(before: place.offset)
         let reached = place
         resolved.withLock { known in
             guard let last = known.last, reached.offset > last.offset else { return }

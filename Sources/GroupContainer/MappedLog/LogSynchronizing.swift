@@ -13,11 +13,8 @@ extension MappedLog {
             try file.descriptor.synchronizeData()
         } catch {
             file.poison()
-            if let end = try? file.findEnd(), !end.isSealed {
-                _ = file.exchange(
-                    at: end.offset, nil,
-                    LogHeader(state: .seal, isControl: true, units: 1, slot: surroundings.slot, tries: 0))
-            }
+            // Others append while we look for the end; each of them makes it later, so this comes to an end.
+            while let end = try? file.findEnd(), !end.isSealed, !seal(file, at: end.offset) {}
             throw CoordinationError(
                 .notDurable, item: file.name, operation: "synchronize", cause: error.description,
                 advice: "the change is visible, but may be gone after a power cut; check the disk")
