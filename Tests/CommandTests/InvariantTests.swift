@@ -81,7 +81,7 @@ struct `Whatever happens` {
         let script = """
             i=0; while [ $i -lt \(writes) ] || [ ! -e "$1/../enough" ]; do
                 i=$((i + 1))
-                head -c \(PlainReads.size) /dev/zero | tr '\\0' "\\$(printf %03o $((97 + i % 26)))" |
+                head -c \(PlainReads.size) /dev/zero | tr '\\0' "\\\\$(printf %03o $((97 + i % 26)))" |
                     groupctl write "$1" a --relaxed || exit
             done
             """
@@ -97,7 +97,7 @@ struct `Whatever happens` {
         let outcome = try await writer.finish()
         #expect(outcome.status == 0, "\(outcome)")
         #expect(plain.torn == 0, "of \(plain.count)")
-        #expect(plain.count >= reads && plain.letters.count > 1, "it read while it was written")
+        #expect(plain.count >= reads && plain.letters.count > 20, "it read while it was written")
         #expect(try await JSONStatus(of: container).journal.sequence > writes)
     }
 }
