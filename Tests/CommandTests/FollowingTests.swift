@@ -17,6 +17,16 @@ struct `watch-group` {
         #expect(outcome.errors == line + "\n", "nothing else on standard error")
     }
 
+    @Test func `is ready long before it would give up waiting for a steward, every time`() async throws {
+        let container = try await TemporaryContainer()
+        for _ in 0..<40 {
+            let watcher = try container.watch("--verbose")
+            #expect(try await watcher.readLine(from: .errors, within: .seconds(8))?.hasPrefix("watching") == true)
+            watcher.signal(SIGKILL)
+            _ = try await watcher.finish()
+        }
+    }
+
     @Test func `is silent on standard error without --verbose`() async throws {
         let container = try await TemporaryContainer()
         let outcome = try await container.watch("--timeout", "0").finish()

@@ -119,16 +119,16 @@ private struct PlainReads: Sendable {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 var reads = self
-                for _ in 0..<count { reads.readOnce() }
+                var content = [UInt8](repeating: 0, count: Self.size + 1)
+                for _ in 0..<count { reads.readOnce(into: &content) }
                 continuation.resume(returning: reads)
             }
         }
     }
 
-    private mutating func readOnce() {
+    private mutating func readOnce(into content: inout [UInt8]) {
         let descriptor = unsafe open(file, O_RDONLY | O_CLOEXEC)
         defer { close(descriptor) }
-        var content = [UInt8](repeating: 0, count: Self.size + 1)
         var length = 0
         let isWhole = unsafe content.withUnsafeMutableBytes { bytes in
             guard let start = bytes.baseAddress else { return false }
