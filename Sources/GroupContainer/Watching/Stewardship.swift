@@ -57,12 +57,14 @@ final class Stewardship: Sendable {
     private func apply() {
         let present = member.roster.map.load64(RosterLayout.term)
         guard let handle = try? member.lockFile.borrow() else { return }
+        // Before the wait begins: a byte that is free is granted, on another thread, before this one goes on.
+        state.withLock { $0.handle = handle }
         let waiter = try? LockWaiter([LockWaiter.Step(.exclusive, Self.byte(present))], on: handle.descriptor.number) {
             outcome in
             if outcome == .granted { self.accept(after: present) } else { self.member.lockFile.giveBack(handle) }
         }
         let isOver = state.withLock { state in
-            (state.handle, state.waiter) = (handle, waiter)
+            if state.handle === handle { state.waiter = waiter }
             return state.isOver
         }
         if isOver { waiter?.cancel() }
