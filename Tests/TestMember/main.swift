@@ -5,7 +5,7 @@ import SystemCalls
 
 let usage = """
     usage: test-member append CONTAINER N TAG     append N raw records named TAG/1, TAG/2, …; print each number
-           test-member write CONTAINER PATH N     write 1 to N, relaxed; print each generation
+           test-member write CONTAINER PATH N     write "PROCESS 1" to "PROCESS N", relaxed; print each generation
            test-member write-durably CONTAINER PATH N
                                                   the same, durable; what fails is named instead
            test-member hold CONTAINER PATH        hold it for writing until the input ends; obey `close-lock`
