@@ -108,6 +108,11 @@ int clinux_lock_waiter_start(
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     sigset_t all, before;
     sigfillset(&all);
+    // Those that the thread itself may cause: blocked, they would end the process past every handler.
+    sigdelset(&all, SIGBUS);
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGFPE);
+    sigdelset(&all, SIGILL);
     pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the program's own threads
     pthread_mutex_lock(&waiter->mutex);
     int error = pthread_create(&waiter->thread, &attributes, take_steps, waiter);

@@ -17,10 +17,15 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void in_child(void) {
     atomic_fetch_add(&generation, 1);
+    // Replaced rather than closed: the objects of the parent that own these numbers close them later, and must not close
+    // what the child has opened by then.
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int i = 0; i < registered_limit; i++) {
         int descriptor = atomic_exchange(&registered[i], 0);
-        if (descriptor != 0) close(descriptor - 1);
+        if (descriptor == 0) continue;
+        if (nothing < 0 || dup3(nothing, descriptor - 1, O_CLOEXEC) < 0) close(descriptor - 1);
     }
+    if (nothing >= 0) close(nothing);
 }
 
 static void install(void) { pthread_atfork(NULL, NULL, in_child); }

@@ -50,7 +50,7 @@ void clinux_lock_waiter_cancel(clinux_lock_waiter *waiter);
 void clinux_lock_waiter_release(clinux_lock_waiter *waiter);
 
 // A child of fork() that does not exec shares its parent's open file descriptions and so its locks. The
-// registered descriptors are closed in the child, and the generation tells it that it is one.
+// registered descriptors are replaced by /dev/null in the child, and the generation tells it that it is one.
 
 uint32_t clinux_fork_generation(void);
 int clinux_fork_close_in_child(int descriptor);

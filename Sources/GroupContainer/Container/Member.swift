@@ -114,7 +114,12 @@ final class Member: Sendable {
                 cause: "it has \(RosterLayout.slotCount) members, which is the limit")
         }
         let incarnation = open.incarnation
-        let roster = Roster(open, slot: slot, nonce: randomWord())
+        let roster: Roster
+        do throws(Errno) {
+            roster = try Roster(open, slot: slot, nonce: randomWord())
+        } catch {
+            throw CoordinationError(error, item: ".group/roster", operation: "join")
+        }
         let surroundings = MappedLog.Surroundings(
             container: origin, incarnation: incarnation, slot: slot, fileMode: folder.fileMode,
             wake: { [roster] in roster.wake(Roster.journalWord) })

@@ -69,6 +69,7 @@ public final class Access {
             if keepsMode, old.size == UInt64(content.count),
                 try member.readFile(location, operation: "write").content == content
             {
+                if durability == .durable { try confirm(location) }
                 return .unchanged
             }
         }
@@ -77,6 +78,18 @@ public final class Access {
             try change.write(content, to: location, replacing: old, mode: mode)
         }
         return .written(position.sequence)
+    }
+
+    /// The same content may have come by a relaxed write, or by one whose writer died: what is acknowledged as durable
+    /// is on the disk.
+    private func confirm(_ location: ItemLocation) throws(CoordinationError) {
+        try translating(printable(location.bytes), "write") { () throws(Errno) in
+            try FileDescriptor.open(
+                location.bytes, in: member.folder.root, [.reading, .notFollowing, .nonBlocking]
+            ).synchronize()
+            try member.openFolder(location.parent).synchronize()
+        }
+        durableThrough = try member.journal.log.end()
     }
 
     private func makeMissingFolders(of location: ItemLocation) throws(CoordinationError) {

@@ -14,7 +14,8 @@ struct Deadline: Sendable {
         let (seconds, attoseconds) = timeout.components
         let (nanoseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, sumOverflow) = monotonicNanoseconds().addingReportingOverflow(overflow ? .max : max(0, nanoseconds))
-        moment = overflow || sumOverflow ? .max : sum + max(0, attoseconds / 1_000_000_000)
+        let (precise, preciseOverflow) = sum.addingReportingOverflow(max(0, attoseconds / 1_000_000_000))
+        moment = overflow || sumOverflow || preciseOverflow ? .max : precise
     }
 
     /// Nanoseconds; nil for ever; 0 once it is over.

@@ -53,7 +53,7 @@ struct LeaseRequest: Sendable {
                 attempt,
                 deadline.isOver ? .timedOut : KernelWait.block(attempt.steps, on: attempt.handle, until: deadline))
         }
-        return try attempt.complete(self)
+        return try attempt.complete(self, until: deadline)
     }
 
     func acquire(until deadline: Deadline) async throws(CoordinationError) -> Lease {
@@ -64,7 +64,7 @@ struct LeaseRequest: Sendable {
                 ? .timedOut : await KernelWait.suspend(attempt.steps, on: attempt.handle, until: deadline)
             try settle(attempt, outcome)
         }
-        return try attempt.complete(self)
+        return try attempt.complete(self, until: deadline)
     }
 
     struct Attempt {
@@ -74,11 +74,11 @@ struct LeaseRequest: Sendable {
         let wantedBuckets: [Int]
         let accessEntries: [Int]
 
-        func complete(_ request: LeaseRequest) throws(CoordinationError) -> Lease {
+        func complete(_ request: LeaseRequest, until deadline: Deadline) throws(CoordinationError) -> Lease {
             let lease = Lease(member: request.member, plan: request.plan, handle: handle, accessEntries: accessEntries)
             for entry in accessEntries { request.member.roster.noteGrant(entry) }
             // What a dead member left half done with these items comes first.
-            try request.member.repairPending(touching: request.plan)
+            try request.member.repairPending(touching: request.plan, until: deadline)
             return lease
         }
     }

@@ -8,20 +8,39 @@ import SystemCalls
 /// too early.
 extension Member {
     /// To be called with the lease granted and before the item is looked at. Sixteen loads where nothing is pending.
-    func repairPending(touching plan: LeasePlan) throws(CoordinationError) {
+    func repairPending(touching plan: LeasePlan, until deadline: Deadline) throws(CoordinationError) {
+        try finishOwn()
         for slot in roster.slotsWithPending() where slot != roster.slot {
             let touches = roster.pending(of: slot).contains { change in
                 change.block == .max || plan.parts.contains { UInt64($0.block.start) == change.block }
             }
-            if touches && !roster.isAlive(slot) { try repair(slot: slot, hasRight: false) }
+            if touches && !roster.isAlive(slot) { try repair(slot: slot, hasRight: false, until: deadline) }
+        }
+    }
+
+    /// Changes of this member that happened when their record could not be appended.
+    private func finishOwn() throws(CoordinationError) {
+        var rest = roster.takeUnfinished()
+        while let change = rest.last {
+            do {
+                try finish(change)
+            } catch {
+                for change in rest { roster.leaveUnfinished(change.entry) }
+                throw error
+            }
+            try? folder.staging.unlink(StagedChange.name(of: change.operation) + StagedChange.noteSuffix)
+            roster.clearPending(change.entry)
+            rest.removeLast()
         }
     }
 
     /// Finishes a dead member's changes and sweeps its staging. With `hasRight` the caller holds the slot's repair
     /// byte.
-    func repair(slot: Int, hasRight: Bool) throws(CoordinationError) {
+    func repair(
+        slot: Int, hasRight: Bool, until deadline: Deadline = Deadline(after: .seconds(30))
+    ) throws(CoordinationError) {
         if !hasRight {
-            try takeRight(to: slot)
+            try takeRight(to: slot, until: deadline)
             defer { giveRightBack(to: slot) }
             // Its slot may have been repaired, and even taken by another member, while this one waited.
             if roster.isAlive(slot) { return }
@@ -48,7 +67,15 @@ extension Member {
     private func finish(_ change: Roster.PendingChange) throws(CoordinationError) {
         let staged = StagedChange.name(of: change.operation)
         let note = staged + StagedChange.noteSuffix
-        let content = try? FileDescriptor.open(note, in: folder.staging, .reading).readAll(limit: 65_536)
+        let content = try translating(".group/staging", "repair") { () throws(Errno) -> [UInt8]? in
+            do throws(Errno) {
+                return try FileDescriptor.open(note, in: folder.staging, .reading).readAll(limit: 1 << 18)
+            } catch {
+                // It was removed: by a repairer that was killed after it, or the change had its record.
+                if error == .noSuchEntry { return nil }
+                throw error
+            }
+        }
         guard let content, let operation = OperationRecord(decoding: content) else { return }
         guard let location = try? ItemLocation(operation.change.path) else { return }
         let label = printable(location.bytes)
@@ -56,7 +83,9 @@ extension Member {
             do throws(Errno) {
                 return try openFolder(location.parent).statusIfPresent(of: location.name)
             } catch {
-                if error == .noSuchEntry || error == .notAFolder { return nil }
+                // Where its folder is gone, or not ours to enter, there is nothing that a record could be completed
+                // with.
+                if [.noSuchEntry, .notAFolder, .tooManyLinks, .accessDenied].contains(error) { return nil }
                 throw error
             }
         }
@@ -77,10 +106,9 @@ extension Member {
         }
     }
 
-    private func takeRight(to slot: Int) throws(CoordinationError) {
+    /// A repair takes moments; whoever does it may be stopped in the middle, which the deadline bounds.
+    private func takeRight(to slot: Int, until deadline: Deadline) throws(CoordinationError) {
         let byte = ByteRange(start: RosterLayout.repairByte(slot), length: 1)
-        // A repair takes moments; its member may be stopped in it, which is found by the bound.
-        let deadline = Deadline(after: .seconds(30))
         while true {
             let isMine = roster.repairs.withLock { $0.insert(slot).inserted }
             if isMine {

@@ -111,7 +111,13 @@ struct StagedChange {
         } catch {
             failure = error
         }
-        let position = try member.journal.append(record)
+        let position: LogPosition
+        do {
+            position = try member.journal.append(record)
+        } catch {
+            member.roster.leaveUnfinished(entry)
+            throw error
+        }
         member.roster.clearPending(entry)
         try? staging.unlink(note)
         if let failure {

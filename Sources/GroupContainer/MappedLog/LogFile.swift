@@ -13,7 +13,8 @@ final class LogFile: Sendable {
     /// Where the file ended when its successor was made; nil while it is the last one, or its seal says it.
     let end: Int?
 
-    /// Everything before these places, ascending, is committed or void; the last one is the furthest. It saves scanning again.
+    /// Everything before these places, ascending, is committed or void; the last one is the furthest. It saves scanning
+    /// again.
     private let resolved: Guarded<[LogPosition]>
     private static let stride = 65_536
 
@@ -106,8 +107,8 @@ final class LogFile: Sendable {
     }
 
     /// Makes every record before `limit` committed or void, and counts: the position at `limit`, or at the end if that
-    /// comes first. What is reserved gets its time, then it is voided. Linear in the records since the last call, or, for
-    /// a place before that, in those of 64 KiB.
+    /// comes first. What is reserved gets its time, then it is voided. Linear in the records since the last call, or,
+    /// for a place before that, in those of 64 KiB.
     func resolve(upTo limit: Int) throws(CoordinationError) -> LogPosition {
         var place = resolved.withLock { known in known.last { $0.offset <= limit } } ?? .start(of: header)
         while place.offset < limit {

@@ -1,8 +1,8 @@
 import SystemCalls
 
 extension MappedLog {
-    /// Where the record behind a place stands, or will stand: over voids and the ends of files. A seal is where the next
-    /// file is not made yet.
+    /// Where the record behind a place stands, or will stand: over voids and the ends of files. A seal is where the
+    /// next file is not made yet.
     func advance(
         _ position: LogPosition
     ) throws(CoordinationError) -> (place: LogPosition, file: LogFile, reading: LogHeader.Reading) {

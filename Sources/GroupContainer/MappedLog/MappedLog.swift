@@ -15,6 +15,8 @@ final class MappedLog: Sendable {
         var wake: @Sendable () -> Void = {}
     }
 
+    private static let mapped = 8
+
     /// For errors: "journal".
     let name: String
     let folder: FileDescriptor
@@ -58,7 +60,8 @@ final class MappedLog: Sendable {
         var end: Int?
         if let next = try open(number &+ 1) {
             end = Int(
-                clamping: try LogFile(name: "\(name)/\(number &+ 1).log", descriptor: next, end: nil).header.previousEnd)
+                clamping: try LogFile(name: "\(name)/\(number &+ 1).log", descriptor: next, end: nil).header.previousEnd
+            )
         }
         let file = try LogFile(name: label, descriptor: descriptor, end: end)
         guard file.header.number == number, file.header.container == surroundings.container else {
@@ -68,6 +71,10 @@ final class MappedLog: Sendable {
             if let other = known.files[number] { return other }
             known.files[number] = file
             known.last = max(known.last, number)
+            // A reader far behind maps the old files one after the other; maps are not kept for ever.
+            if known.files.count > Self.mapped, let oldest = known.files.keys.min(), oldest != number {
+                known.files[oldest] = nil
+            }
             return file
         }
     }
@@ -84,8 +91,8 @@ final class MappedLog: Sendable {
         }
     }
 
-    /// The file behind one that is sealed at a place; made, if nobody has yet. The seal is what makes it safe: nothing can
-    /// be appended to the old file any more.
+    /// The file behind one that is sealed at a place; made, if nobody has yet. The seal is what makes it safe: nothing
+    /// can be appended to the old file any more.
     func successor(of file: LogFile, sealedAt offset: Int) throws(CoordinationError) -> LogFile {
         if let next = try self.file(file.header.number &+ 1) { return next }
         let end = try file.resolve(upTo: offset)

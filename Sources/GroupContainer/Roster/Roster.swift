@@ -19,6 +19,8 @@ final class Roster: Sendable {
 
     struct RosterEntries: Sendable {
         var pending = Set<Int>()
+        /// Visible, but their record could not be appended: this member finishes them before it does anything else.
+        var unfinished = Set<Int>()
         var accesses = Set<Int>()
         var operations: UInt64 = 0
     }
@@ -35,7 +37,6 @@ final class Roster: Sendable {
         do throws(Errno) {
             if try group.statusIfPresent(of: name) == nil { try create(in: group, fileMode: fileMode) }
             let file = try FileDescriptor.open(name, in: group, .readingAndWriting)
-            try file.closeInForkedChild()
             if try file.status().size >= UInt64(RosterLayout.size) {
                 // A map keeps its open file alive, in forked children too, and with it the locks; so it has its own.
                 let map = try SharedMap(
@@ -60,6 +61,8 @@ final class Roster: Sendable {
             header.write(UInt32(1))
             header.write(UInt32(RosterLayout.slotCount))
             try file.writeAll(header.bytes)
+            // Before its name: the format file is on the disk, and a container with a roster of zeros would be damaged.
+            try file.synchronize()
             try group.rename(name, to: Array("roster".utf8), in: group, replacing: false)
         } catch {
             try? group.unlink(name)
@@ -67,11 +70,20 @@ final class Roster: Sendable {
         }
     }
 
-    init(_ open: consuming Open, slot: Int, nonce: UInt64) {
+    init(_ open: consuming Open, slot: Int, nonce: UInt64) throws(Errno) {
         map = open.map
         file = open.file
         self.slot = slot
         self.nonce = nonce
+        try file.closeInForkedChild()
+    }
+
+    /// A number that only grows, whoever comes late.
+    func raise(_ offset: Int, to value: UInt64) {
+        while true {
+            let present = map.load64(offset)
+            if present >= value || map.exchange64(offset, present, value) { return }
+        }
     }
 
     deinit { file.forgetInForkedChild() }

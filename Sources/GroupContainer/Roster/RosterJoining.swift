@@ -17,10 +17,12 @@ extension Roster.Open {
         let known = map.bytes(RosterLayout.boot, count: 32)
         let isNew = incarnation.allSatisfy { $0 == 0 }
         if !always && !isNew && known == boot && map.load64(RosterLayout.mount) == mount { return }
-        // Whatever the slots say is of another time; what was pending is found by comparing the tree.
-        map.write(
-            [UInt8](repeating: 0, count: RosterLayout.size - RosterLayout.pendingMembers),
-            at: RosterLayout.pendingMembers)
+        if known != boot || isNew {
+            // Whatever the slots say is of another time; what was pending is found by comparing the tree.
+            map.write(
+                [UInt8](repeating: 0, count: RosterLayout.size - RosterLayout.pendingMembers),
+                at: RosterLayout.pendingMembers)
+        }
         // The boot last: until it stands there, the next opener does all this again.
         map.write(randomBytes(16), at: RosterLayout.incarnation)
         map.write(boot + [UInt8](repeating: 0, count: 32 - boot.count), at: RosterLayout.boot)
@@ -35,11 +37,11 @@ extension Roster.Open {
             let life = ByteRange(start: RosterLayout.lifeByte(slot), length: 1)
             // A slot that somebody repairs is not free yet.
             guard try file.tryLock(.exclusive, repair) else { continue }
-            let isFree = try file.tryLock(.exclusive, life)
-            let needsRepair = map.load32(RosterLayout.slot(slot) + RosterLayout.process) != 0
-            // While it is repaired, nobody must think that the dead member lives.
-            if isFree && needsRepair { _ = try file.tryLock(.none, life) }
-            if isFree { return (slot, needsRepair) }
+            // Asked, not locked: not for a moment must anybody think that a dead member lives, which is to be repaired
+            // first.
+            if try file.conflict(with: .exclusive, life) == nil {
+                return (slot, map.load32(RosterLayout.slot(slot) + RosterLayout.process) != 0)
+            }
             _ = try file.tryLock(.none, repair)
         }
         return nil

@@ -33,6 +33,18 @@ extension Roster {
         }
     }
 
+    /// A change that happened and has no record yet: it stays pending until it has.
+    func leaveUnfinished(_ entry: Int) { _ = entries.withLock { $0.unfinished.insert(entry) } }
+
+    /// Takes those of this member that are to be finished; who cannot do it leaves them unfinished again.
+    func takeUnfinished() -> [PendingChange] {
+        let taken = entries.withLock { entries in
+            defer { entries.unfinished = [] }
+            return entries.unfinished
+        }
+        return taken.isEmpty ? [] : pending(of: slot).filter { taken.contains($0.entry) }
+    }
+
     private func pendingPlace(_ slot: Int, _ entry: Int) -> Int {
         RosterLayout.slot(slot) + RosterLayout.pending + entry * RosterLayout.pendingBytes
     }

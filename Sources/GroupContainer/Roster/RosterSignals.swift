@@ -67,8 +67,9 @@ extension Roster {
         SharedMap.fence()
         // Who finds `waking` also wakes: its setter may have died before its call.
         if map.load32(flag) == 0 { return }
-        _ = map.add32(flag + 4, 1)
+        // The flag first: a sleeper that reads the new counter sets its own flag after this one, so it stays.
         map.store32(flag, Self.waking)
+        _ = map.add32(flag + 4, 1)
         map.wakeAll(at: flag + 4)
         // A sleeper that came meanwhile has set `asleep`, and it stays.
         _ = map.exchange32(flag, Self.waking, 0)

@@ -121,6 +121,8 @@ final class Examiner {
             position = place
             picture.apply(record)
             wrote = true
+            // One that is written without pause would keep us, and the lease, for ever; there will be another event.
+            if record.kind == .modified || record.kind == .touched { return true }
         }
     }
 
@@ -143,19 +145,26 @@ final class Examiner {
         if [.created, .modified, .needsContent, .replaced].contains(change), state?.type == .file {
             // Its dates are those from before it was read: what is written meanwhile shows as another change.
             if let size = state?.size, size <= ItemState.largestHashed {
-                guard let content = try? member.readFile(location, operation: "watch").content else { return nil }
-                state?.contentHash = member.contentHash(of: content)
+                do {
+                    let content = try member.readFile(location, operation: "watch").content
+                    state?.contentHash = member.contentHash(of: content)
+                } catch {
+                    if error.code == .notFound { return nil }
+                    // Not ours to read: what stands there is told nevertheless.
+                }
             }
         }
         if change == .needsContent, let known, let found = state {
-            change = ForeignChange.decide(hash: found.contentHash ?? 0, known: known, found: found)
+            change = found.contentHash.map { ForeignChange.decide(hash: $0, known: known, found: found) } ?? .modified
         }
         switch change {
         case .nothing, .needsContent: return nil
         case .created:
-            if let origin, var moved = picture[origin] {
+            if let origin, var moved = picture[origin], let state, ForeignChange.isMove(of: moved, to: state),
+                try found(origin) == nil
+            {
                 // As it was when it moved, but for what the move itself changes.
-                moved.changed = state?.changed ?? moved.changed
+                moved.changed = state.changed
                 return record(.moved, location, moved, from: origin)
             }
             return record(.created, location, state)

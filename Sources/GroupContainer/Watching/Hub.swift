@@ -28,8 +28,17 @@ final class Hub: Sendable {
             state.poller = try? Poller()
             return (state.poller, true)
         }
-        guard let poller else { return }  // no descriptor left: the next change tries again
+        guard let poller else { return abandon() }
         if starts { Self.queue.async { self.run(poller) } } else { poller.wake() }
+    }
+
+    /// No descriptor is left for the hub itself: nobody shall hold an office that nobody serves.
+    private func abandon() {
+        let all = state.withLock { state in
+            defer { (state.coming, state.leaving) = ([], []) }
+            return state.coming
+        }
+        for stewardship in all { stewardship.resign(tryingAgain: true) }
     }
 
     private func run(_ poller: Poller) {
@@ -46,7 +55,7 @@ final class Hub: Sendable {
             }
             for stewardship in leaving {
                 stewards.removeAll { $0.stewardship === stewardship }
-                stewardship.resign()
+                stewardship.resign(tryingAgain: false)
             }
             let isDone = state.withLock { state in
                 let isDone = stewards.isEmpty && state.coming.isEmpty && state.leaving.isEmpty
@@ -58,19 +67,21 @@ final class Hub: Sendable {
             let events = isReadable ? (try? queue?.drain()) : []
             stewards.removeAll { entry in
                 if serve(entry.steward, events) { return false }
-                entry.stewardship.resign()
+                entry.stewardship.resign(tryingAgain: true)
                 return true
             }
         }
     }
 
     private func begin(_ stewardship: Stewardship, _ queue: InotifyQueue?) -> Steward? {
+        // It may have been dismissed before it came here.
+        guard let term = stewardship.term else { return nil }
         do {
-            let steward = try Steward(stewardship.member, term: stewardship.term, queue)
+            let steward = try Steward(stewardship.member, term: term, queue)
             try steward.begin()
             return steward
         } catch {
-            stewardship.resign()
+            stewardship.resign(tryingAgain: true)
             return nil
         }
     }

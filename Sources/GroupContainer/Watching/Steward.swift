@@ -12,7 +12,10 @@ final class Steward {
     private var watches: [ItemLocation?: Int32] = [:]
     /// A folder could not be watched, so the tree is compared every so often.
     private var isDegraded: Bool
-    private var isReady = false
+    /// Until the next look at what somebody holds, in nanoseconds: longer each time, short again with each event.
+    private var backoff: Int64 = Steward.shortest
+    private static let shortest: Int64 = 10_000_000
+    private static let longest: Int64 = 500_000_000
 
     init(_ member: Member, term: UInt64, _ queue: InotifyQueue?) throws(CoordinationError) {
         (self.member, self.term, self.queue) = (member, term, queue)
@@ -27,8 +30,7 @@ final class Steward {
         try examiner.announceTerm()
         compareEverything()
         try work()
-        isReady = true
-        member.roster.map.store64(RosterLayout.readyTerm, term)
+        member.roster.raise(RosterLayout.readyTerm, to: term)
         member.roster.wake(Roster.stewardWord)
     }
 
@@ -36,7 +38,7 @@ final class Steward {
 
     /// When it wants to be called again without an event, in nanoseconds.
     var restlessness: Int64? {
-        if !examiner.postponed.isEmpty { return 10_000_000 }
+        if !examiner.postponed.isEmpty { return backoff }
         return isDegraded ? 1_000_000_000 : nil
     }
 
@@ -45,6 +47,7 @@ final class Steward {
     /// Without events: what was postponed, or, where folders cannot be watched, everything.
     func tick() throws(CoordinationError) {
         if isDegraded { compareEverything() }
+        backoff = min(backoff * 2, Self.longest)
         try work()
     }
 
@@ -84,6 +87,7 @@ final class Steward {
     /// Takes one event of a folder of its own.
     func note(_ event: InotifyEvent) {
         guard let folder = folders[event.watch] else { return }
+        backoff = Self.shortest
         if event.kinds.contains(.ignored) {
             folders[event.watch] = nil
             if watches[folder] == event.watch { watches[folder] = nil }

@@ -1,3 +1,4 @@
+import Dispatch
 import SystemCalls
 
 /// A member's candidature for the stewardship, and its office. It waits in the kernel on the present term's byte, which
@@ -5,13 +6,16 @@ import SystemCalls
 final class Stewardship: Sendable {
     let member: Member
 
-    private struct State: Sendable {
-        var handle: LockFile.Handle?
-        var waiter: LockWaiter?
-        var term: UInt64 = 0
-        var isOver = false
+    private enum Phase: Sendable {
+        /// Not yet applied, or about to apply again.
+        case idle
+        /// The waiter is nil for the moment in which it is made: a byte that is free is granted before that is over.
+        case waiting(LockFile.Handle, LockWaiter?)
+        case inOffice(LockFile.Handle, term: UInt64)
+        /// Nobody follows any more.
+        case over
     }
-    private let state = Guarded(State())
+    private let phase = Guarded(Phase.idle)
 
     private init(_ member: Member) { self.member = member }
 
@@ -44,7 +48,13 @@ final class Stewardship: Sendable {
         return following
     }
 
-    var term: UInt64 { state.withLock { $0.term } }
+    /// Nil when it is not in office, or no longer.
+    var term: UInt64? {
+        phase.withLock { phase in
+            if case .inOffice(_, let term) = phase { return term }
+            return nil
+        }
+    }
 
     private static func byte(_ term: UInt64) -> ByteRange {
         ByteRange(start: LeaseBlock.stewardship(term: term), length: 1)
@@ -53,60 +63,104 @@ final class Stewardship: Sendable {
         ByteRange(start: LeaseBlock.office(term: term), length: 1)
     }
 
-    /// Queues for the present term's byte. Where that fails, this member is no candidate; others are.
+    /// Queues for the present term's byte.
     private func apply() {
         let present = member.roster.map.load64(RosterLayout.term)
-        guard let handle = try? member.lockFile.borrow() else { return }
-        // Before the wait begins: a byte that is free is granted, on another thread, before this one goes on.
-        state.withLock { $0.handle = handle }
-        let waiter = try? LockWaiter([LockWaiter.Step(.exclusive, Self.byte(present))], on: handle.descriptor.number) {
-            outcome in
-            if outcome == .granted { self.accept(after: present) } else { self.member.lockFile.giveBack(handle) }
+        guard let handle = try? member.lockFile.borrow() else { return applyLater() }
+        let isIdle = phase.withLock { phase -> Bool in
+            guard case .idle = phase else { return false }
+            phase = .waiting(handle, nil)
+            return true
         }
-        let isOver = state.withLock { state in
-            if state.handle === handle { state.waiter = waiter }
-            return state.isOver
+        guard isIdle else { return member.lockFile.giveBack(handle) }
+        let step = LockWaiter.Step(.exclusive, Self.byte(present))
+        let waiter = try? LockWaiter([step], on: handle.descriptor.number) { outcome in
+            if outcome == .granted { self.accept(handle, after: present) } else { self.giveUp(handle) }
         }
-        if isOver { waiter?.cancel() }
+        guard let waiter else { return giveUp(handle) }
+        let isOver = phase.withLock { phase -> Bool in
+            if case .waiting(let present, _) = phase, present === handle { phase = .waiting(handle, waiter) }
+            if case .over = phase { return true }
+            return false
+        }
+        if isOver { waiter.cancel() }
+    }
+
+    /// Too many descriptors or threads, or an office that could not be kept: the candidature goes on when that may be
+    /// over.
+    private func applyLater() {
+        Self.later.asyncAfter(deadline: .now() + .seconds(1)) { self.apply() }
+    }
+
+    private static let later = DispatchQueue(label: "group-container.candidate")
+
+    private func giveUp(_ handle: LockFile.Handle) {
+        member.lockFile.giveBack(handle)
+        let goesOn = phase.withLock { phase -> Bool in
+            if case .over = phase { return false }
+            phase = .idle
+            return true
+        }
+        if goesOn { applyLater() }
     }
 
     /// The byte of a term is ours: its steward is gone, or there has been none.
-    private func accept(after present: UInt64) {
-        let (handle, isOver) = state.withLock { ($0.handle, $0.isOver) }
-        guard let handle else { return }
-        let next = present + 1
-        let isElected =
-            !isOver && (try? handle.descriptor.tryLock(.exclusive, Self.byte(next))) == true
+    private func accept(_ handle: LockFile.Handle, after present: UInt64) {
+        let next = present &+ 1
+        let isFirst =
+            (try? handle.descriptor.tryLock(.exclusive, Self.byte(next))) == true
             && (try? handle.descriptor.tryLock(.exclusive, Self.office(next))) == true
             && member.roster.map.exchange64(RosterLayout.term, present, next)
-        guard isElected else {
-            member.lockFile.giveBack(handle)
-            state.withLock { ($0.handle, $0.waiter) = (nil, nil) }
-            // Somebody else opened a later term meanwhile: queue there.
-            if !isOver { apply() }
-            return
+        enum Outcome { case elected, late, over }
+        let outcome = phase.withLock { phase -> Outcome in
+            if case .over = phase { return .over }
+            phase = isFirst ? .inOffice(handle, term: next) : .idle
+            return isFirst ? .elected : .late
         }
-        member.roster.map.store64(RosterLayout.steward, UInt64(member.roster.slot + 1))
-        // Those who queue here find a later term and queue there.
-        _ = try? handle.descriptor.tryLock(.none, Self.byte(present))
-        state.withLock { $0.term = next }
-        Hub.shared.adopt(self)
+        switch outcome {
+        case .elected:
+            member.roster.map.store64(RosterLayout.steward, UInt64(member.roster.slot + 1))
+            // Those who queue here find a later term and queue there.
+            _ = try? handle.descriptor.tryLock(.none, Self.byte(present))
+            Hub.shared.adopt(self)
+        case .late:
+            // Somebody else opened a later term meanwhile: queue there.
+            member.lockFile.giveBack(handle)
+            apply()
+        case .over: member.lockFile.giveBack(handle)
+        }
     }
 
-    /// Gives the office up; the next candidate gets it. On the hub's thread, or when it never came to it.
-    func resign() {
-        let handle = state.withLock { state in
-            defer { (state.handle, state.isOver) = (nil, true) }
-            return state.handle
+    /// Gives the office up; the next candidate gets it. With `tryingAgain`, after an error, this one is a candidate
+    /// again later. On the hub's thread.
+    func resign(tryingAgain: Bool) {
+        let handle = phase.withLock { phase -> LockFile.Handle? in
+            guard case .inOffice(let handle, _) = phase else { return nil }
+            phase = tryingAgain ? .idle : .over
+            return handle
         }
-        if let handle { member.lockFile.giveBack(handle) }
+        guard let handle else { return }
+        member.lockFile.giveBack(handle)
+        if tryingAgain { applyLater() }
     }
 
     private func end() {
-        let (waiter, isSteward) = state.withLock { state in
-            state.isOver = true
-            return (state.waiter, state.term != 0)
+        enum Action { case nothing, cancel(LockWaiter), dismiss }
+        let action = phase.withLock { phase -> Action in
+            switch phase {
+            case .inOffice: return .dismiss
+            case .waiting(_, let waiter):
+                phase = .over
+                return waiter.map(Action.cancel) ?? .nothing
+            case .idle, .over:
+                phase = .over
+                return .nothing
+            }
         }
-        if isSteward { Hub.shared.dismiss(self) } else { waiter?.cancel() }
+        switch action {
+        case .nothing: break
+        case .cancel(let waiter): waiter.cancel()
+        case .dismiss: Hub.shared.dismiss(self)
+        }
     }
 }

@@ -37,22 +37,36 @@ extension Member {
 extension Container {
     /// Where no steward lives, compares the container's tree with the journal and records what was changed without
     /// coordination. For short commands; whoever follows need not call it. Linear in the number of items; takes shared
-    /// leases only where something differs, and passes over what is held.
+    /// leases only where something differs, and passes over what is held. While another process does the same, or is
+    /// becoming steward, it waits for that, at most 10 s.
     public func noteUncoordinatedChanges() throws(CoordinationError) {
-        if member.hasReadySteward { return }
         let handle = try member.lockFile.borrow()
         defer { member.lockFile.giveBack(handle) }
-        let present = member.roster.map.load64(RosterLayout.term)
-        let isFree = try translating(".group/lock", "lock") { () throws(Errno) in
-            // Both bytes: the one that candidates queue for, and that of the term which one of them may be opening.
-            for term in [present, present + 1] {
-                let byte = ByteRange(start: LeaseBlock.stewardship(term: term), length: 1)
-                if try !handle.descriptor.tryLock(.exclusive, byte) { return false }
-            }
-            return member.roster.map.load64(RosterLayout.term) == present
+        let deadline = Deadline(after: .seconds(10))
+        while !member.hasReadySteward {
+            let isFree = try translating(".group/lock", "lock") { () throws(Errno) in try takeBytes(handle) }
+            if isFree { return try compare() }
+            if deadline.isOver { return }
+            member.roster.awaitWake(on: Roster.stewardWord, atMost: 5_000_000) { member.hasReadySteward }
         }
-        // Somebody is about to become steward and compares everything itself.
-        if !isFree { return }
+    }
+
+    /// Both bytes: the one that candidates queue for, and that of the term which one of them may be opening.
+    private func takeBytes(_ handle: LockFile.Handle) throws(Errno) -> Bool {
+        let present = member.roster.map.load64(RosterLayout.term)
+        for term in [present, present &+ 1] {
+            let byte = ByteRange(start: LeaseBlock.stewardship(term: term), length: 1)
+            if try !handle.descriptor.tryLock(.exclusive, byte) {
+                _ = try handle.descriptor.tryLock(.none, .all)
+                return false
+            }
+        }
+        if member.roster.map.load64(RosterLayout.term) == present { return true }
+        _ = try handle.descriptor.tryLock(.none, .all)
+        return false
+    }
+
+    private func compare() throws(CoordinationError) {
         let examiner = try Examiner(member, term: .max)
         TreeWalk.walk(
             member, from: nil, enter: { (_, _) throws(Errno) in }, visit: { examiner.note($0, .comparison) },
