@@ -97,14 +97,16 @@ final class Member: Sendable {
         if creation != nil { try lockFile.probe() }
         let open = try Roster.open(in: folder.group, fileMode: folder.fileMode)
         let isAlone = try translating(".group/roster", "open") { () throws(Errno) in try !open.hasLiveMember() }
-        let format = try settleFormat(folder, lockFile, creation, isAlone: isAlone)
+        let (format, isAdopted) = try settleFormat(folder, lockFile, creation, isAlone: isAlone)
         guard let hashKey = format.key, let container = format.containerBytes else {
             throw .damaged(".group/format", operation: "open", "a field of it is malformed")
         }
         if isAlone {
             let boot = try translating(".group/roster", "open") { () throws(Errno) in try bootIdentifier() }
-            open.renewIncarnation(boot: boot, mount: mount)
+            open.renewIncarnation(boot: boot, mount: mount, isAdopted: isAdopted)
         }
+        // After the incarnation: whoever is killed in between leaves a copy that the next one adopts.
+        if isAdopted { try format.write(in: folder.group, mode: folder.fileMode) }
         let free = try translating(".group/roster", "join") { () throws(Errno) in try open.takeFreeSlot() }
         guard let (slot, needsRepair) = free else {
             throw CoordinationError(
@@ -127,7 +129,9 @@ final class Member: Sendable {
         if needsRepair { try member.repair(slot: slot, hasRight: true) }
         if isAlone {
             // The notes of the dead are in staging too: what they left half done in other slots gets its record first.
-            for other in roster.slotsWithPending() where other != slot { try member.repair(slot: other, hasRight: false) }
+            for other in roster.slotsWithPending() where other != slot {
+                try member.repair(slot: other, hasRight: false)
+            }
             member.sweepStaging { _ in true }
         }
         try translating(".group/roster", "join") { () throws(Errno) in try roster.occupy(purpose: programName()) }
@@ -138,20 +142,19 @@ final class Member: Sendable {
     /// its own.
     private static func settleFormat(
         _ folder: GroupFolder, _ lockFile: LockFile, _ creation: Creation?, isAlone: Bool
-    ) throws(CoordinationError) -> ContainerFormat {
+    ) throws(CoordinationError) -> (ContainerFormat, isAdopted: Bool) {
         guard var format = try ContainerFormat.read(in: folder.group) else {
             guard let creation else { throw .damaged(".group/format", operation: "open", "it vanished") }
             let new = ContainerFormat(identifier: creation.identifier, lockInode: lockFile.inode)
             try new.write(in: folder.group, mode: folder.fileMode)
-            return new
+            return (new, false)
         }
-        if format.lockInode == lockFile.inode { return format }
+        if format.lockInode == lockFile.inode { return (format, false) }
         if !isAlone {
             throw .damaged(".group/lock", operation: "open", "the lock file was replaced while members are alive")
         }
         let adopted = ContainerFormat(identifier: format.identifier, lockInode: lockFile.inode)
         (format.container, format.lockInode) = (adopted.container, adopted.lockInode)
-        try format.write(in: folder.group, mode: folder.fileMode)
-        return format
+        return (format, true)
     }
 }

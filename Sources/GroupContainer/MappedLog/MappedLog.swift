@@ -61,7 +61,10 @@ final class MappedLog: Sendable {
                 clamping: try LogFile(name: "\(name)/\(number + 1).log", descriptor: next, end: nil).header.previousEnd)
         }
         let file = try LogFile(name: label, descriptor: descriptor, end: end)
-        guard file.header.number == number, file.header.container == surroundings.container else {
+        // A file of another incarnation may be from before the container was copied, and got an identity of its own.
+        let isOurs =
+            file.header.container == surroundings.container || file.header.incarnation != surroundings.incarnation
+        guard file.header.number == number, isOurs else {
             throw .damaged(label, operation: "open", "it belongs to another place or container")
         }
         return known.withLock { known in

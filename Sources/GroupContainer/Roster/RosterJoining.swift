@@ -12,11 +12,12 @@ extension Roster.Open {
     var incarnation: [UInt8] { map.bytes(RosterLayout.incarnation, count: 16) }
 
     /// What was mapped before a boot, or before the file system was mounted anew, may have reached the disk in part. A
-    /// new incarnation says so to every log. Nobody else may be alive.
-    func renewIncarnation(boot: [UInt8], mount: UInt64) {
+    /// new incarnation says so to every log; so it does where the container is a copy, which may have been made in the
+    /// middle of a change. Nobody else may be alive.
+    func renewIncarnation(boot: [UInt8], mount: UInt64, isAdopted: Bool) {
         let known = map.bytes(RosterLayout.boot, count: 32)
         let isNew = incarnation.allSatisfy { $0 == 0 }
-        if !isNew && known == boot && map.load64(RosterLayout.mount) == mount { return }
+        if !isNew && !isAdopted && known == boot && map.load64(RosterLayout.mount) == mount { return }
         // Whatever the slots say is of another time; what was pending is found by comparing the tree.
         map.write(
             [UInt8](repeating: 0, count: RosterLayout.size - RosterLayout.pendingMembers),
