@@ -57,12 +57,15 @@ final class Stewardship: Sendable {
     private func apply() {
         let present = member.roster.map.load64(RosterLayout.term)
         guard let handle = try? member.lockFile.borrow() else { return }
+        // Before the wait: it may be granted before its beginner comes back.
+        state.withLock { $0.handle = handle }
         let waiter = try? LockWaiter([LockWaiter.Step(.exclusive, Self.byte(present))], on: handle.descriptor.number) {
             outcome in
             if outcome == .granted { self.accept(after: present) } else { self.member.lockFile.giveBack(handle) }
         }
         let isOver = state.withLock { state in
-            (state.handle, state.waiter) = (handle, waiter)
+            // Unless it is over already, and another wait has begun.
+            if state.handle === handle { state.waiter = waiter }
             return state.isOver
         }
         if isOver { waiter?.cancel() }
