@@ -81,6 +81,17 @@ struct `Following the changes` {
         }
     }
 
+    @Test func `begins when there is a steward, who is elected at once`() throws {
+        let sample = try SampleContainer()
+        for _ in 0..<20 {
+            // Each begins a candidature of its own, and ends it.
+            _ = try sample.container.follow(since: .now)
+            let follower = try sample.container.follow(since: .now)
+            try #require(sample.container.member.hasReadySteward)
+            _ = follower
+        }
+    }
+
     @Test func `ends in an error when the container is removed`() throws {
         let sample = try SampleContainer()
         var follower = try sample.container.recordedChanges(since: .now)
