@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import SystemCalls
 
 /// More than any wait of a test that passes takes, so that one which does not ends.
@@ -24,11 +25,14 @@ final class Side<Answer: Sendable>: Sendable {
     private let ended = Event()
 
     init(_ work: @escaping @Sendable () throws -> Answer) {
-        Sides.queue.async {
+        // Not a dispatch queue's: those have few, and a test must not wait for another.
+        let thread = Thread {
             let answer = Result { try work() }
             self.result.withLock { $0 = answer }
             self.ended.happen()
         }
+        thread.name = "side"
+        thread.start()
     }
 
     struct Endless: Error {}
@@ -37,10 +41,6 @@ final class Side<Answer: Sendable>: Sendable {
         guard ended.await(), let result = result.withLock({ $0 }) else { throw Endless() }
         return try result.get()
     }
-}
-
-private enum Sides {
-    static let queue = DispatchQueue(label: "test.side", attributes: .concurrent)
 }
 
 /// Waits for what nothing announces, such as a request's entry in the roster.

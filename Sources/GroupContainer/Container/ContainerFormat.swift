@@ -31,7 +31,9 @@ struct ContainerFormat: Codable, Equatable, Sendable {
     static func read(in group: borrowing FileDescriptor) throws(CoordinationError) -> ContainerFormat? {
         let content: [UInt8]
         do throws(Errno) {
-            content = try FileDescriptor.open(name, in: group, .reading).readAll(limit: 65_536)
+            // Not waiting for the other end, should it be a FIFO.
+            let file = try FileDescriptor.open(name, in: group, [.reading, .nonBlocking])
+            content = try file.status().isRegularFile ? file.readAll(limit: 65_536) : []
         } catch {
             if error == .noSuchEntry { return nil }
             throw CoordinationError(error, item: label, operation: "read")
@@ -40,7 +42,8 @@ struct ContainerFormat: Codable, Equatable, Sendable {
         struct VersionOnly: Codable { var format: Int }
         guard let version = try? JSONDecoder().decode(VersionOnly.self, from: Data(content)) else {
             throw .damaged(
-                label, operation: "open", content.isEmpty ? "it is empty" : "it is not a container's format file")
+                label, operation: "open",
+                content.isEmpty ? "it is empty, or not a file" : "it is not a container's format file")
         }
         if version.format > GroupContainerVersion.format {
             throw CoordinationError(

@@ -67,15 +67,17 @@ public struct Coordinator: Sendable {
         -> Answer
     {
         try await withCheckedThrowingContinuation { continuation in
-            queue.async { continuation.resume(with: Result { try work() }) }
+            makeQueue().async { continuation.resume(with: Result { try work() }) }
         }
     }
 
     static func offload<Answer: Sendable>(_ work: @escaping @Sendable () -> Answer) async -> Answer {
         await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: work()) }
+            makeQueue().async { continuation.resume(returning: work()) }
         }
     }
 
-    private static let queue = DispatchQueue(label: "group-container.files", attributes: .concurrent)
+    /// A serial queue gets a thread at once. Those of a concurrent queue are as many as there are processors and one
+    /// more each second, so that a few closures that block would hold up all others.
+    private static func makeQueue() -> DispatchQueue { DispatchQueue(label: "group-container.files") }
 }

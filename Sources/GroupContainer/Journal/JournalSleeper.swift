@@ -17,7 +17,8 @@ final class JournalSleeper: Sendable {
 
     private let state = Guarded(State())
     private let roster: Roster
-    private static let queue = DispatchQueue(label: "group-container.follow", attributes: .concurrent)
+    /// Serial: it gets a thread at once, and takes none of a pool's.
+    private let queue = DispatchQueue(label: "group-container.follow")
 
     init(_ roster: Roster) { self.roster = roster }
 
@@ -37,7 +38,7 @@ final class JournalSleeper: Sendable {
                     return (false, !state.isRunning)
                 }
                 if isCancelled { return continuation.resume() }
-                if starts { Self.queue.async { self.run() } }
+                if starts { queue.async { self.run() } }
                 // The thread may be asleep already, on a look that was before this waiter's.
                 if reader.hasMore { resume(ticket) }
             }

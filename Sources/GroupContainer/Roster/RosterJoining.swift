@@ -17,7 +17,7 @@ extension Roster.Open {
         let known = map.bytes(RosterLayout.boot, count: 32)
         let isNew = incarnation.allSatisfy { $0 == 0 }
         if !always && !isNew && known == boot && map.load64(RosterLayout.mount) == mount { return }
-        if known != boot || isNew {
+        if known != boot || isNew || always {
             // Whatever the slots say is of another time; what was pending is found by comparing the tree.
             map.write(
                 [UInt8](repeating: 0, count: RosterLayout.size - RosterLayout.pendingMembers),

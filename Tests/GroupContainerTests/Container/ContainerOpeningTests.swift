@@ -1,0 +1,78 @@
+import SystemCalls
+import Testing
+
+@testable import GroupContainer
+
+@Suite(.timeLimit(.minutes(1)))
+struct `Opening a container` {
+    @Test func `makes it once and finds it the second time`() throws {
+        let temporary = try TemporaryFolder()
+        let path = temporary.path + "/new/container"
+        let first = try Container(path: path, creating: true).status().container
+        let again = try Container(path: path, creating: true).status().container
+        let opened = try Container(path: path).status().container
+        #expect(first == again && again == opened)
+        #expect(first.utf8.count == 32)
+        #expect(try Container(path: path).identifier == nil)
+    }
+
+    @Test func `makes it for its user alone`() throws {
+        let sample = try SampleContainer()
+        #expect(try sample.temporary.status(of: ".group").permissions == 0o700)
+        for file in ["format", "lock", "roster", "journal/1.log"] {
+            #expect(try sample.temporary.open(".group/\(file)").status().permissions == 0o600)
+        }
+    }
+
+    @Test func `says when there is none, and makes nothing`() throws {
+        let temporary = try TemporaryFolder()
+        for path in [temporary.path, temporary.path + "/missing"] {
+            #expect(code { try Container(path: path) } == .notFound)
+        }
+        #expect(try temporary.folder.entryNames().isEmpty)
+    }
+
+    @Test func `says when a file stands there`() throws {
+        let temporary = try TemporaryFolder()
+        try temporary.put("x", at: "file")
+        #expect(code { try Container(path: temporary.path + "/file") } == .wrongType)
+        #expect(code { try Container(path: temporary.path + "/file", creating: true) } == .wrongType)
+        #expect(try temporary.content(of: "file") == "x")
+    }
+
+    @Test(arguments: ["", "a\0b"])
+    func `takes no path that names nothing`(path: String) {
+        #expect(code { try Container(path: path) } == .invalidArgument)
+        #expect(code { try Container(path: path, creating: true) } == .invalidArgument)
+    }
+
+    @Test func `for a Unix group that does not exist is refused before anything is made`() throws {
+        let temporary = try TemporaryFolder()
+        let path = temporary.path + "/c"
+        #expect(code { try Container(path: path, creating: true, unixGroup: "no such group") } == .invalidArgument)
+        #expect(try temporary.folder.entryNames().isEmpty)
+    }
+
+    @Test func `twice makes this process one member, which leaves with the last object`() throws {
+        let temporary = try TemporaryFolder()
+        var first: Container? = try Container(path: temporary.path, creating: true)
+        var second: Container? = try Container(path: temporary.path + "/./")
+        #expect(first?.member === second?.member)
+        #expect(try first?.status().members.map(\.processIdentifier) == [processIdentifier()])
+        let slot = try #require(first?.member.roster.slot)
+        first = nil
+        #expect(try second?.status().members.count == 1)
+        second = nil
+        let third = try Container(path: temporary.path)
+        #expect(third.member.roster.slot == slot)
+        #expect(try third.status().members.count == 1)
+    }
+
+    @Test func `by many threads at once makes them one member`() throws {
+        let temporary = try TemporaryFolder()
+        let sides = (0..<16).map { _ in Side { try Container(path: temporary.path, creating: true) } }
+        let containers = try sides.map { try $0.answer() }
+        #expect(Set(containers.map { ObjectIdentifier($0.member) }).count == 1)
+        #expect(try containers[0].status().members.count == 1)
+    }
+}

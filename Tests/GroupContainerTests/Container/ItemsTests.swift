@@ -1,0 +1,33 @@
+import SystemCalls
+import Testing
+
+@testable import GroupContainer
+
+@Suite(.timeLimit(.minutes(1)))
+struct `A container's items` {
+    @Test func `are listed by their bytes, without the container's own folder`() throws {
+        let sample = try SampleContainer()
+        try sample.temporary.put("12345", at: "b")
+        try sample.temporary.put("", at: "a")
+        try sample.temporary.run("mkdir", "folder", ".hidden")
+        try sample.temporary.run("ln", "-s", "nowhere", "link")
+        try sample.temporary.run("mkfifo", "fifo")
+        let items = try sample.container.items()
+        #expect(items.map(\.path) == [".hidden", "a", "b", "fifo", "folder", "link"])
+        #expect(items.map(\.type) == [.folder, .file, .file, .other, .folder, .link])
+        #expect(items.first { $0.path == "b" }?.size == 5)
+    }
+
+    @Test func `of a folder are named from the root`() throws {
+        let sample = try SampleContainer()
+        try sample.temporary.run("mkdir", "folder")
+        try sample.temporary.put("", at: "folder/x")
+        try sample.temporary.run("ln", "-s", "folder", "link")
+        #expect(try sample.container.items(in: "folder").map(\.path) == ["folder/x"])
+        #expect(code { try sample.container.items(in: "missing") } == .notFound)
+        #expect(code { try sample.container.items(in: "folder/x") } == .wrongType)
+        #expect(code { try sample.container.items(in: "link") } == .outsideContainer)
+        #expect(code { try sample.container.items(in: "../x") } == .outsideContainer)
+        #expect(code { try sample.container.items(in: ".group") } == .outsideContainer)
+    }
+}

@@ -1,0 +1,115 @@
+import SystemCalls
+import Testing
+
+@testable import GroupContainer
+
+@Suite(.timeLimit(.minutes(1)))
+struct `What stands at a path` {
+    /// The container is `c` in a folder where `outside` and `secret` are none of its business.
+    private struct Confined {
+        let temporary: TemporaryFolder
+        let tester: BlockingCoordinator
+
+        init() throws {
+            temporary = try TemporaryFolder()
+            let container = try Container(path: temporary.path + "/c", creating: true)
+            tester = container.coordinator(purpose: "tester").blocking
+            try temporary.put("secret", at: "secret")
+            try temporary.run("mkdir", "outside", "c/Library")
+        }
+    }
+
+    @Test(arguments: ["real.json", "./real.json", "Library/../real.json", "Library/inner"])
+    func `may be a link: its target is written, and the link stays`(target: String) throws {
+        let confined = try Confined()
+        try confined.temporary.run("ln", "-s", target, "c/link.json")
+        try confined.temporary.put("old", at: "c/real.json")
+        try confined.temporary.run("ln", "-s", "../real.json", "c/Library/inner")
+        #expect(try confined.tester.readBytes("link.json") == Array("old".utf8))
+        #expect(try confined.tester.write(bytes: [1], to: "link.json") == .written(1))
+        #expect(try confined.tester.readBytes("real.json") == [1])
+        #expect(try confined.tester.readBytes("link.json") == [1])
+        let root = try confined.temporary.open("c", [.reading, .folder])
+        #expect(try root.linkTarget(of: Array("link.json".utf8)) == Array(target.utf8))
+        #expect(try root.status(of: Array("real.json".utf8)).isRegularFile)
+    }
+
+    @Test func `may be a link to what does not exist yet`() throws {
+        let confined = try Confined()
+        try confined.temporary.run("ln", "-s", "new/file", "c/link")
+        #expect(code { try confined.tester.readBytes("link") } == .notFound)
+        _ = try confined.tester.write(bytes: [1], to: "link")
+        #expect(try confined.tester.readBytes("new/file") == [1])
+    }
+
+    @Test(arguments: ["../secret", "/etc/hostname", "Library/../../secret", "..", ".", ".group/format", "link", "/"])
+    func `may not be a link that leads out`(target: String) throws {
+        let confined = try Confined()
+        try confined.temporary.run("ln", "-s", target, "c/link")
+        #expect(code { try confined.tester.readBytes("link") } == .outsideContainer)
+        #expect(code { try confined.tester.write(bytes: [1], to: "link") } == .outsideContainer)
+        #expect(try confined.temporary.content(of: "secret") == "secret")
+    }
+
+    @Test(arguments: ["Library", "../outside", "/tmp"])
+    func `may not stand behind a folder that is a link`(target: String) throws {
+        let confined = try Confined()
+        try confined.temporary.put("x", at: "c/Library/file")
+        try confined.temporary.put("x", at: "outside/file")
+        try confined.temporary.run("ln", "-s", target, "c/Lib")
+        for path in ["Lib/file", "Lib/new", "Lib/new/file"] as [ItemPath] {
+            #expect(code { try confined.tester.readBytes(path) } == .outsideContainer)
+            #expect(code { try confined.tester.write(bytes: [1], to: path) } == .outsideContainer)
+        }
+        #expect(try confined.temporary.content(of: "outside/file") == "x")
+        #expect(try confined.temporary.open("outside", [.reading, .folder]).entryNames().count == 1)
+    }
+
+    @Test(
+        arguments: [
+            ("", CoordinationError.Code.invalidArgument), ("a//b", .invalidArgument), ("./a", .invalidArgument),
+            ("a\0", .invalidArgument), ("../secret", .outsideContainer), ("/etc/passwd", .outsideContainer),
+            (".group/format", .outsideContainer), ("a/../../secret", .outsideContainer),
+            (String(repeating: "x", count: 256), .invalidArgument),
+            (String(repeating: "xy/", count: 1_366), .invalidArgument),
+        ])
+    func `is not looked at where the path names no item`(path: String, expected: CoordinationError.Code) throws {
+        let confined = try Confined()
+        #expect(code { try confined.tester.readBytes(ItemPath(path)) } == expected)
+        #expect(code { try confined.tester.write(bytes: [1], to: ItemPath(path)) } == expected)
+    }
+
+    @Test func `may be missing`() throws {
+        let confined = try Confined()
+        let error = #expect(throws: CoordinationError.self) { try confined.tester.readBytes("missing") }
+        #expect(error?.code == .notFound && error?.item == "missing" && error?.operation == "read")
+        #expect(code { try confined.tester.readBytes("Library/missing/file") } == .notFound)
+    }
+
+    @Test func `may not be a folder`() throws {
+        let confined = try Confined()
+        #expect(code { try confined.tester.readBytes("Library") } == .wrongType)
+        #expect(code { try confined.tester.write(bytes: [1], to: "Library") } == .wrongType)
+    }
+
+    @Test func `may not be a file where a folder should be`() throws {
+        let confined = try Confined()
+        try confined.temporary.put("x", at: "c/file")
+        #expect(code { try confined.tester.write(bytes: [1], to: "file/inner") } == .wrongType)
+        #expect(code { try confined.tester.write(bytes: [1], to: "file/inner/most") } == .wrongType)
+        #expect(try confined.temporary.content(of: "c/file") == "x")
+    }
+
+    @Test func `may not be a FIFO, and nobody waits for its other end`() throws {
+        let confined = try Confined()
+        try confined.temporary.run("mkfifo", "c/fifo")
+        let tester = confined.tester
+        let side = Side {
+            [
+                code { try tester.readBytes("fifo") }, code { try tester.write(bytes: [1], to: "fifo") },
+                code { try tester.updateBytes("fifo") { _ in [1] } },
+            ]
+        }
+        #expect(try side.answer() == [.wrongType, .wrongType, .wrongType])
+    }
+}

@@ -1,0 +1,119 @@
+import SystemCalls
+import Testing
+
+@testable import GroupContainer
+
+private struct Todo: Codable, Equatable, Sendable {
+    var title: String
+    var done = false
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct `A coordinated write` {
+    @Test func `is read back, and unchanged when it is made again`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        #expect(try tester.write(bytes: [1, 2], to: "file") == .written(1))
+        #expect(try tester.readBytes("file") == [1, 2])
+        #expect(try tester.write(bytes: [1, 2], to: "file") == .unchanged)
+        #expect(try tester.write(bytes: [1, 3], to: "file") == .written(2))
+        #expect(try tester.write(bytes: [], to: "file", .relaxed) == .written(3))
+        #expect(try tester.readBytes("file") == [])
+        #expect(try sample.history() == ["created file", "modified file", "modified file"])
+    }
+
+    @Test func `suspends as well as it blocks`() async throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator()
+        #expect(try await tester.write(bytes: [1], to: "file") == .written(1))
+        #expect(try await tester.readBytes("file") == [1])
+        #expect(try await tester.write([Todo(title: "Milk")], to: "todo") == .written(2))
+        #expect(try await tester.read("todo", as: [Todo].self) == [Todo(title: "Milk")])
+        try await tester.update("todo", default: [Todo]()) { $0.append(Todo(title: "Eggs", done: true)) }
+        #expect(try await tester.read("todo", as: [Todo].self).map(\.title) == ["Milk", "Eggs"])
+        #expect(try await tester.update("todo", default: [Todo]()) { _ in } == .unchanged)
+    }
+
+    @Test func `of a value starts from its default and stops at what does not decode`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        try tester.update("new", default: 41) { $0 += 1 }
+        #expect(try tester.read("new", as: Int.self) == 42)
+        try sample.temporary.put("{broken", at: "new")
+        #expect(code { try tester.update("new", default: 0) { $0 += 1 } } == .invalidContent)
+        #expect(code { try tester.read("new", as: Int.self) } == .invalidContent)
+        #expect(code { try tester.write(Double.nan, to: "new") } == .invalidContent)
+        #expect(try sample.temporary.content(of: "new") == "{broken")
+    }
+
+    @Test func `of bytes gets what is there, or nil`() throws {
+        let tester = try SampleContainer()
+        let blocking = tester.coordinator().blocking
+        #expect(try blocking.updateBytes("a") { ($0 ?? [7]) + [1] } == .written(1))
+        #expect(try blocking.updateBytes("a") { ($0 ?? [7]) + [2] } == .written(2))
+        #expect(try blocking.readBytes("a") == [7, 1, 2])
+    }
+
+    @Test func `whose closure throws changes nothing and gives its lease back`() throws {
+        struct Mine: Error {}
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [1], to: "a")
+        #expect(throws: Mine.self) { try tester.updateBytes("a") { _ in throw Mine() } }
+        #expect(try tester.write(bytes: [2], to: "a", timeout: .zero) == .written(2))
+        #expect(try sample.holding().isEmpty)
+    }
+
+    @Test(arguments: [0o640, 0o600, 0o755, 0o400, 0o2664] as [UInt32])
+    func `keeps the mode of what it replaces`(mode: UInt32) throws {
+        let sample = try SampleContainer()
+        try sample.temporary.put("old", at: "file", mode: mode)
+        let tester = sample.coordinator()
+        #expect(try tester.blocking.write(bytes: Array("new".utf8), to: "file") == .written(1))
+        #expect(try sample.temporary.status(of: "file").permissions == mode)
+        #expect(try sample.temporary.content(of: "file") == "new")
+    }
+
+    @Test func `with a mode of its own sets it, also where the bytes are the same`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [1], to: "file", mode: 0o640)
+        #expect(try sample.temporary.status(of: "file").permissions == 0o640)
+        #expect(try tester.write(bytes: [1], to: "file", mode: 0o600) == .written(2))
+        #expect(try sample.temporary.status(of: "file").permissions == 0o600)
+        #expect(try tester.write(bytes: [1], to: "file", mode: 0o600) == .unchanged)
+    }
+
+    @Test func `makes the folders on its way, each with its record`() throws {
+        let sample = try SampleContainer()
+        #expect(try sample.coordinator().blocking.write(bytes: [1], to: "a/b/c") == .written(3))
+        #expect(try sample.history() == ["created a", "created a/b", "created a/b/c"])
+        #expect(try sample.coordinator().blocking.readBytes("a/b/c") == [1])
+    }
+
+    @Test func `leaves nothing in staging and nothing pending`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        for number in 0..<20 { _ = try tester.write(bytes: [UInt8(number)], to: "a/file-\(number % 3)") }
+        #expect(code { try tester.write(bytes: [1], to: "a") } == .wrongType)
+        #expect(try sample.temporary.open(".group/staging", [.reading, .folder]).entryNames().isEmpty)
+        #expect(sample.container.member.roster.slotsWithPending().isEmpty)
+    }
+
+    @Test func `breaks a hard link: the other name keeps the old content`() throws {
+        let sample = try SampleContainer()
+        try sample.temporary.put("old", at: "file")
+        try sample.temporary.run("ln", "file", "other")
+        _ = try sample.coordinator().blocking.write(bytes: [1], to: "file")
+        #expect(try sample.temporary.content(of: "other") == "old")
+    }
+
+    @Test func `says who made it`() throws {
+        let sample = try SampleContainer()
+        _ = try sample.coordinator("the app").blocking.write(bytes: [1], to: "file")
+        var follower = try sample.container.recordedChanges(since: .start)
+        let change = try #require(try follower.next(timeout: .zero))
+        #expect(change.by == Change.Author(processIdentifier: processIdentifier(), purpose: "the app"))
+        #expect(change.isCoordinated && change.size == 1 && change.type == .file)
+    }
+}

@@ -1,0 +1,78 @@
+import SystemCalls
+import Testing
+
+@testable import GroupContainer
+
+/// A container in a temporary folder.
+struct SampleContainer {
+    let temporary: TemporaryFolder
+    let container: Container
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        container = try Container(path: temporary.path, creating: true)
+    }
+
+    func coordinator(_ purpose: String = "tester") -> Coordinator { container.coordinator(purpose: purpose) }
+
+    /// What the members wait for.
+    func waiting() throws -> [ContainerStatus.Access] {
+        try container.status().members.flatMap(\.accesses).filter(\.isWaiting)
+    }
+
+    func holding() throws -> [ContainerStatus.Access] {
+        try container.status().members.flatMap(\.accesses).filter { !$0.isWaiting }
+    }
+
+    func isWanted(_ path: ItemPath) throws -> Bool {
+        let block = LeaseBlock(try path.location(for: "test"), key: container.member.hashKey)
+        return container.member.roster.isWanted(bucket: block.bucket)
+    }
+
+    /// As the journal has it: kind and path.
+    func history(since cursor: Cursor? = nil) throws -> [String] {
+        var follower = try container.recordedChanges(since: cursor.map { .cursor($0) } ?? .start)
+        var lines: [String] = []
+        while let change = try follower.next(timeout: .zero) { lines.append("\(change.kind.name) \(change.path)") }
+        return lines
+    }
+}
+
+/// A lease that another thread holds until it is told to let go.
+final class HeldLease: Sendable {
+    private let granted = Event()
+    private let released = Event()
+    private let side: Side<Void>
+
+    init(_ coordinator: Coordinator, _ intents: AccessIntent...) {
+        side = Side { [granted, released] in
+            try coordinator.blocking.coordinate(intents, operation: "hold", .relaxed, patience) { _ in
+                granted.happen()
+                _ = released.await()
+            }
+        }
+        _ = granted.await()
+    }
+
+    func end() throws {
+        released.happen()
+        try side.answer()
+    }
+}
+
+/// The code of the error that is thrown; nil and an issue if none is.
+func code<Answer>(_ location: SourceLocation = #_sourceLocation, of body: () throws -> Answer)
+    -> CoordinationError.Code?
+{
+    #expect(throws: CoordinationError.self, sourceLocation: location) { _ = try body() }?.code
+}
+
+/// Waits for what nothing announces, in a task.
+func eventually(_ isTrue: () throws -> Bool) async rethrows -> Bool {
+    let end = monotonicNanoseconds() + 20_000_000_000
+    while monotonicNanoseconds() < end {
+        if try isTrue() { return true }
+        await Task.yield()
+    }
+    return false
+}
