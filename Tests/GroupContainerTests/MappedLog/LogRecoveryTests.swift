@@ -69,11 +69,14 @@ struct `Recovery after a boot` {
         for reader in [log, try folder.open(incarnation: 2)] {
             #expect(try reader.entry(behind: places[2]) == nil)
             #expect(!reader.hasMore(behind: places[2]))
-            #expect(try reader.append(Array("x".utf8), exactlyAt: places[2]) == nil)
         }
+        // The end that was read is now the next file's start.
+        let place = try #require(try log.append(Array("exact".utf8), exactlyAt: places[2]))
+        #expect(place.file == 2)
+        #expect(try log.append(Array("late".utf8), exactlyAt: places[2]) == nil)
         try log.append("new")
         #expect(log.hasMore(behind: places[2]))
-        #expect(try log.texts(behind: places[2]) == ["new"])
+        #expect(try log.texts(behind: places[2]) == ["exact", "new"])
     }
 
     @Test(arguments: [0, 5, 12, 30])
