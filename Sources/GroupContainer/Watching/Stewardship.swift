@@ -57,13 +57,15 @@ final class Stewardship: Sendable {
     private func apply() {
         let present = member.roster.map.load64(RosterLayout.term)
         guard let handle = try? member.lockFile.borrow() else { return }
-        let waiter = try? LockWaiter([LockWaiter.Step(.exclusive, Self.byte(present))], on: handle.descriptor.number) {
-            outcome in
-            if outcome == .granted { self.accept(after: present) } else { self.member.lockFile.giveBack(handle) }
-        }
-        let isOver = state.withLock { state in
+        // Under the lock: the wait's thread may be granted the byte before this one goes on, and looks for the handle.
+        let (waiter, isOver) = state.withLock { state in
+            let waiter = try? LockWaiter(
+                [LockWaiter.Step(.exclusive, Self.byte(present))], on: handle.descriptor.number
+            ) { outcome in
+                if outcome == .granted { self.accept(after: present) } else { self.member.lockFile.giveBack(handle) }
+            }
             (state.handle, state.waiter) = (handle, waiter)
-            return state.isOver
+            return (waiter, state.isOver)
         }
         if isOver { waiter?.cancel() }
     }
@@ -87,8 +89,15 @@ final class Stewardship: Sendable {
         member.roster.map.store64(RosterLayout.steward, UInt64(member.roster.slot + 1))
         // Those who queue here find a later term and queue there.
         _ = try? handle.descriptor.tryLock(.none, Self.byte(present))
-        state.withLock { $0.term = next }
-        Hub.shared.adopt(self)
+        // Under the lock: who ends it meanwhile finds no office yet, or one that the hub knows of.
+        let isTooLate = state.withLock { state in
+            if !state.isOver {
+                state.term = next
+                Hub.shared.adopt(self)
+            }
+            return state.isOver
+        }
+        if isTooLate { resign() }
     }
 
     /// Gives the office up; the next candidate gets it. On the hub's thread, or when it never came to it.
