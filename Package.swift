@@ -83,6 +83,8 @@ let package = Package(
             name: "FaultTests",
             dependencies: ["GroupContainer", "SystemCalls", "CLinux", "groupctl", "watch-group", "test-member"],
             swiftSettings: strict),
+        .testTarget(
+            name: "GroupContainerTests", dependencies: ["GroupContainer", "SystemCalls"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -43,7 +43,7 @@ extension FileDescriptor {
         _ name: [UInt8], to newName: [UInt8], in folder: borrowing FileDescriptor, replacing: Bool
     ) throws(Errno) {
         let (from, to) = (number, folder.number)
-        _ = try check {
+        _ = try retryingOnInterrupt {
             unsafe withCString(name) { old in
                 unsafe withCString(newName) { new in unsafe clinux_renameat2(from, old, to, new, replacing ? 0 : 1) }
             }

@@ -66,9 +66,11 @@ func changes(_ run: inout CommandRun) throws -> ExitStatus {
         origin = .cursor(cursor)
     }
     let container = try run.openContainer()
-    try container.noteUncoordinatedChanges()
+    // A journal that is damaged ends the comparison; what is good of it is printed nonetheless.
+    let comparison = Result { try container.noteUncoordinatedChanges() }
     var follower = try container.recordedChanges(since: origin)
     let text = ChangeText(run.options)
     while let change = try follower.next(timeout: .zero) { try run.output.writeLine(text.line(change)) }
+    try comparison.get()
     return .success
 }

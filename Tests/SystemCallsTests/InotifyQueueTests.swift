@@ -1,9 +1,10 @@
 import SystemCalls
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(2)))
+/// Each in a process of its own: one that follows a container, as other tests do here, has a queue already.
+@Suite(.timeLimit(.minutes(2)))
 struct `An inotify queue` {
-    /// A queue and what to wait with. As long as it lives, no other test has a queue.
+    /// A queue and what to wait with.
     struct Watcher {
         let queue: InotifyQueue
         let poller: Poller
@@ -32,173 +33,185 @@ struct `An inotify queue` {
         }
     }
 
-    private static func output(of words: [String], _ input: borrowing FileDescriptor) throws -> String {
-        let pipe = try Pipe()
-        let reading = try pipe.reading.duplicate()
-        let child = try ChildProcess(
-            words.map { Array($0.utf8) }, input: input, output: pipe.writing, diesWithParent: false)
-        _ = consume pipe
-        let output = try reading.readAll()
-        _ = try child.wait()
-        return String(decoding: output, as: UTF8.self)
+    @Test func `tells of a file's life in order, its two names joined by a cookie`() async {
+        await #expect(processExitsWith: .success) {
+            let temporary = try TemporaryFolder()
+            let watcher = try Watcher()
+            let watch = try watcher.queue.watch(temporary.folder)
+
+            let file = try temporary.open("hello")
+            try file.writeAll([1])
+            try file.setMode(0o644)
+            _ = consume file
+            try temporary.folder.rename(hello, to: other, in: temporary.folder, replacing: false)
+            try temporary.folder.unlink(other)
+
+            let events = try watcher.events(until: .removed)
+            let kinds: [InotifyEvent.Kinds] = [
+                .created, .modified, .attributesChanged, .closedAfterWriting, .movedFrom, .movedTo, .removed,
+            ]
+            #expect(events.map(\.kinds) == kinds)
+            #expect(events.map(\.name) == Array(repeating: hello, count: 5) + [other, other])
+            #expect(events.allSatisfy { $0.watch == watch })
+            let cookies = events.map(\.cookie)
+            #expect(cookies[4] != 0 && cookies[4] == cookies[5])
+            #expect(cookies.filter { $0 != 0 }.count == 2)
+        }
     }
 
-    private static let hello = Array("hello".utf8)
-    private static let other = Array("other".utf8)
-
-    @Test func `tells of a file's life in order, its two names joined by a cookie`() throws {
-        let temporary = try TemporaryFolder()
-        let watcher = try Watcher()
-        let watch = try watcher.queue.watch(temporary.folder)
-
-        let file = try temporary.open("hello")
-        try file.writeAll([1])
-        try file.setMode(0o644)
-        _ = consume file
-        try temporary.folder.rename(Self.hello, to: Self.other, in: temporary.folder, replacing: false)
-        try temporary.folder.unlink(Self.other)
-
-        let events = try watcher.events(until: .removed)
-        let kinds: [InotifyEvent.Kinds] = [
-            .created, .modified, .attributesChanged, .closedAfterWriting, .movedFrom, .movedTo, .removed,
-        ]
-        #expect(events.map(\.kinds) == kinds)
-        #expect(events.map(\.name) == Array(repeating: Self.hello, count: 5) + [Self.other, Self.other])
-        #expect(events.allSatisfy { $0.watch == watch })
-        let cookies = events.map(\.cookie)
-        #expect(cookies[4] != 0 && cookies[4] == cookies[5])
-        #expect(cookies.filter { $0 != 0 }.count == 2)
+    @Test func `does not hear its own listing and reading`() async {
+        await #expect(processExitsWith: .success) {
+            let temporary = try TemporaryFolder()
+            try temporary.create(hello)
+            let watcher = try Watcher()
+            _ = try watcher.queue.watch(temporary.folder)
+            _ = try temporary.folder.entryNames()
+            _ = try FileDescriptor.open(hello, in: temporary.folder, .reading).readAll()
+            #expect(try watcher.queue.drain() == [])
+        }
     }
 
-    @Test func `does not hear its own listing and reading`() throws {
-        let temporary = try TemporaryFolder()
-        try temporary.create(Self.hello)
-        let watcher = try Watcher()
-        _ = try watcher.queue.watch(temporary.folder)
-        _ = try temporary.folder.entryNames()
-        _ = try FileDescriptor.open(Self.hello, in: temporary.folder, .reading).readAll()
-        #expect(try watcher.queue.drain() == [])
+    @Test func `knows a folder that it watches already`() async {
+        await #expect(processExitsWith: .success) {
+            let temporary = try TemporaryFolder()
+            let queue = try InotifyQueue()
+            #expect(try queue.watch(temporary.folder) == queue.watch(temporary.folder))
+        }
     }
 
-    @Test func `knows a folder that it watches already`() throws {
-        let temporary = try TemporaryFolder()
-        let queue = try InotifyQueue()
-        #expect(try queue.watch(temporary.folder) == queue.watch(temporary.folder))
+    @Test func `watches folders only`() async {
+        await #expect(processExitsWith: .success) {
+            let temporary = try TemporaryFolder()
+            let file = try temporary.open("hello")
+            let queue = try InotifyQueue()
+            #expect(throws: Errno.notAFolder) { try queue.watch(file) }
+        }
     }
 
-    @Test func `watches folders only`() throws {
-        let temporary = try TemporaryFolder()
-        let file = try temporary.open("hello")
-        let queue = try InotifyQueue()
-        #expect(throws: Errno.notAFolder) { try queue.watch(file) }
+    @Test func `ends the watch of a folder that was removed, once nobody has it open`() async {
+        await #expect(processExitsWith: .success) {
+            let temporary = try TemporaryFolder()
+            try temporary.folder.makeFolder(hello, mode: 0o700)
+            let watcher = try Watcher()
+            let outer = try watcher.queue.watch(temporary.folder)
+            let folder = try FileDescriptor.open(hello, in: temporary.folder, [.placeOnly, .folder])
+            let inner = try watcher.queue.watch(folder)
+
+            try temporary.folder.unlink(hello, folder: true)
+            let removal = InotifyEvent(watch: outer, kinds: [.removed, .isFolder], name: hello)
+            let before = try watcher.queue.drain()
+            #expect(before.contains(removal))
+            #expect(!before.contains { $0.kinds.contains(.watchedRemoved) })
+
+            _ = consume folder
+            let after = try watcher.events(until: .ignored)
+            #expect(after == [.init(watch: inner, kinds: .watchedRemoved), .init(watch: inner, kinds: .ignored)])
+        }
     }
 
-    @Test func `ends the watch of a folder that was removed, once nobody has it open`() throws {
-        let temporary = try TemporaryFolder()
-        try temporary.folder.makeFolder(Self.hello, mode: 0o700)
-        let watcher = try Watcher()
-        let outer = try watcher.queue.watch(temporary.folder)
-        let folder = try FileDescriptor.open(Self.hello, in: temporary.folder, [.placeOnly, .folder])
-        let inner = try watcher.queue.watch(folder)
-
-        try temporary.folder.unlink(Self.hello, folder: true)
-        let removal = InotifyEvent(watch: outer, kinds: [.removed, .isFolder], name: Self.hello)
-        let before = try watcher.queue.drain()
-        #expect(before.contains(removal))
-        #expect(!before.contains { $0.kinds.contains(.watchedRemoved) })
-
-        _ = consume folder
-        let after = try watcher.events(until: .ignored)
-        #expect(after == [.init(watch: inner, kinds: .watchedRemoved), .init(watch: inner, kinds: .ignored)])
+    @Test func `tells when a watched folder is moved`() async {
+        await #expect(processExitsWith: .success) {
+            let temporary = try TemporaryFolder()
+            try temporary.folder.makeFolder(hello, mode: 0o700)
+            let watcher = try Watcher()
+            let watch = try watcher.queue.watch(
+                FileDescriptor.open(hello, in: temporary.folder, [.placeOnly, .folder]))
+            try temporary.folder.rename(hello, to: other, in: temporary.folder, replacing: false)
+            let events = try watcher.events(until: .watchedMoved)
+            #expect(events.map(\.watch) == [watch])
+        }
     }
 
-    @Test func `tells when a watched folder is moved`() throws {
-        let temporary = try TemporaryFolder()
-        try temporary.folder.makeFolder(Self.hello, mode: 0o700)
-        let watcher = try Watcher()
-        let watch = try watcher.queue.watch(
-            FileDescriptor.open(Self.hello, in: temporary.folder, [.placeOnly, .folder]))
-        try temporary.folder.rename(Self.hello, to: Self.other, in: temporary.folder, replacing: false)
-        let events = try watcher.events(until: .watchedMoved)
-        #expect(events.map(\.watch) == [watch])
-    }
-
-    @Test func `ends a watch that is taken back, also twice`() throws {
-        let temporary = try TemporaryFolder()
-        let watcher = try Watcher()
-        let watch = try watcher.queue.watch(temporary.folder)
-        watcher.queue.unwatch(watch)
-        watcher.queue.unwatch(watch)
-        try temporary.create(Self.hello)
-        #expect(try watcher.events(until: .ignored) == [.init(watch: watch, kinds: .ignored)])
+    @Test func `ends a watch that is taken back, also twice`() async {
+        await #expect(processExitsWith: .success) {
+            let temporary = try TemporaryFolder()
+            let watcher = try Watcher()
+            let watch = try watcher.queue.watch(temporary.folder)
+            watcher.queue.unwatch(watch)
+            watcher.queue.unwatch(watch)
+            try temporary.create(hello)
+            #expect(try watcher.events(until: .ignored) == [.init(watch: watch, kinds: .ignored)])
+        }
     }
 
     @Test(arguments: [[0xff, 0xfe], [0x0a], Array(repeating: 0x80, count: 255)] as [[UInt8]])
-    func `leaves a name as it is`(name: [UInt8]) throws {
-        let temporary = try TemporaryFolder()
-        let watcher = try Watcher()
-        _ = try watcher.queue.watch(temporary.folder)
-        try temporary.create(name)
-        #expect(try watcher.events(until: .closedAfterWriting).map(\.name) == [name, name])
-    }
-
-    @Test func `loses none of 5,000 files in a burst, and keeps nothing back`() throws {
-        let temporary = try TemporaryFolder()
-        let watcher = try Watcher()
-        _ = try watcher.queue.watch(temporary.folder)
-        let names = (0..<5000).map { Array("file-\($0)".utf8) }
-        for name in names { try temporary.create(name) }
-        // One drain, because all has happened: what the library keeps in its buffer, the descriptor does not show.
-        let events = try watcher.queue.drain()
-        #expect(events.filter { $0.kinds == .created }.map(\.name) == names)
-        #expect(events.filter { $0.kinds == .closedAfterWriting }.map(\.name) == names)
-        #expect(try watcher.poller.wait(nanoseconds: 0) == false)
-    }
-
-    @Test func `says that it overflowed, and goes on`() throws {
-        let temporary = try TemporaryFolder()
-        let watcher = try Watcher()
-        let watch = try watcher.queue.watch(temporary.folder)
-        for number in 0..<20_000 { try temporary.create(Array("file-\(number)".utf8)) }
-        let events = try watcher.queue.drain()
-        #expect(events.last == .init(watch: -1, kinds: .overflow))
-        #expect(events.filter { $0.kinds == .overflow }.count == 1)
-
-        try temporary.create(Self.hello)
-        let created = InotifyEvent(watch: watch, kinds: .created, name: Self.hello)
-        #expect(try watcher.events(until: .closedAfterWriting).first == created)
-    }
-
-    @Test func `begins with nothing, and without the watches of the one before`() throws {
-        let temporary = try TemporaryFolder()
-        do {
+    func `leaves a name as it is`(name: [UInt8]) async {
+        await #expect(processExitsWith: .success) { [name] in
+            let temporary = try TemporaryFolder()
             let watcher = try Watcher()
             _ = try watcher.queue.watch(temporary.folder)
-            try temporary.create(Self.hello)
+            try temporary.create(name)
+            #expect(try watcher.events(until: .closedAfterWriting).map(\.name) == [name, name])
         }
-        let watcher = try Watcher()
-        #expect(try watcher.queue.drain() == [])
-        try temporary.create(Self.other)
-        #expect(try watcher.queue.drain() == [])
-        _ = try watcher.queue.watch(temporary.folder)
-        try temporary.folder.unlink(Self.other)
-        #expect(try watcher.events(until: .removed).map(\.name) == [Self.other])
     }
 
-    @Test func `is not inherited by a program that is started`() throws {
-        let queue = try InotifyQueue()
-        let input = try FileDescriptor.open(path: Array("/dev/null".utf8), .reading)
-        let listing = try Self.output(of: ["ls", "-l", "/proc/self/fd"], input)
-        #expect(listing.contains("/dev/null"))
-        #expect(!listing.contains("inotify"))
-        _ = try queue.drain()
+    @Test func `loses none of 5,000 files in a burst, and keeps nothing back`() async {
+        await #expect(processExitsWith: .success) {
+            let temporary = try TemporaryFolder()
+            let watcher = try Watcher()
+            _ = try watcher.queue.watch(temporary.folder)
+            let names = (0..<5000).map { Array("file-\($0)".utf8) }
+            for name in names { try temporary.create(name) }
+            // One drain, because all has happened: what the library keeps in its buffer, the descriptor does not show.
+            let events = try watcher.queue.drain()
+            #expect(events.filter { $0.kinds == .created }.map(\.name) == names)
+            #expect(events.filter { $0.kinds == .closedAfterWriting }.map(\.name) == names)
+            #expect(try watcher.poller.wait(nanoseconds: 0) == false)
+        }
+    }
+
+    @Test func `says that it overflowed, and goes on`() async {
+        await #expect(processExitsWith: .success) {
+            let temporary = try TemporaryFolder()
+            let watcher = try Watcher()
+            let watch = try watcher.queue.watch(temporary.folder)
+            for number in 0..<20_000 { try temporary.create(Array("file-\(number)".utf8)) }
+            let events = try watcher.queue.drain()
+            #expect(events.last == .init(watch: -1, kinds: .overflow))
+            #expect(events.filter { $0.kinds == .overflow }.count == 1)
+
+            try temporary.create(hello)
+            let created = InotifyEvent(watch: watch, kinds: .created, name: hello)
+            #expect(try watcher.events(until: .closedAfterWriting).first == created)
+        }
+    }
+
+    @Test func `begins with nothing, and without the watches of the one before`() async {
+        await #expect(processExitsWith: .success) {
+            let temporary = try TemporaryFolder()
+            do {
+                let watcher = try Watcher()
+                _ = try watcher.queue.watch(temporary.folder)
+                try temporary.create(hello)
+            }
+            let watcher = try Watcher()
+            #expect(try watcher.queue.drain() == [])
+            try temporary.create(other)
+            #expect(try watcher.queue.drain() == [])
+            _ = try watcher.queue.watch(temporary.folder)
+            try temporary.folder.unlink(other)
+            #expect(try watcher.events(until: .removed).map(\.name) == [other])
+        }
+    }
+
+    @Test func `is not inherited by a program that is started`() async {
+        await #expect(processExitsWith: .success) {
+            let queue = try InotifyQueue()
+            let input = try FileDescriptor.open(path: Array("/dev/null".utf8), .reading)
+            let listing = try output(of: ["ls", "-l", "/proc/self/fd"], input)
+            #expect(listing.contains("/dev/null"))
+            #expect(!listing.contains("inotify"))
+            _ = try queue.drain()
+        }
     }
 
     #if InotifyTools
-        @Test func `is alone in its process`() throws {
-            let first = try InotifyQueue()
-            #expect(throws: Errno.busy) { try InotifyQueue() }
-            _ = try first.drain()
+        @Test func `is alone in its process`() async {
+            await #expect(processExitsWith: .success) {
+                let first = try InotifyQueue()
+                #expect(throws: Errno.busy) { try InotifyQueue() }
+                _ = try first.drain()
+            }
         }
 
         @Test func `rather fails than lets the library have a descriptor that select cannot`() async {
@@ -214,6 +227,20 @@ struct `An inotify queue` {
             }
         }
     #endif
+}
+
+private let hello = Array("hello".utf8)
+private let other = Array("other".utf8)
+
+private func output(of words: [String], _ input: borrowing FileDescriptor) throws -> String {
+    let pipe = try Pipe()
+    let reading = try pipe.reading.duplicate()
+    let child = try ChildProcess(
+        words.map { Array($0.utf8) }, input: input, output: pipe.writing, diesWithParent: false)
+    _ = consume pipe
+    let output = try reading.readAll()
+    _ = try child.wait()
+    return String(decoding: output, as: UTF8.self)
 }
 
 /// Descriptors, to have many of them.

@@ -20,8 +20,20 @@ func append(to container: String, count: Int, tag: String) throws {
 func write(to container: String, _ path: ItemPath, count: Int) throws {
     let coordinator = try Container(path: container).coordinator(purpose: "test-member").blocking
     for number in stride(from: 1, through: count, by: 1) {
-        let outcome = try coordinator.write(bytes: Array("\(number)\n".utf8), to: path, .relaxed)
+        let outcome = try coordinator.write(bytes: Array("\(getpid()) \(number)".utf8), to: path, .relaxed)
         if case .written(let generation) = outcome { say("\(generation)") }
+    }
+}
+
+func writeDurably(to container: String, _ path: ItemPath, count: Int) throws {
+    let coordinator = try Container(path: container).coordinator(purpose: "test-member").blocking
+    for number in stride(from: 1, through: count, by: 1) {
+        do {
+            let outcome = try coordinator.write(bytes: Array("\(number)\n".utf8), to: path, .durable)
+            if case .written(let generation) = outcome { say("\(generation)") }
+        } catch let error as CoordinationError {
+            say(error.code.rawValue)
+        }
     }
 }
 

@@ -5,7 +5,9 @@ import SystemCalls
 
 let usage = """
     usage: test-member append CONTAINER N TAG     append N raw records named TAG/1, TAG/2, …; print each number
-           test-member write CONTAINER PATH N     write 1 to N, relaxed; print each generation
+           test-member write CONTAINER PATH N     write "PROCESS 1" to "PROCESS N", relaxed; print each generation
+           test-member write-durably CONTAINER PATH N
+                                                  the same, durable; what fails is named instead
            test-member hold CONTAINER PATH        hold it for writing until the input ends; obey `close-lock`
            test-member fork-hold CONTAINER PATH stays|ends
                                                   hold it, fork without exec; the child tries to write, then stays
@@ -18,6 +20,7 @@ do {
     switch (words.dropFirst().first, words.count) {
     case ("append", 5): try append(to: words[2], count: Int(words[3]) ?? 0, tag: words[4])
     case ("write", 5): try write(to: words[2], ItemPath(words[3]), count: Int(words[4]) ?? 0)
+    case ("write-durably", 5): try writeDurably(to: words[2], ItemPath(words[3]), count: Int(words[4]) ?? 0)
     case ("hold", 4): try hold(words[2], ItemPath(words[3]))
     case ("fork-hold", 5): try forkAndHold(words[2], ItemPath(words[3]), childStays: words[4] == "stays")
     default:

@@ -131,6 +131,12 @@ package final class Command {
         return lines
     }
 
+    /// Whether the process has ended; does not wait.
+    package var hasEnded: Bool {
+        var entry = pollfd(fd: life, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&entry, 1, 0) > 0
+    }
+
     /// Waits for the process alone: what it started may live on.
     package func end(within bound: Duration = patience) async throws -> Int32 {
         let deadline = ContinuousClock.now + bound

@@ -39,7 +39,7 @@ struct `Of a file that is changed without coordination, the stream tells` {
         #expect(try await watched.told(by: "printf two 1<> f") == ["modified f"])
     }
 
-    @Test(arguments: ["chmod 600 f", "touch f", "touch -d 2001-01-01 f", "printf same 1<> f", "ln f ../other-name"])
+    @Test(arguments: ["chmod 600 f", "touch f", "touch -d 2001-01-01 f", "printf same 1<> f"])
     func `that it was touched, and nothing else, when its content stays`(script: String) async throws {
         let watched = try await WatchedContainer("printf same > f; chmod 644 f")
         #expect(try await watched.told(by: script) == ["touched f"])

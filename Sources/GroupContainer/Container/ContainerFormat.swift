@@ -7,6 +7,8 @@ struct ContainerFormat: Codable, Equatable, Sendable {
     var format: Int
     /// 32 hexadecimal digits, drawn at random.
     var container: String
+    /// What its logs carry: the `container` of the first in a line of copies; none where that is this one.
+    var origin: String?
     /// The group identifier that it was created by; none for one that is named by its path.
     var identifier: String?
     /// The inode of the lock file: where it differs, the container was copied or restored.
@@ -47,7 +49,7 @@ struct ContainerFormat: Codable, Equatable, Sendable {
                 advice: "use a newer version of this program; nothing was changed")
         }
         guard let format = try? JSONDecoder().decode(ContainerFormat.self, from: Data(content)), format.format >= 1,
-            format.containerBytes != nil, format.key != nil
+            format.containerBytes != nil, format.originBytes != nil, format.key != nil
         else { throw .damaged(label, operation: "open", "a field of it is missing or malformed") }
         return format
     }
@@ -75,6 +77,16 @@ struct ContainerFormat: Codable, Equatable, Sendable {
     }
 
     var containerBytes: [UInt8]? { Self.sixteen(container) }
+    var originBytes: [UInt8]? { Self.sixteen(origin ?? container) }
+
+    /// The same for a copy: cursors of the one have no place in the other.
+    func adopted(lockInode: UInt64) -> ContainerFormat {
+        var copy = self
+        copy.origin = origin ?? container
+        copy.container = Hexadecimal.encode(randomBytes(16))
+        copy.lockInode = lockInode
+        return copy
+    }
 
     var key: SipHash? {
         guard let bytes = Self.sixteen(hashKey) else { return nil }

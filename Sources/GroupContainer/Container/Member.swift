@@ -97,13 +97,15 @@ final class Member: Sendable {
         if creation != nil { try lockFile.probe() }
         let open = try Roster.open(in: folder.group, fileMode: folder.fileMode)
         let isAlone = try translating(".group/roster", "open") { () throws(Errno) in try !open.hasLiveMember() }
-        let format = try settleFormat(folder, lockFile, creation, isAlone: isAlone)
-        guard let hashKey = format.key, let container = format.containerBytes else {
+        let (format, isCopy) = try settleFormat(folder, lockFile, creation, isAlone: isAlone)
+        guard let hashKey = format.key, let container = format.containerBytes, let origin = format.originBytes else {
             throw .damaged(".group/format", operation: "open", "a field of it is malformed")
         }
         if isAlone {
             let boot = try translating(".group/roster", "open") { () throws(Errno) in try bootIdentifier() }
-            open.renewIncarnation(boot: boot, mount: mount)
+            // Its files may have been copied while they were written.
+            open.renewIncarnation(boot: boot, mount: mount, always: isCopy)
+            if isCopy { try format.write(in: folder.group, mode: folder.fileMode) }
         }
         let free = try translating(".group/roster", "join") { () throws(Errno) in try open.takeFreeSlot() }
         guard let (slot, needsRepair) = free else {
@@ -114,7 +116,7 @@ final class Member: Sendable {
         let incarnation = open.incarnation
         let roster = Roster(open, slot: slot, nonce: randomWord())
         let surroundings = MappedLog.Surroundings(
-            container: container, incarnation: incarnation, slot: slot, fileMode: folder.fileMode,
+            container: origin, incarnation: incarnation, slot: slot, fileMode: folder.fileMode,
             wake: { [roster] in roster.wake(Roster.journalWord) })
         let log = try MappedLog(name: "journal", folder: try folder.ownFolder("journal"), surroundings)
         if isAlone {
@@ -127,31 +129,30 @@ final class Member: Sendable {
         if needsRepair { try member.repair(slot: slot, hasRight: true) }
         if isAlone {
             // The notes of the dead are in staging too: what they left half done in other slots gets its record first.
-            for other in roster.slotsWithPending() where other != slot { try member.repair(slot: other, hasRight: false) }
+            for other in roster.slotsWithPending() where other != slot {
+                try member.repair(slot: other, hasRight: false)
+            }
             member.sweepStaging { _ in true }
         }
         try translating(".group/roster", "join") { () throws(Errno) in try roster.occupy(purpose: programName()) }
         return member
     }
 
-    /// Reads the format file; makes it, last of all, for a new container; gives a copied or restored one an identity of
-    /// its own.
+    /// Reads the format file; makes it for a new container; thinks up an identity of its own for a copied or restored
+    /// one, which its caller writes.
     private static func settleFormat(
         _ folder: GroupFolder, _ lockFile: LockFile, _ creation: Creation?, isAlone: Bool
-    ) throws(CoordinationError) -> ContainerFormat {
-        guard var format = try ContainerFormat.read(in: folder.group) else {
+    ) throws(CoordinationError) -> (ContainerFormat, isCopy: Bool) {
+        guard let format = try ContainerFormat.read(in: folder.group) else {
             guard let creation else { throw .damaged(".group/format", operation: "open", "it vanished") }
             let new = ContainerFormat(identifier: creation.identifier, lockInode: lockFile.inode)
             try new.write(in: folder.group, mode: folder.fileMode)
-            return new
+            return (new, false)
         }
-        if format.lockInode == lockFile.inode { return format }
+        if format.lockInode == lockFile.inode { return (format, false) }
         if !isAlone {
             throw .damaged(".group/lock", operation: "open", "the lock file was replaced while members are alive")
         }
-        let adopted = ContainerFormat(identifier: format.identifier, lockInode: lockFile.inode)
-        (format.container, format.lockInode) = (adopted.container, adopted.lockInode)
-        try format.write(in: folder.group, mode: folder.fileMode)
-        return format
+        return (format.adopted(lockInode: lockFile.inode), true)
     }
 }

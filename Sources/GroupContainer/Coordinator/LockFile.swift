@@ -48,6 +48,9 @@ final class LockFile: Sendable {
             found = try file.status().inode
             descriptor = try Handle(file)
         } catch {
+            if error == .noSuchEntry {
+                throw .damaged(".group/lock", operation: "open", "the lock file was removed while members are alive")
+            }
             throw CoordinationError(error, item: ".group/lock", operation: "open")
         }
         // Locks on another file would exclude nobody.

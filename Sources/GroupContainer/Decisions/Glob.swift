@@ -9,27 +9,36 @@ struct Glob: Equatable, Sendable {
     private let segments: [Segment]
 
     init(_ pattern: [UInt8]) {
-        segments = pattern.split(separator: UInt8(ascii: "/")).map { part in
+        var segments: [Segment] = pattern.split(separator: UInt8(ascii: "/")).map { part in
             part.elementsEqual("**".utf8) ? .anyFolders : .component(Array(part))
         }
+        // `a/**` means what is below `a`, not `a` itself.
+        if segments.last == .anyFolders { segments.append(.component([UInt8(ascii: "*")])) }
+        self.segments = segments
     }
 
-    /// Time at most the product of both lengths for patterns without `**`; each `**` multiplies by the path's depth.
+    /// Time at most the product of both lengths, however many stars there are.
     func matches(_ path: [UInt8]) -> Bool {
-        Self.match(segments[...], path.split(separator: UInt8(ascii: "/"))[...])
-    }
-
-    private static func match(_ pattern: ArraySlice<Segment>, _ path: ArraySlice<ArraySlice<UInt8>>) -> Bool {
-        guard let first = pattern.first else { return path.isEmpty }
-        switch first {
-        case .anyFolders:
-            let rest = pattern.dropFirst()
-            // `a/**` means what is below `a`, not `a` itself.
-            if rest.isEmpty { return !path.isEmpty }
-            return (0...path.count).contains { match(rest, path.dropFirst($0)) }
-        case .component(let component):
-            guard let head = path.first, match(component[...], head) else { return false }
-            return match(pattern.dropFirst(), path.dropFirst())
+        var (pattern, path) = (segments[...], path.split(separator: UInt8(ascii: "/"))[...])
+        var retry: (pattern: ArraySlice<Segment>, path: ArraySlice<ArraySlice<UInt8>>)?
+        while true {
+            switch pattern.first {
+            case .anyFolders:
+                pattern = pattern.dropFirst()
+                retry = (pattern, path)
+                continue
+            case .component(let component):
+                if let name = path.first, Self.match(component[...], name) {
+                    (pattern, path) = (pattern.dropFirst(), path.dropFirst())
+                    continue
+                }
+            case nil:
+                if path.isEmpty { return true }
+            }
+            // The last `**` takes one component more. Those before it need not: what it takes, they could have.
+            guard let last = retry, !last.path.isEmpty else { return false }
+            (pattern, path) = (last.pattern, last.path.dropFirst())
+            retry = (pattern, path)
         }
     }
 

@@ -13,8 +13,9 @@ final class LogFile: Sendable {
     /// Where the file ended when its successor was made; nil while it is the last one, or its seal says it.
     let end: Int?
 
-    /// Everything before this place is committed or void. Guards nothing but itself: it saves scanning again.
-    private let resolved: Guarded<LogPosition>
+    /// Everything before these places, ascending, is committed or void; the last one is the furthest. It saves scanning again.
+    private let resolved: Guarded<[LogPosition]>
+    private static let stride = 65_536
 
     /// What a record needs besides its body.
     static func byteCount(bodyCount: Int) -> Int { 8 + (4 + bodyCount + 7) / 8 * 8 + 8 }
@@ -53,20 +54,21 @@ final class LogFile: Sendable {
             throw CoordinationError(error, item: name, operation: "map")
         }
         self.descriptor = descriptor
-        resolved = Guarded(LogPosition.start(of: header))
+        resolved = Guarded([LogPosition.start(of: header)])
     }
 
     var capacity: Int { map.size }
 
     /// The header word at a place, if the place can hold one.
     func reading(at offset: Int) throws(CoordinationError) -> LogHeader.Reading {
-        if map.isDamaged {
-            throw .damaged(name, operation: "read", "it was truncated, or its disk is full, while it was in use")
-        }
         guard offset >= LogFileHeader.size, offset <= capacity - 8, offset.isMultiple(of: 8) else {
             throw .damaged(name, operation: "read", "a record would lie outside of it, at byte \(offset)")
         }
         let reading = LogHeader.decode(map.load64(offset), place: offset, salt: header.salt)
+        // After the load, which may be the one that finds it out and reads a zero: that is no end of the log.
+        if map.isDamaged {
+            throw .damaged(name, operation: "read", "it was truncated, or its disk is full, while it was in use")
+        }
         switch reading {
         case .damaged: throw .damaged(name, operation: "read", "the record header at byte \(offset) is not one")
         case .record(let record) where record.state != .seal && offset + record.byteCount > capacity - 8:
@@ -103,14 +105,11 @@ final class LogFile: Sendable {
         return stored == checksum(of: body, at: offset) ? (body, stored) : nil
     }
 
-    /// The checksum of the record that ends at a place.
-    func checksum(before offset: Int) -> UInt64 { offset <= LogFileHeader.size ? 0 : map.load64(offset - 8) }
-
     /// Makes every record before `limit` committed or void, and counts: the position at `limit`, or at the end if that
-    /// comes first. What is reserved gets its time, then it is voided. Linear in the records since the last call.
+    /// comes first. What is reserved gets its time, then it is voided. Linear in the records since the last call, or, for
+    /// a place before that, in those of 64 KiB.
     func resolve(upTo limit: Int) throws(CoordinationError) -> LogPosition {
-        var place = resolved.withLock { $0 }
-        if place.offset >= limit { place = .start(of: header) }
+        var place = resolved.withLock { known in known.last { $0.offset <= limit } } ?? .start(of: header)
         while place.offset < limit {
             guard case .record(let record) = try reading(at: place.offset) else { break }
             if record.state == .seal { break }
@@ -118,12 +117,20 @@ final class LogFile: Sendable {
                 awaitOrVoid(record, at: place.offset)
                 continue
             }
-            if record.state == .committed && !record.isControl { place.sequence += 1 }
             place.offset += record.byteCount
+            // Not of a void, which its member may still be writing into.
+            if record.state == .committed {
+                place.checksum = map.load64(place.offset - 8)
+                if !record.isControl { place.sequence += 1 }
+            }
         }
-        place.checksum = checksum(before: place.offset)
         let reached = place
-        resolved.withLock { if reached.offset > $0.offset { $0 = reached } }
+        resolved.withLock { known in
+            guard let last = known.last, reached.offset > last.offset else { return }
+            // The furthest place moves on; every so often it is left standing as a milestone.
+            if known.count > 1, last.offset - known[known.count - 2].offset < Self.stride { known.removeLast() }
+            known.append(reached)
+        }
         return reached
     }
 
@@ -144,7 +151,7 @@ final class LogFile: Sendable {
 
     /// The first place from which on nothing is written, or that of the seal. Does not wait for reservations.
     func findEnd() throws(CoordinationError) -> (offset: Int, isSealed: Bool) {
-        var offset = resolved.withLock { $0.offset }
+        var offset = resolved.withLock { $0.last?.offset } ?? LogFileHeader.size
         while true {
             guard case .record(let record) = try reading(at: offset) else { return (offset, false) }
             if record.state == .seal { return (offset, true) }

@@ -9,7 +9,9 @@ extension MappedLog {
     /// one is allocated now.
     func ensureRoom() throws(CoordinationError) {
         let file = try last()
-        if try file.findEnd().offset < file.capacity / 4 * 3 { return }
+        let (offset, isSealed) = try file.findEnd()
+        if isSealed { _ = try successor(of: file, sealedAt: offset) }
+        if isSealed || offset < file.capacity / 4 * 3 { return }
         try translating("\(name)/spare", "allocate") { () throws(Errno) in
             if try folder.statusIfPresent(of: Self.spare) != nil { return }
             let name = try allocate()
@@ -24,7 +26,7 @@ extension MappedLog {
 
     /// Makes the file that follows `end`, or the first one. Returns the one that won.
     func makeFile(after end: LogPosition?) throws(CoordinationError) -> LogFile {
-        let number = (end?.file ?? 0) + 1
+        let number = (end?.file ?? 0) &+ 1
         let label = "\(name)/\(number).log"
         try translating(label, "create") { () throws(Errno) in
             var name = try claimSpare()

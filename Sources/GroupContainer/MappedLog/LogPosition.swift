@@ -5,7 +5,7 @@ struct LogPosition: Hashable, Sendable {
     var offset: Int
     /// How many counted records lie before it, in all files.
     var sequence: UInt64
-    /// Of the record before it in its file; 0 at a file's start.
+    /// Of the last committed record before it in its file; 0 where there is none.
     var checksum: UInt64
 
     static func start(of file: LogFileHeader) -> LogPosition {

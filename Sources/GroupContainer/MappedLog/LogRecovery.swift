@@ -19,6 +19,7 @@ extension MappedLog {
                 file.name, operation: "recover", "the record at byte \(place.offset) was on the disk and is broken now")
         }
         _ = try makeFile(after: place)
+        forget(file)
         let kept = (place.offset + 4_095) / 4_096 * 4_096
         if kept < file.capacity { file.descriptor.freeRange(start: kept, length: file.capacity - kept) }
     }

@@ -56,9 +56,9 @@ final class MappedLog: Sendable {
         guard let descriptor = try open(number) else { return nil }
         // The file after it says where it ends, as far as it ended by a recovery.
         var end: Int?
-        if let next = try open(number + 1) {
+        if let next = try open(number &+ 1) {
             end = Int(
-                clamping: try LogFile(name: "\(name)/\(number + 1).log", descriptor: next, end: nil).header.previousEnd)
+                clamping: try LogFile(name: "\(name)/\(number &+ 1).log", descriptor: next, end: nil).header.previousEnd)
         }
         let file = try LogFile(name: label, descriptor: descriptor, end: end)
         guard file.header.number == number, file.header.container == surroundings.container else {
@@ -72,6 +72,9 @@ final class MappedLog: Sendable {
         }
     }
 
+    /// Has it opened anew: it ends elsewhere now.
+    func forget(_ file: LogFile) { known.withLock { $0.files[file.header.number] = nil } }
+
     private func open(_ number: UInt64) throws(CoordinationError) -> FileDescriptor? {
         do throws(Errno) {
             return try FileDescriptor.open(Array("\(number).log".utf8), in: folder, .readingAndWriting)
@@ -81,29 +84,13 @@ final class MappedLog: Sendable {
         }
     }
 
-    /// The place behind everything that is written, after all before it is settled.
-    func end() throws(CoordinationError) -> LogPosition {
-        while true {
-            let file = try last()
-            let position = try file.resolve(upTo: .max)
-            guard case .record = try file.reading(at: position.offset) else { return position }
-            _ = try successor(of: file, endingAt: position)
-        }
-    }
-
-    /// The oldest place that is kept.
-    func start() throws(CoordinationError) -> LogPosition {
-        guard let number = try fileNumbers().first, let file = try file(number) else {
-            throw .damaged(name, operation: "open", "it has no file")
-        }
-        return .start(of: file.header)
-    }
-
-    /// The file behind one that is sealed; made, if nobody has yet.
-    func successor(of file: LogFile, endingAt end: LogPosition) throws(CoordinationError) -> LogFile {
-        if let next = try self.file(file.header.number + 1) { return next }
+    /// The file behind one that is sealed at a place; made, if nobody has yet. The seal is what makes it safe: nothing can
+    /// be appended to the old file any more.
+    func successor(of file: LogFile, sealedAt offset: Int) throws(CoordinationError) -> LogFile {
+        if let next = try self.file(file.header.number &+ 1) { return next }
+        let end = try file.resolve(upTo: offset)
         // Recovery looks at the last file only, so all before it must be whole on the disk.
-        try synchronize(through: end)
+        try secure(file, through: end)
         return try makeFile(after: end)
     }
 }

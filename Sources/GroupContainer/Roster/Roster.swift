@@ -37,7 +37,9 @@ final class Roster: Sendable {
             let file = try FileDescriptor.open(name, in: group, .readingAndWriting)
             try file.closeInForkedChild()
             if try file.status().size >= UInt64(RosterLayout.size) {
-                let map = try SharedMap(file, size: RosterLayout.size)
+                // A map keeps its open file alive, in forked children too, and with it the locks; so it has its own.
+                let map = try SharedMap(
+                    FileDescriptor.open(name, in: group, .readingAndWriting), size: RosterLayout.size)
                 let version = map.load32(RosterLayout.version)
                 if map.bytes(0, count: 8) == RosterLayout.magic && version == 1 { return Open(map: map, file: file) }
             }

@@ -13,17 +13,18 @@ extension Roster.Open {
 
     /// What was mapped before a boot, or before the file system was mounted anew, may have reached the disk in part. A
     /// new incarnation says so to every log. Nobody else may be alive.
-    func renewIncarnation(boot: [UInt8], mount: UInt64) {
+    func renewIncarnation(boot: [UInt8], mount: UInt64, always: Bool) {
         let known = map.bytes(RosterLayout.boot, count: 32)
         let isNew = incarnation.allSatisfy { $0 == 0 }
-        if !isNew && known == boot && map.load64(RosterLayout.mount) == mount { return }
+        if !always && !isNew && known == boot && map.load64(RosterLayout.mount) == mount { return }
         // Whatever the slots say is of another time; what was pending is found by comparing the tree.
         map.write(
             [UInt8](repeating: 0, count: RosterLayout.size - RosterLayout.pendingMembers),
             at: RosterLayout.pendingMembers)
+        // The boot last: until it stands there, the next opener does all this again.
+        map.write(randomBytes(16), at: RosterLayout.incarnation)
         map.write(boot + [UInt8](repeating: 0, count: 32 - boot.count), at: RosterLayout.boot)
         map.store64(RosterLayout.mount, mount)
-        map.write(randomBytes(16), at: RosterLayout.incarnation)
     }
 
     /// A slot whose member is gone, locked for this one. `leftovers` are those of the slot's last member that are to be

@@ -2,10 +2,19 @@ import SystemCalls
 
 /// `want`: a writer that waits says so, and readers that come later let it through.
 extension Roster {
-    /// Whether anybody wants something in this bucket. At most 16 loads.
+    /// Whether anybody alive wants something in this bucket: a dead member's want stays until its slot is repaired. At
+    /// most 16 loads where there is none. System calls: fcntl(F_OFD_GETLK), where there is one.
     func isWanted(bucket: Int) -> Bool {
         let base = RosterLayout.want(bucket)
-        return stride(from: 0, to: RosterLayout.bitmapBytes, by: 8).contains { map.load64(base + $0) != 0 }
+        return (0..<RosterLayout.bitmapBytes / 8).contains { word in
+            var bits = map.load64(base + word * 8)
+            while bits != 0 {
+                let other = word * 64 + bits.trailingZeroBitCount
+                if other == slot || isAlive(other) { return true }
+                bits &= bits - 1
+            }
+            return false
+        }
     }
 
     func raiseWant(bucket: Int) {

@@ -72,11 +72,15 @@ final class Examiner {
         let reasons = evidence
         (queue, evidence) = ([], [:])
         for location in noted where !isSuperseded {
-            if try found(location) == nil {
+            guard let state = try found(location) else {
                 gone.append(location)
-            } else if try examine(location, reasons[location] ?? .comparison) {
-                wrote = true
+                continue
             }
+            if picture[location]?.type == .folder && state.type != .folder {
+                // Replaced: what was in the folder went before it did.
+                for inner in picture.below(location) where try examine(inner, .comparison) { wrote = true }
+            }
+            if try examine(location, reasons[location] ?? .comparison) { wrote = true }
         }
         for location in gone where !isSuperseded {
             for inner in picture.below(location) where try examine(inner, .comparison) { wrote = true }

@@ -57,15 +57,15 @@ final class Stewardship: Sendable {
     private func apply() {
         let present = member.roster.map.load64(RosterLayout.term)
         guard let handle = try? member.lockFile.borrow() else { return }
-        // Under the lock: the wait's thread may be granted the byte before this one goes on, and looks for the handle.
-        let (waiter, isOver) = state.withLock { state in
-            let waiter = try? LockWaiter(
-                [LockWaiter.Step(.exclusive, Self.byte(present))], on: handle.descriptor.number
-            ) { outcome in
-                if outcome == .granted { self.accept(after: present) } else { self.member.lockFile.giveBack(handle) }
-            }
-            (state.handle, state.waiter) = (handle, waiter)
-            return (waiter, state.isOver)
+        // Before the wait begins: a byte that is free is granted, on another thread, before this one goes on.
+        state.withLock { $0.handle = handle }
+        let waiter = try? LockWaiter([LockWaiter.Step(.exclusive, Self.byte(present))], on: handle.descriptor.number) {
+            outcome in
+            if outcome == .granted { self.accept(after: present) } else { self.member.lockFile.giveBack(handle) }
+        }
+        let isOver = state.withLock { state in
+            if state.handle === handle { state.waiter = waiter }
+            return state.isOver
         }
         if isOver { waiter?.cancel() }
     }

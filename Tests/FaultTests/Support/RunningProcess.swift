@@ -103,7 +103,8 @@ final class RunningProcess: @unchecked Sendable {
                 let isLate = isAtEnd || !state.wait(until: limit)
                 if isLate && !condition() {
                     let said = String(decoding: output.suffix(500), as: UTF8.self)
-                    throw WaitedInVain(description: "waited in vain \(what); it \(isAtEnd ? "ended and " : "")said \(said)")
+                    throw WaitedInVain(
+                        description: "waited in vain \(what); it \(isAtEnd ? "ended and " : "")said \(said)")
                 }
             }
         }

@@ -46,8 +46,10 @@ enum Strace {
         try start(command, input: input, fault: fault, at: call).finish()
     }
 
-    static func start(_ command: [String], input: String = "", fault: String, at call: Call) throws -> RunningProcess {
-        let injection = "inject=\(call.name):\(fault):when=\(call.number)"
+    static func start(
+        _ command: [String], input: String = "", fault: String, at call: Call, andAllLater: Bool = false
+    ) throws -> RunningProcess {
+        let injection = "inject=\(call.name):\(fault):when=\(call.number)\(andAllLater ? "+" : "")"
         return try RunningProcess(
             [try program(), "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call.name)", "-e", injection] + command,
             input: input)

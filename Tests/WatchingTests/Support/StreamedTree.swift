@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 
 /// A tree that knows nothing but the lines of a stream: what a follower would have that never looks at the disk. It
@@ -29,7 +30,7 @@ struct StreamedTree {
     mutating func apply(_ change: JSONChange) {
         expect(change.sequence == sequence + 1, "not the one behind \(sequence)", change)
         (sequence, cursor) = (change.sequence, change.cursor)
-        let path = change.path
+        let path = change.nameOnDisk
         let entry = Entry(type: change.type ?? "none", size: change.type == "file" ? change.size : nil)
         switch change.kind {
         case "created":
@@ -88,6 +89,12 @@ struct StreamedTree {
 }
 
 extension JSONChange {
+    /// The path as `onDisk` has it, also where it is not UTF-8.
+    fileprivate var nameOnDisk: String {
+        guard let bytes = pathBytes.flatMap({ Data(base64Encoded: $0) }) else { return path }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// As a person would say it: `moved f to g`.
     var summary: String { from.map { "\(kind) \($0) to \(path)" } ?? "\(kind) \(path)" }
 }

@@ -1,0 +1,67 @@
+import SystemCalls
+
+/// To the disk. A failure is final for its file: the kernel forgets which pages it could not write, so a second sync of
+/// the same pages would lie. The file is poisoned for all, sealed, and everything goes on in the next one, once its
+/// content was written again.
+extension MappedLog {
+    /// Everything before a place is on the disk when it returns. System calls: fdatasync(2)
+    func synchronize(through position: LogPosition) throws(CoordinationError) {
+        guard let file = try file(position.file) else { return }
+        if file.isDurable(through: position.offset) { return }
+        do throws(Errno) {
+            if file.isPoisoned { throw Errno.inputOutput }
+            try file.descriptor.synchronizeData()
+        } catch {
+            file.poison()
+            // Others append while we look for the end; each of them makes it later, so this comes to an end.
+            while let end = try? file.findEnd(), !end.isSealed, !seal(file, at: end.offset) {}
+            throw CoordinationError(
+                .notDurable, item: file.name, operation: "synchronize", cause: error.description,
+                advice: "the change is visible, but may be gone after a power cut; check the disk")
+        }
+        file.noteDurable(through: position.offset)
+    }
+
+    /// The same for a sealed file, before its successor is made; also for a poisoned one. Throws where the disk refuses
+    /// still: then there is no successor, and nothing can be appended.
+    func secure(_ file: LogFile, through end: LogPosition) throws(CoordinationError) {
+        if file.isDurable(through: end.offset) { return }
+        // The kernel tells each open file once of a failure that others have met; the second time is about our pages.
+        for isLast in [false, true] {
+            do throws(Errno) {
+                if file.isPoisoned { file.dirtyPages(before: end.offset) }
+                try file.descriptor.synchronizeData()
+                break
+            } catch {
+                file.poison()
+                if isLast { throw CoordinationError(error, item: file.name, operation: "synchronize") }
+            }
+        }
+        file.noteDurable(through: end.offset)
+    }
+}
+
+extension LogFile {
+    fileprivate var isPoisoned: Bool { map.load64(LogFileHeader.poisoned) != 0 }
+
+    fileprivate func poison() { map.store64(LogFileHeader.poisoned, 1) }
+
+    fileprivate func isDurable(through offset: Int) -> Bool { map.load64(LogFileHeader.durableMark) >= UInt64(offset) }
+
+    fileprivate func noteDurable(through offset: Int) {
+        while true {
+            let mark = map.load64(LogFileHeader.durableMark)
+            if mark >= UInt64(offset) || map.exchange64(LogFileHeader.durableMark, mark, UInt64(offset)) { return }
+        }
+    }
+
+    /// Has the kernel write every page anew: a word of each is replaced by itself, so nobody's change is lost.
+    fileprivate func dirtyPages(before limit: Int) {
+        for page in stride(from: 0, to: limit, by: 4_096) {
+            while true {
+                let word = map.load64(page)
+                if map.exchange64(page, word, word) { break }
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.serialized)
+struct `groupctl create, path and list` {
+    private func groupctl(
+        _ words: [String], in container: TemporaryContainer, environment: [String: String?] = [:]
+    ) async throws -> Command.Outcome {
+        try await container.start("groupctl", words, environment: environment).finish()
+    }
+
+    @Test func `make a container that is private, whatever the umask`() async throws {
+        let container = try await TemporaryContainer(creating: false)
+        #expect(try await container.shell("umask 000; groupctl create \"$1\"").status == 0)
+        #expect(try container.mode() == 0o700)
+        #expect(try container.mode(".group") == 0o700)
+        for file in ["format", "lock", "roster", "journal/1.log"] {
+            #expect(try container.mode(".group/" + file) == 0o600, "\(file)")
+        }
+    }
+
+    @Test func `do nothing where there is a container`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "content")
+        let before = try await JSONStatus(of: container)
+        let outcome = try await container.run("create")
+        #expect(outcome.status == 0 && outcome.output.isEmpty && outcome.errors == "", "\(outcome)")
+        let after = try await JSONStatus(of: container)
+        #expect(after.container == before.container && after.journal.cursor == before.journal.cursor)
+        #expect(try container.content("a") == "content")
+    }
+
+    @Test func `make one container when many make it at once`() async throws {
+        let container = try await TemporaryContainer(creating: false)
+        let creators = try (0..<8).map { _ in try container.start("create", "--json") }
+        for creator in creators { #expect(try await creator.finish().status == 0) }
+        #expect(try await container.run("write", "a", input: "x").status == 0)
+        #expect(try await container.shell("ls \"$1/.group/staging\" \"$1/.group/journal\" | grep -c new").text == "0\n")
+    }
+
+    @Test func `keep what is in the folder already`() async throws {
+        let container = try await TemporaryContainer(creating: false)
+        #expect(try await container.shell("mkdir \"$1\"; echo mine >\"$1/file\"").status == 0)
+        try await container.done("create")
+        #expect(try container.content("file") == "mine\n")
+        #expect(try await container.done("list").lines == ["file"])
+    }
+
+    @Test(.enabled(if: isRoot, "only root is in every Unix group"))
+    func `share a container with a unix group, whatever the umask`() async throws {
+        let container = try await TemporaryContainer(creating: false)
+        let created = try await container.shell(
+            "umask 077; groupctl create \"$1\" --unix-group games; stat -c %G \"$1\"")
+        #expect(created.status == 0 && created.lines == ["games"], "\(created)")
+        #expect(try container.mode() == 0o2770)
+        try await container.done("write", "a", input: "x")
+        let owners = try await container.shell("find \"$1/.group\" -printf '%P %m %g\\n' | sort").lines
+        #expect(
+            owners == [
+                " 2770 games", "format 660 games", "journal 2770 games", "journal/1.log 660 games", "lock 660 games",
+                "roster 660 games", "staging 2770 games",
+            ])
+    }
+
+    @Test func `say with json where it is`() async throws {
+        let container = try await TemporaryContainer(creating: false)
+        let made = try await container.done("create", "--json")
+        #expect(made.text == #"{"path":"\#(container.path)","identifier":null}"# + "\n")
+        #expect(try await container.done("path", "--json").text == #"{"path":"\#(container.path)"}"# + "\n")
+        let named = try await groupctl(["create", "group.com.example.todo", "--json"], in: container)
+        let path = container.folder + "/home/group.com.example.todo"
+        #expect(named.text == #"{"path":"\#(path)","identifier":"group.com.example.todo"}"# + "\n")
+    }
+
+    @Test func `find an identifier under the first home that is set`() async throws {
+        let container = try await TemporaryContainer(creating: false)
+        let folder = container.folder
+        let homes: [(variables: [String: String?], path: String)] = [
+            (["GROUP_CONTAINERS_HOME": "\(folder)/1", "XDG_DATA_HOME": "\(folder)/2"], "\(folder)/1/g"),
+            (["GROUP_CONTAINERS_HOME": nil, "XDG_DATA_HOME": "\(folder)/2"], "\(folder)/2/group-containers/g"),
+            (["GROUP_CONTAINERS_HOME": nil], "\(folder)/.local/share/group-containers/g"),
+            (["GROUP_CONTAINERS_HOME": "", "XDG_DATA_HOME": "relative"], "\(folder)/.local/share/group-containers/g"),
+        ]
+        for (variables, path) in homes {
+            let created = try await groupctl(["create", "g"], in: container, environment: variables)
+            #expect(created.status == 0, "\(created)")
+            let told = try await groupctl(["path", "g"], in: container, environment: variables)
+            #expect(told.text == path + "\n")
+            let listed = try await groupctl(["list"], in: container, environment: variables)
+            #expect(listed.lines == ["g"])
+        }
+    }
+
+    @Test func `list the identifiers, sorted, and what is no container not`() async throws {
+        let container = try await TemporaryContainer(creating: false)
+        #expect(try await groupctl(["list"], in: container).output.isEmpty, "there is no home yet")
+        for identifier in ["g.b", "g.a", "G_1-x"] {
+            #expect(try await groupctl(["create", identifier], in: container).status == 0)
+        }
+        #expect(try await container.shell("cd \"${1%/*}/home\" && mkdir plain && touch file").status == 0)
+        #expect(try await groupctl(["list"], in: container).lines == ["G_1-x", "g.a", "g.b"])
+        let json = try await groupctl(["list", "--json"], in: container)
+        #expect(json.lines == ["G_1-x", "g.a", "g.b"].map { #"{"identifier":"\#($0)"}"# })
+    }
+
+    @Test func `list the items of a folder, sorted by their bytes, folders with a slash`() async throws {
+        let container = try await TemporaryContainer()
+        for item in ["b", "a/c", "a/d/e", "Z", "ä", "a-b"] { try await container.done("write", item, input: "12345") }
+        try FileManager.default.createSymbolicLink(atPath: container.path + "/l", withDestinationPath: "b")
+        #expect(try await container.done("list").lines == ["Z", "a/", "a-b", "b", "l", "ä"])
+        #expect(try await container.done("list", "a").lines == ["a/c", "a/d/"])
+        let json = try await container.done("list", "a", "--json").lines
+        let pattern = try Regex(
+            #"\{"path":"a/c","type":"file","size":5,"modified":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"\}"#)
+        #expect(json.count == 2 && json.first?.wholeMatch(of: pattern) != nil, "\(json)")
+        #expect(json.last?.contains(#""type":"folder""#) == true)
+        #expect(try await container.done("list", "--json").lines[4].contains(#""type":"link""#))
+    }
+
+    @Test func `find a container by a path from the working folder`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "content")
+        let outcome = try await Command("groupctl", ["read", "./container", "a"], folder: container.folder).finish()
+        #expect(outcome.status == 0 && outcome.text == "content", "\(outcome)")
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.serialized)
+struct `watch-group` {
+    @Test func `says once every later change will be seen, with the place`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "1")
+        let watcher = try container.watch("--verbose", "--count", "1")
+        let line = try #require(try await watcher.readLine(from: .errors))
+        let cursor = try await JSONStatus(of: container).journal.cursor
+        #expect(line == "watching \(container.path) at \(cursor)")
+        try await container.done("write", "b", input: "1")
+        let outcome = try await watcher.finish()
+        #expect(outcome.lines == ["created\tb"] && outcome.status == 0, "\(outcome)")
+        #expect(outcome.errors == line + "\n", "nothing else on standard error")
+    }
+
+    @Test func `is ready long before it would give up waiting for a steward, every time`() async throws {
+        let container = try await TemporaryContainer()
+        for _ in 0..<40 {
+            let watcher = try container.watch("--verbose")
+            #expect(try await watcher.readLine(from: .errors, within: .seconds(8))?.hasPrefix("watching") == true)
+            watcher.signal(SIGKILL)
+            _ = try await watcher.finish()
+        }
+    }
+
+    @Test func `is silent on standard error without --verbose`() async throws {
+        let container = try await TemporaryContainer()
+        let outcome = try await container.watch("--timeout", "0").finish()
+        #expect(outcome.errors == "" && outcome.output.isEmpty)
+    }
+
+    @Test func `begins at the oldest change, at a cursor, or now`() async throws {
+        let container = try await TemporaryContainer()
+        for item in ["a", "b", "c"] { try await container.done("write", item, input: "1") }
+        let all = try await container.watch("--since", "start", "--json", "-n", "3").finish()
+        let changes = try all.lines.map { try JSONChange($0) }
+        #expect(all.status == 0 && changes.map(\.path) == ["a", "b", "c"])
+        let rest = try await container.watch("--since", changes[0].cursor, "--count=2").finish()
+        #expect(rest.status == 0 && rest.lines == ["created\tb", "created\tc"])
+        let none = try await container.watch("--since", changes[2].cursor, "--timeout", "100ms").finish()
+        #expect(none.status == 2 && none.output.isEmpty)
+        let now = try await container.watch("--since", "now", "--timeout", "0").finish()
+        #expect(now.status == 2 && now.output.isEmpty)
+    }
+
+    @Test func `ends after as many lines as were asked for, though there are more`() async throws {
+        let container = try await TemporaryContainer()
+        for item in ["a", "b", "c"] { try await container.done("write", item, input: "1") }
+        let outcome = try await container.watch("--since", "start", "--count", "2").finish()
+        #expect(outcome.status == 0 && outcome.lines == ["created\ta", "created\tb"])
+    }
+
+    @Test func `ends with 2 when no line came for so long`() async throws {
+        let container = try await TemporaryContainer()
+        let start = ContinuousClock.now
+        let outcome = try await container.watch("--timeout", "350ms").finish()
+        #expect(outcome.status == 2 && outcome.output.isEmpty && outcome.errors == "", "\(outcome)")
+        #expect(ContinuousClock.now - start >= .milliseconds(350))
+    }
+
+    @Test func `counts its timeout from the last line`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "1")
+        let outcome = try await container.watch("--since", "start", "--timeout", "200ms").finish()
+        #expect(outcome.status == 2 && outcome.lines == ["created\ta"])
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT, SIGHUP]) func `ends by a signal with its status`(signal: Int32) async throws {
+        let container = try await TemporaryContainer()
+        let watcher = try await container.watching()
+        watcher.signal(signal)
+        let outcome = try await watcher.finish()
+        #expect(outcome.status == 128 + signal, "\(outcome)")
+    }
+
+    @Test func `that was stopped gets what happened meanwhile, and stops nobody`() async throws {
+        let container = try await TemporaryContainer()
+        let watcher = try await container.watching("--json", "--count", "20")
+        watcher.signal(SIGSTOP)
+        for number in 0..<20 { try await container.done("write", "a", "--relaxed", input: "\(number)") }
+        watcher.signal(SIGCONT)
+        let changes = try await watcher.finish().lines.map { try JSONChange($0) }
+        #expect(changes.map(\.sequence) == Array(1...20))
+    }
+
+    @Test func `whose reader is slow loses nothing and stops nobody`() async throws {
+        let container = try await TemporaryContainer()
+        let name = String(repeating: "n", count: 250)
+        // The pipe holds 64 KiB; nobody reads until all is written.
+        let watcher = try await container.watching("--count", "400")
+        let script = "i=0; while [ $i -lt 400 ]; do i=$((i+1)); echo $i | groupctl write \"$1\" \"$2\" --relaxed; done"
+        #expect(try await container.shell(script, name).status == 0)
+        let lines = try await watcher.finish().lines
+        #expect(lines == ["created\t\(name)"] + [String](repeating: "modified\t\(name)", count: 399))
+    }
+}

@@ -1,0 +1,76 @@
+import TestSupport
+import Testing
+
+@Suite(.serialized)
+struct `Standard output` {
+    private static let calls: [[String]] = [
+        ["create", "--json"], ["path"], ["path", "--json"], ["list"], ["list", "--json"], ["read", "a"],
+        ["write", "a", "--json"], ["update", "a", "--json", "--", "cat"], ["status"], ["status", "--json"],
+        ["changes", "--since", "start"], ["changes", "--since", "start", "--json"],
+    ]
+
+    @Test(arguments: calls) func `that is full is an error`(call: [String]) async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "content")
+        let words = [call[0], container.path] + call.dropFirst()
+        let outcome = try await container.start("groupctl", words, input: "content", output: .file("/dev/full"))
+            .finish()
+        #expect(outcome.status == 74, "\(outcome)")
+        #expect(outcome.errors.contains("standard output") && outcome.errors.contains("No space left"), "\(outcome)")
+    }
+
+    @Test(arguments: calls) func `whose reader has gone ends a command quietly, with 0`(call: [String]) async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "content")
+        let words = [call[0], container.path] + call.dropFirst()
+        let outcome = try await container.start("groupctl", words, input: "content", output: .closedPipe).finish()
+        #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")
+    }
+
+    @Test(arguments: [[], ["--json"]]) func `of a follower that is full is an error`(options: [String]) async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "content")
+        let words = ["--since", "start"] + options + [container.path]
+        let outcome = try await container.start("watch-group", words, output: .file("/dev/full")).finish()
+        #expect(outcome.status == 74, "\(outcome)")
+        #expect(outcome.errors.contains("No space left"), "\(outcome)")
+    }
+
+    @Test func `of a follower whose reader has gone ends it, though nothing happens`() async throws {
+        let container = try await TemporaryContainer()
+        let watcher = try await container.watching()
+        watcher.closeOutput()
+        let outcome = try await watcher.finish(within: .seconds(20))
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(outcome.errors.split(separator: "\n").count == 1, "only what --verbose said")
+    }
+
+    @Test func `of a follower whose reader goes after a line ends it at the next`() async throws {
+        let container = try await TemporaryContainer()
+        let watcher = try await container.watching()
+        try await container.done("write", "a", input: "1")
+        #expect(try await watcher.readLine() == "created\ta")
+        watcher.closeOutput()
+        try await container.done("write", "a", input: "2")
+        let outcome = try await watcher.finish(within: .seconds(20))
+        #expect(outcome.status == 0, "\(outcome)")
+    }
+
+    @Test func `is the item's content and nothing else`() async throws {
+        let container = try await TemporaryContainer()
+        let content = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        try await container.done("write", "binary", input: content)
+        let outcome = try await container.done("read", "binary", "--verbose", "--json")
+        #expect(outcome.output == content)
+    }
+
+    @Test func `is silent where there is nothing to say, and so is standard error`() async throws {
+        let container = try await TemporaryContainer(creating: false)
+        for outcome in [
+            try await container.done("create"), try await container.done("write", "a", input: "x"),
+            try await container.done("update", "a", "--", "cat"),
+        ] {
+            #expect(outcome.output.isEmpty && outcome.errors == "", "\(outcome)")
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.serialized)
+struct `A line of watch-group` {
+    @Test func `is KIND, a tab and PATH in a pipe, as soon as it happened`() async throws {
+        let container = try await TemporaryContainer()
+        let watcher = try await container.watching()
+        for (item, content, expected) in [
+            ("a", "1", ["created\ta"]), ("a", "2", ["modified\ta"]), ("f/b", "1", ["created\tf", "created\tf/b"]),
+        ] {
+            try await container.done("write", item, input: content)
+            // Nothing else happens: what is not flushed at once does not come.
+            #expect(try await watcher.readLines(expected.count) == expected)
+        }
+        watcher.signal(SIGTERM)
+        #expect(try await watcher.finish().lines.count == 4)
+    }
+
+    @Test func `escapes what would break a line or a field, and no two names alike`() async throws {
+        let container = try await TemporaryContainer()
+        let watcher = try await container.watching("--count", "7")
+        let names = ["a\tb", "a\nb", "a\rb", #"a\b"#, #"a\tb"#, "a\u{1B}[2Jb", "ä b\u{7F}\u{85}"]
+        for name in names { try await container.done("write", name, input: "x") }
+        let escaped = [
+            #"a\tb"#, #"a\nb"#, #"a\rb"#, #"a\\b"#, #"a\\tb"#, #"a\033[2Jb"#, #"ä b\177\302\205"#,
+        ]
+        #expect(try await watcher.finish().lines == escaped.map { "created\t" + $0 })
+        #expect(Set(try await container.done("list").lines) == Set(escaped))
+        let json = try await container.done("changes", "--since", "start", "--json").lines
+        #expect(try json.map { try JSONChange($0).path } == names, "JSON has its own escapes")
+    }
+
+    @Test func `has with json the fields of the contract, in their order`() async throws {
+        let container = try await TemporaryContainer()
+        let watcher = try await container.watching("--json", "--count", "2")
+        let writer = try container.start("write", "Library/todo.json", "--purpose", "todo-app", input: "123456")
+        #expect(try await writer.finish().status == 0)
+        let lines = try await watcher.finish().lines
+        let changes = try lines.map { try JSONChange($0) }
+        for (line, change) in zip(lines, changes) {
+            let isFolder = change.sequence == 1
+            // A folder's size is the file system's affair.
+            let size = isFolder ? change.size.map { "\($0)" } ?? "null" : "6"
+            #expect(
+                line == #"{"sequence":\#(change.sequence),"cursor":"\#(change.cursor)","kind":"created","#
+                    + #""path":"\#(isFolder ? "Library" : "Library/todo.json")","from":null,"#
+                    + #""type":"\#(isFolder ? "folder" : "file")","size":\#(size),"generation":\#(change.sequence),"#
+                    + #""transaction":null,"coordinated":true,"#
+                    + #""by":{"pid":\#(writer.identifier),"purpose":"todo-app"},"time":"\#(change.time)"}"#)
+            #expect(isTimestamp(change.time))
+            #expect(change.cursor.wholeMatch(of: /g1-[0-9a-f]{64}/) != nil)
+        }
+        #expect(changes.map(\.sequence) == [1, 2])
+        let last = try #require(changes.last)
+        let written = try #require(ISO8601DateFormatter.withMilliseconds.date(from: last.time))
+        #expect(abs(written.timeIntervalSinceNow) < 60)
+    }
+
+    @Test func `is for people when colour is asked for`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", "--purpose", "todo-app", input: "x")
+        let words = ["--since", "start", "--count", "1", "--color", "always", container.path]
+        let coloured = try await container.start("watch-group", words).finish()
+        #expect(coloured.text.contains("\u{1B}[") && coloured.text.contains("created"), "\(coloured)")
+        #expect(coloured.text.contains("todo-app ("))
+        let plain = try await container.start("watch-group", words, environment: ["NO_COLOR": "1"]).finish()
+        #expect(plain.status == 0)
+    }
+
+    @Test func `comes from every process, in the order of the sequences`() async throws {
+        let container = try await TemporaryContainer()
+        let watcher = try await container.watching("--json", "--count", "40")
+        let script = "for i in 1 2 3 4 5 6 7 8 9 10; do echo $2 $i | groupctl write \"$1\" \"$2\" --relaxed; done"
+        let writers = try ["a", "b", "c", "d"].map {
+            try container.start("sh", ["-c", script, "sh", container.path, $0])
+        }
+        for writer in writers { #expect(try await writer.finish().status == 0) }
+        let changes = try await watcher.finish().lines.map { try JSONChange($0) }
+        #expect(changes.map(\.sequence) == Array(1...40))
+        for item in ["a", "b", "c", "d"] {
+            let kinds = changes.filter { $0.path == item }.map(\.kind)
+            #expect(kinds == ["created"] + [String](repeating: "modified", count: 9))
+        }
+    }
+}
+
+extension ISO8601DateFormatter {
+    fileprivate static var withMilliseconds: ISO8601DateFormatter {
+        let formatter = ISO8601DateFormatter()
+        formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
+        return formatter
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import Glibc
+import GroupContainer
+import SystemCalls
+import Testing
+
+/// What a dead member leaves in the roster: changes half done, wants, its slot (protocol 1.7, 1.9, 2.5).
+@Suite(.timeLimit(.minutes(5)))
+struct `A dead member` {
+    @Test(.enabled(if: Strace.isThere, Strace.isMissing), arguments: [true, false])
+    func `between its rename and its record gets the record from the item's next lease`(isNew: Bool) throws {
+        let container = try TestContainer()
+        if !isNew { _ = try container.groupctl("write", "item", input: "old") }
+        // It is alive before, so the dead one's slot is not its own.
+        let heir = try container.open()
+        let leases = heir.coordinator(purpose: "heir").blocking
+        let command = [Executables.groupctl, "write", "--purpose", "deceased", container.path, "item"]
+        let calls = try Strace.calls(
+            of: isNew ? command.dropLast() + ["model"] : command, input: "newer", in: container)
+        let rename = try #require(calls.firstIndex { $0.name.hasPrefix("rename") })
+        let before = try container.changes(heir).count
+        let (status, _) = try Strace.run(command, input: "new", fault: "signal=SIGKILL", at: calls[rename + 1])
+        #expect(status == 137)
+        #expect(container.content(of: "item") == "new")
+        #expect(!container.staging.isEmpty)
+
+        _ = try? leases.readBytes("another")
+        #expect(try container.changes(heir).count == before)
+        #expect(try leases.readBytes("item") == Array("new".utf8))
+        let change = try #require(try container.changes(heir).dropFirst(before).first)
+        #expect(change.kind == (isNew ? .created : .modified) && change.path == "item" && change.size == 3)
+        #expect(change.by?.purpose == "deceased")
+        #expect(container.staging.isEmpty)
+        // Once: neither another lease nor the slot's next member finds it again.
+        #expect(try container.groupctl("read", "item").text == "new")
+        #expect(try container.changes(heir).count == before + 1)
+    }
+
+    @Test func `wants nothing any more`() throws {
+        let container = try TestContainer()
+        _ = try container.groupctl("write", "item", input: "old")
+        let reader = try container.open()
+        let holder = try container.holder(of: "item")
+        let wanting = try RunningProcess([Executables.groupctl, "write", container.path, "item"], input: "new")
+        try container.waitForWaiters(1, in: reader)
+        wanting.kill()
+        holder.closeInput()
+        _ = try holder.finish()
+        // Behind a want nobody gets a lease in one try.
+        let leases = reader.coordinator(purpose: "reader").blocking
+        #expect(try leases.readBytes("item", timeout: .zero) == Array("old".utf8))
+        #expect(try container.groupctl("read", "item", "--timeout", "0").text == "old")
+    }
+
+    @Test func `or one that left makes room, however many come and go at once`() throws {
+        let container = try TestContainer()
+        let watcher = try container.open()
+        for round in 1...3 {
+            let members = try (0..<50).map { try container.start("hold", "round\(round)-\($0)") }
+            for member in members { try member.waitForText("held") }
+            let slots = try Self.takenSlots(of: container)
+            #expect(try watcher.status().members.count == 51)
+            #expect(slots.count == 51 && slots.max() == 50)
+            for (number, member) in members.enumerated() {
+                if number.isMultiple(of: 2) { member.signal(SIGKILL) } else { member.closeInput() }
+            }
+            for (number, member) in members.enumerated() {
+                #expect(member.reap() == (number.isMultiple(of: 2) ? 137 : 0))
+            }
+            #expect(try watcher.status().members.count == 1)
+        }
+        let writers = try (0..<50).map { number in
+            try RunningProcess([Executables.groupctl, "write", container.path, "folder/\(number)"], input: "\(number)")
+        }
+        for writer in writers { #expect(try writer.finish().status == 0) }
+        #expect(try container.changes(watcher).count == 51)
+        #expect(try watcher.status().members.count == 1)
+        #expect(container.staging.isEmpty)
+    }
+
+    /// Slots that name a process, as the file has them.
+    private static func takenSlots(of container: TestContainer) throws -> [Int] {
+        let roster = try #require(FileManager.default.contents(atPath: "\(container.path)/.group/roster"))
+        let (start, size) = (36_864, 2_048)
+        return (0..<1_024).filter { slot in roster[start + slot * size..<start + slot * size + 4].contains { $0 != 0 } }
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import Glibc
+import GroupContainer
+import SystemCalls
+import Testing
+
+/// Cases 1, 14, 16, 18 to 20: the one who holds a lease dies, stops, forks, or loses its lock file.
+@Suite(.timeLimit(.minutes(5)))
+struct `A member that holds a lease` {
+    @Test(arguments: ["read", "write"])
+    func `and is killed frees it for the waiter at once`(command: String) throws {
+        let container = try TestContainer()
+        _ = try container.groupctl("write", "item", input: "old")
+        let watcher = try container.open()
+        let holder = try container.holder(of: "item")
+        let waiter = try RunningProcess([Executables.groupctl, command, container.path, "item"], input: "new")
+        try container.waitForWaiters(1, in: watcher)
+        holder.signal(SIGKILL)
+        let start = monotonicNanoseconds()
+        let (status, text) = try waiter.finish()
+        holder.reap()
+        #expect(status == 0, "\(text)")
+        // Its deadline is 30 s; the rest is what a busy machine needs to let it run.
+        #expect(monotonicNanoseconds() - start < 5_000_000_000)
+        #expect(container.content(of: "item") == (command == "read" ? "old" : "new"))
+        #expect(try watcher.status().members.count == 1)
+    }
+
+    @Test func `and runs a command under it takes the command along`() throws {
+        let container = try TestContainer()
+        let holder = try RunningProcess([
+            Executables.groupctl, "update", container.path, "item", "--", "sh", "-c",
+            "echo $$ >&2; exec tail -f /dev/null",
+        ])
+        try holder.waitForText("\n")
+        let command = try #require(Int32(holder.text.prefix { $0 != "\n" }))
+        holder.kill()
+        #expect(try container.groupctl("write", "item", "--timeout", "0", input: "new").status == 0)
+        // The end of its output is that of all who could write to it.
+        _ = try? holder.finish()
+        #expect(!FileManager.default.fileExists(atPath: "/proc/\(command)/exe"))
+    }
+
+    @Test(arguments: ["read", "write"])
+    func `and is stopped keeps it, and the waiter's deadline names it`(command: String) throws {
+        let container = try TestContainer()
+        _ = try container.groupctl("write", "item", input: "old")
+        let holder = try container.holder(of: "item")
+        try #require(holder.stop())
+        let (status, text) = try container.groupctl(command, "item", "--timeout", "200ms", "--json", input: "new")
+        #expect(status == 75)
+        #expect(text.contains(#""code":"leaseTimedOut""#) && text.contains(#""item":"item""#), "\(text)")
+        #expect(text.contains(#""pid":\#(holder.identifier),"purpose":"holder","since":"2"#), "\(text)")
+        holder.resume()
+        holder.closeInput()
+        #expect(try holder.finish().text == "held\nended\n")
+        // Nothing of the one that gave up is left behind.
+        #expect(try container.groupctl("read", "item", "--timeout", "0").text == "old")
+        #expect(try container.groupctl("write", "item", "--timeout", "0", input: "new").status == 0)
+    }
+
+    @Test(arguments: [true, false])
+    func `stays the only one when the lock file is replaced by hand`(isReplaced: Bool) throws {
+        let container = try TestContainer()
+        let lock = "\(container.path)/.group/lock"
+        let holder = try container.holder(of: "item")
+        let idle = try container.open()
+        // One descriptor is in the pool; the second must be opened anew.
+        let coordinator = idle.coordinator(purpose: "idle").blocking
+        if isReplaced { try FileManager.default.copyItem(atPath: lock, toPath: "\(lock).new") }
+        try FileManager.default.removeItem(atPath: lock)
+        if isReplaced { try FileManager.default.moveItem(atPath: "\(lock).new", toPath: lock) }
+
+        let ask = { try coordinator.coordinate(.writing("item"), timeout: .zero) { _ in } }
+        #expect(Self.code(of: ask) == .leaseTimedOut)
+        // For a second lease it needs a descriptor of the file that was.
+        try coordinator.coordinate(.writing("other")) { _ in
+            #expect(Self.code(of: ask) == .damaged)
+        }
+        for words in [["read", "item"], ["write", "item", "--timeout", "0"], ["status"], ["create"]] {
+            var command = [Executables.groupctl] + words
+            command.insert(container.path, at: 2)
+            let run = try RunningProcess(command, input: "x").finish()
+            #expect(run.status == 65 && run.text.contains("lock"), "\(words): \(run.text)")
+        }
+        holder.closeInput()
+        #expect(try holder.finish().status == 0)
+    }
+
+    private static func code(of call: () throws -> Void) -> CoordinationError.Code? {
+        do { try call() } catch { return (error as? CoordinationError)?.code }
+        return nil
+    }
+
+    @Test func `is gone, and a container whose lock file was replaced is adopted`() throws {
+        let container = try TestContainer()
+        let lock = "\(container.path)/.group/lock"
+        _ = try container.groupctl("write", "item", input: "old")
+        let cursor = try #require(try container.changes().last?.cursor)
+        try FileManager.default.copyItem(atPath: lock, toPath: "\(lock).new")
+        try FileManager.default.removeItem(atPath: lock)
+        try FileManager.default.moveItem(atPath: "\(lock).new", toPath: lock)
+        #expect(try container.groupctl("write", "item", input: "new").status == 0)
+        #expect(try container.changes(from: .cursor(cursor)).map(\.kind).first == .rescan)
+    }
+
+    @Test(arguments: ["stays", "ends"])
+    func `and forks without exec keeps it, and its child has nothing of it`(child: String) throws {
+        let container = try TestContainer()
+        _ = try container.groupctl("write", "item", input: "old")
+        let forker = try container.start("fork-hold", "item", child)
+        try forker.waitForText(child == "ends" ? "child ended" : "child forked")
+        #expect(forker.text.contains("child forked\n"))
+        #expect(try container.groupctl("write", "item", "--timeout", "0", input: "new").status == 75)
+        forker.kill()
+        // The child lives on, where it does, and holds neither the item nor its parent's slot.
+        #expect(try container.groupctl("write", "item", "--timeout", "0", input: "new").status == 0)
+        #expect(try container.open().status().members.count == 1)
+        forker.closeInput()
+        _ = try? forker.finish()
+    }
+
+    @Test func `keeps it when another descriptor of the lock file is closed in its process`() throws {
+        let container = try TestContainer()
+        let holder = try container.holder(of: "item")
+        try holder.send("close-lock")
+        try holder.waitForText("done close-lock")
+        #expect(try container.groupctl("write", "item", "--timeout", "0", input: "new").status == 75)
+        holder.closeInput()
+        #expect(try holder.finish().status == 0)
+        #expect(try container.groupctl("write", "item", "--timeout", "0", input: "new").status == 0)
+    }
+}

@@ -1,0 +1,133 @@
+import GroupContainer
+import SystemCalls
+import Testing
+
+/// Cases 4 to 7: the kernel refuses or interrupts one of a write's system calls.
+@Suite(.enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(5)))
+struct `A write whose system call fails` {
+    /// What its user finds.
+    enum Outcome: Sendable { case refused, visibleOnly, unharmed }
+
+    struct Fault: Sendable, CustomTestStringConvertible {
+        var name: String
+        /// The how-manieth call of that name, from the first that touches staging on.
+        var number = 1
+        var error: String
+        var code: String
+        var outcome: Outcome
+
+        var testDescription: String { "\(name) \(number): \(error)" }
+    }
+
+    // The first write is the content, the second the note for the repairer; the first fsync the file's, the second the
+    // folder's.
+    static let faults: [Fault] =
+        refusals("EIO", "inputOutput") + refusals("ENOSPC", "noSpace") + refusals("EDQUOT", "noSpace")
+        + (before + behind + [("openat2", 1)]).map {
+            Fault(name: $0.0, number: $0.1, error: "EINTR", code: "", outcome: .unharmed)
+        }
+
+    private static let before = [("write", 1), ("write", 2), ("fsync", 1), ("rename", 1)]
+    private static let behind = [("fsync", 2), ("fdatasync", 1)]
+
+    private static func refusals(_ error: String, _ code: String) -> [Fault] {
+        before.map { Fault(name: $0.0, number: $0.1, error: error, code: code, outcome: .refused) }
+            + behind.map { Fault(name: $0.0, number: $0.1, error: error, code: "notDurable", outcome: .visibleOnly) }
+    }
+
+    @Test(arguments: faults, [true, false])
+    func `says so, with the old content or a record of the new`(fault: Fault, isNew: Bool) throws {
+        let container = try TestContainer()
+        if !isNew { _ = try container.groupctl("write", "item", input: "old\n") }
+        let old = container.content(of: "item")
+        let command = [Executables.groupctl, "write", "--json", container.path, "item"]
+        let call = try place(of: fault, isNew: isNew)
+        let (status, text) = try Strace.run(command, input: "new\n", fault: "error=\(fault.error)", at: call)
+
+        #expect(status == (fault.outcome == .unharmed ? 0 : 74), "\(text)")
+        if fault.outcome != .unharmed { #expect(text.contains(#""code":"\#(fault.code)""#), "\(text)") }
+        #expect(container.content(of: "item") == (fault.outcome == .refused ? old : "new\n"))
+        #expect(container.staging.isEmpty)
+        let before = isNew ? 0 : 1
+        #expect(try container.changes().count == before + (fault.outcome == .refused ? 0 : 1))
+        try expectGoodHealth(of: container)
+    }
+
+    /// Whatever failed, it failed once.
+    private func expectGoodHealth(of container: TestContainer) throws {
+        let count = try container.changes().count
+        for word in ["durable", "again"] {
+            let (status, text) = try container.groupctl("write", "item", input: "\(word)\n")
+            #expect(status == 0, "\(text)")
+        }
+        #expect(try container.groupctl("write", "--relaxed", "other", input: "x").status == 0)
+        #expect(try container.changes().count == count + 3)
+        #expect(container.staging.isEmpty)
+    }
+
+    /// Where the same write makes that call, as counted from its start.
+    private func place(of fault: Fault, isNew: Bool) throws -> Strace.Call {
+        let model = try TestContainer()
+        if !isNew { _ = try model.groupctl("write", "item", input: "old\n") }
+        let calls = try Strace.calls(
+            of: [Executables.groupctl, "write", "--json", model.path, "item"], input: "new\n", in: model)
+        let isWrite = { (call: Strace.Call) in call.name == "write" }
+        let start = try #require(calls.firstIndex(where: isWrite)) - 1
+        let matching = calls[start...].filter { $0.name.hasPrefix(fault.name) }
+        try #require(matching.count >= fault.number, "\(calls)")
+        return matching[fault.number - 1]
+    }
+
+    @Test(arguments: [("EIO", "inputOutput"), ("ENOSPC", "noSpace")])
+    func `is refused before anything happens when the journal can not have room`(error: String, code: String) throws {
+        let container = try TestContainer()
+        // Three quarters of a journal file, when the next one is allocated.
+        let filler = try container.start("append", "40000", "filler")
+        _ = try filler.finish()
+        let command = [Executables.groupctl, "write", "--json", container.path, "item"]
+        let call = Strace.Call(name: "fallocate", number: 1)
+        let (status, text) = try Strace.run(command, input: "new\n", fault: "error=\(error)", at: call)
+        #expect(status == 74 && text.contains(#""code":"\#(code)""#), "\(text)")
+        #expect(container.content(of: "item") == nil)
+        #expect(container.staging.isEmpty)
+        #expect(container.journalFiles == ["1.log"])
+        #expect(try container.changes().count == 40_000)
+        let interrupted = try Strace.run(command, input: "new\n", fault: "error=EINTR", at: call)
+        #expect(interrupted.status == 0, "\(interrupted.text)")
+        try expectGoodHealth(of: container)
+    }
+
+    @Test(arguments: ["EIO", "ENOSPC", "EINTR"], [1, 2])
+    func `or a container that can not be made says so, and can be made afterwards`(error: String, number: Int) throws {
+        let container = try TestContainer(creating: false)
+        let command = [Executables.groupctl, "create", container.path]
+        let (status, text) = try Strace.run(
+            command, fault: "error=\(error)", at: Strace.Call(name: "fallocate", number: number))
+        #expect(status == (error == "EINTR" ? 0 : 74), "\(text)")
+        #expect(try container.groupctl("create").status == 0)
+        try expectGoodHealth(of: container)
+    }
+
+    @Test func `leaves a member that goes on, in the same process, after the disk refused a record`() throws {
+        let container = try TestContainer()
+        let writer = try Strace.start(
+            [Executables.testMember, "write-durably", container.path, "item", "3"], fault: "error=EIO",
+            at: Strace.Call(name: "fdatasync", number: 2))
+        let (_, text) = try writer.finish()
+        #expect(text == "1\nnotDurable\n3\n")
+        #expect(try container.changes().map(\.sequence) == [1, 2, 3])
+    }
+
+    @Test func `changes nothing while no record can reach the disk, and is readable`() throws {
+        let container = try TestContainer()
+        let writer = try Strace.start(
+            [Executables.testMember, "write-durably", container.path, "item", "3"], fault: "error=EIO",
+            at: Strace.Call(name: "fdatasync", number: 1), andAllLater: true)
+        #expect(try writer.finish().text == "notDurable\ninputOutput\ninputOutput\n")
+        #expect(container.content(of: "item") == "1\n")
+        #expect(try container.changes().map(\.sequence) == [1])
+        #expect(try container.groupctl("read", "item").text == "1\n")
+        #expect(container.staging.isEmpty)
+        try expectGoodHealth(of: container)
+    }
+}

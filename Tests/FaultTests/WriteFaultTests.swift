@@ -1,0 +1,58 @@
+import Glibc
+import GroupContainer
+import SystemCalls
+import Testing
+
+/// Members that write and are killed between their system calls, too, where strace can not put a fault: after the
+/// record was appended and before it is no longer pending, say (invariants 2, 4).
+@Suite(.timeLimit(.minutes(FaultRun.isLong ? 30 : 5)))
+struct `Writing members that are killed at any moment` {
+    @Test func `leave as many records of each as it made changes`() throws {
+        let container = try TestContainer()
+        let watcher = try container.open()
+        let leases = watcher.coordinator(purpose: "watcher").blocking
+        var numbers = SeededNumbers(seed: FaultRun.seed)
+        let items = (0..<3).map { "folder/item\($0)" }
+        let start = { (item: String) in try container.start("write", item, "1000000000") }
+        var writers = try items.map(start)
+        defer { for writer in writers { writer.kill() } }
+
+        var follower = try watcher.follow(since: .start)
+        var records: [Int32: Int] = [:]
+        var last: UInt64 = 0
+        var generations: [UInt64: ItemPath] = [:]
+        for _ in 0..<(FaultRun.isLong ? 5_000 : 250) {
+            let victim = Int.random(in: items.indices, using: &numbers)
+            let writer = writers[victim]
+            try writer.waitForNumber(writer.lastNumber + 1)
+            // A moment within its next write.
+            let moment = monotonicNanoseconds() + Int64.random(in: 0...800_000, using: &numbers)
+            while monotonicNanoseconds() < moment {}
+            writer.kill()
+            let said = try writer.finish().text.split(separator: "\n").compactMap { UInt64($0) }
+
+            // Whole, by this one or, if it was killed in its first write, by the one before.
+            let content = String(decoding: try leases.readBytes(ItemPath(items[victim])), as: UTF8.self)
+            let words = content.split(separator: " ").compactMap { Int($0) }
+            try #require(words.count == 2, "\(content)")
+            let made = words[0] == writer.identifier ? words[1] : 0
+            while let change = try follower.next(timeout: .zero) {
+                #expect(change.sequence == last + 1)
+                last = change.sequence
+                if change.path == "folder" { continue }
+                generations[last] = change.path
+                records[change.by?.processIdentifier ?? 0, default: 0] += 1
+            }
+            #expect(records[writer.identifier, default: 0] == made, "killed after \(said.count), seed \(FaultRun.seed)")
+            #expect(said.count == made || said.count == made - 1)
+            #expect(said.allSatisfy { generations[$0] == ItemPath(items[victim]) })
+            writers[victim] = try start(items[victim])
+        }
+        for writer in writers { writer.kill() }
+        // Whoever comes next takes the slots of the dead, and with them what is left in staging.
+        let next = try items.indices.map { try container.start("hold", "next\($0)") }
+        for holder in next { try holder.waitForText("held") }
+        #expect(container.staging.isEmpty)
+        for holder in next { holder.kill() }
+    }
+}

@@ -1,0 +1,69 @@
+import Testing
+
+@testable import GroupContainer
+
+@Suite
+struct `Bytes in files` {
+    @Test func `come back as the numbers and strings that were written`() throws {
+        var writer = ByteWriter()
+        writer.write(UInt8.max)
+        writer.write(UInt16(0x1234))
+        writer.write(Int32(-2))
+        writer.write(Int64.min)
+        writer.write(UInt64.max)
+        writer.write(counted: [1, 2, 3])
+        writer.write(counted: [])
+        writer.write(raw: [9, 8])
+        var reader = ByteReader(writer.bytes)
+        #expect(try reader.number(UInt8.self) == .max)
+        #expect(try reader.number(UInt16.self) == 0x1234)
+        #expect(try reader.number(Int32.self) == -2)
+        #expect(try reader.number(Int64.self) == .min)
+        #expect(try reader.number(UInt64.self) == .max)
+        #expect(try reader.counted() == [1, 2, 3])
+        #expect(try reader.counted() == [])
+        #expect(reader.remaining == 2)
+        #expect(try reader.raw(2) == [9, 8])
+        #expect(reader.remaining == 0)
+    }
+
+    @Test func `are little-endian`() {
+        var writer = ByteWriter()
+        writer.write(UInt32(0x0102_0304))
+        writer.write(counted: [7])
+        #expect(writer.bytes == [4, 3, 2, 1, 1, 0, 7])
+    }
+
+    @Test func `cut a string that is too long for its count`() throws {
+        var writer = ByteWriter()
+        writer.write(counted: [UInt8](repeating: 1, count: 70_000))
+        var reader = ByteReader(writer.bytes)
+        #expect(try reader.counted().count == 65_535)
+        #expect(reader.remaining == 0)
+    }
+
+    @Test(arguments: 0..<8)
+    func `that are too few for a number say so`(count: Int) {
+        var reader = ByteReader([UInt8](repeating: 1, count: count))
+        #expect(throws: ByteReader.TooShort.self) { try reader.number(UInt64.self) }
+        #expect(reader.remaining == count)
+    }
+
+    @Test(arguments: [[], [3], [3, 0], [3, 0, 1, 2], [255, 255, 1]])
+    func `that are too few for their count say so`(bytes: [UInt8]) {
+        var reader = ByteReader(bytes)
+        #expect(throws: ByteReader.TooShort.self) { try reader.counted() }
+    }
+
+    @Test func `come back from hexadecimal digits`() {
+        let all = (0...255).map { UInt8($0) }
+        #expect(Hexadecimal.decode(Hexadecimal.encode(all)) == all)
+        #expect(Hexadecimal.encode([0x00, 0x0f, 0xa0, 0xff]) == "000fa0ff")
+        #expect(Hexadecimal.decode("") == [])
+    }
+
+    @Test(arguments: ["0", "0g", "0x", "AB", " 0", "é", "0\u{301}"])
+    func `do not come from what no digits were`(text: String) {
+        #expect(Hexadecimal.decode(text) == nil)
+    }
+}

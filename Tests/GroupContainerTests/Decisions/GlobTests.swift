@@ -1,0 +1,87 @@
+import Testing
+
+@testable import GroupContainer
+
+@Suite(.timeLimit(.minutes(1)))
+struct `A pattern` {
+    private static func matches(_ pattern: String, _ path: String) -> Bool {
+        Glob(Array(pattern.utf8)).matches(Array(path.utf8))
+    }
+
+    @Test(
+        arguments: [
+            ("a", "a", true), ("a", "b", false), ("a", "ab", false), ("a/b", "a/b", true), ("a", "a/b", false),
+            ("*", "a", true), ("*", "a/b", false), ("*", ".hidden", true), ("*.json", "x.json", true),
+            ("*.json", ".json", true), ("*.json", "x.jsonl", false), ("a*c", "abbbc", true), ("a*c", "ac", true),
+            ("a*b*c", "a-b-b-c", true), ("a*b*c", "a-c-b", false), ("*/b", "a/b", true), ("*/b", "b", false),
+            ("?", "a", true), ("?", "", false), ("?", "ab", false), ("a?c", "a/c", false), ("??", "é", true),
+        ])
+    func `of stars and question marks stays within a component`(pattern: String, path: String, expected: Bool) {
+        #expect(Self.matches(pattern, path) == expected)
+    }
+
+    @Test(
+        arguments: [
+            ("**", "a", true), ("**", "a/b/c", true), ("**", "", false), ("**/c", "c", true), ("**/c", "a/b/c", true),
+            ("**/c", "a/c/b", false), ("a/**", "a/b", true), ("a/**", "a/b/c", true), ("a/**", "a", false),
+            ("a/**", "ab/c", false), ("a/**/d", "a/d", true), ("a/**/d", "a/b/c/d", true), ("a/**/d", "a/b", false),
+            ("**/b/**", "a/b/c", true), ("**/b/**", "a/b", false), ("**/**", "a", true), ("a/**/**", "a", false),
+            ("**/*.json", "x.json", true), ("**/*.json", "a/b/x.json", true), ("a/**/b/*/c", "a/b/b/x/c", true),
+            ("a/**/b/**/c", "a/c/b/b/c", true), ("a/**/b/**/c", "a/c/b", false), ("a**", "abc", true),
+            ("a**", "a/b", false), ("**/a/*/b/**/c", "a/a/x/b/c", true),
+        ])
+    func `with two stars goes across folders`(pattern: String, path: String, expected: Bool) {
+        #expect(Self.matches(pattern, path) == expected)
+    }
+
+    @Test(
+        arguments: [
+            ("[abc]", "b", true), ("[abc]", "d", false), ("[a-c]", "b", true), ("[a-c]", "-", false),
+            ("[a-]", "-", true), ("[-a]", "-", true), ("[!a-c]", "d", true), ("[!a-c]", "b", false), ("[!]", "!", true),
+            ("[]a]", "]", true), ("[]a]", "a", true), ("[*]", "*", true), ("[*]", "x", false),
+            ("[a-cx-z]y", "zy", true),
+            ("x[0-9]*", "x1y", true), ("x[0-9]*", "xy", false), ("[c-a]", "b", false), ("[!a]", "", false),
+        ])
+    func `of a class takes one byte of it`(pattern: String, path: String, expected: Bool) {
+        #expect(Self.matches(pattern, path) == expected)
+    }
+
+    @Test(
+        arguments: [
+            (#"\*"#, "*", true), (#"\*"#, "a", false), (#"\["#, "[", true), (#"\\"#, #"\"#, true),
+            (#"a\?"#, "a?", true),
+            (#"a\?"#, "ab", false), (#"\a"#, "a", true), (#"a\"#, "a", false), (#"a\"#, #"a\"#, false),
+            (#"*\*"#, "ab*", true), (#"\*\*"#, "**", true), (#"\*\*"#, "a", false),
+        ])
+    func `with an escape means the byte itself`(pattern: String, path: String, expected: Bool) {
+        #expect(Self.matches(pattern, path) == expected)
+    }
+
+    @Test(
+        arguments: [
+            ("[", "[", true), ("[abc", "[abc", true), ("[abc", "a", false), ("a[", "a[", true),
+            ("[a/b]", "[a/b]", true),
+            ("[a/b]", "/", false), ("[]", "[]", true), ("", "", true), ("", "a", false), ("/a", "a", true),
+            ("a/", "a", true), ("a//b", "a/b", true),
+        ])
+    func `that is not well formed means what it says`(pattern: String, path: String, expected: Bool) {
+        #expect(Self.matches(pattern, path) == expected)
+    }
+
+    @Test func `matches bytes that are not UTF-8`() {
+        #expect(Glob([0x3f]).matches([0xff]))
+        #expect(Glob([0xff, 0x2a]).matches([0xff, 0xfe]))
+        #expect(!Glob([0xff]).matches([0xfe]))
+    }
+
+    @Test(
+        arguments: [
+            (String(repeating: "*a", count: 60) + "b", String(repeating: "a", count: 250)),
+            (String(repeating: "**/", count: 12) + "b", String(repeating: "a/", count: 2_000) + "a"),
+            (String(repeating: "**/a/", count: 12) + "b", String(repeating: "a/", count: 2_000) + "a"),
+            (String(repeating: "**/*/", count: 12) + "b", String(repeating: "a/", count: 2_000) + "a"),
+        ])
+    func `comes to an end, however many stars it has`(pattern: String, path: String) {
+        #expect(!Self.matches(pattern, path))
+    }
+}

@@ -1,0 +1,110 @@
+import Testing
+
+@testable import GroupContainer
+
+@Suite
+struct `A record's bytes` {
+    static let state = ItemState(
+        type: .file, inode: .max, size: 5, modified: -1, changed: .min, mode: 0o640, owner: 1_000, group: .max,
+        contentHash: 77)
+
+    static func change(_ kind: ChangeRecord.Kind, from: [UInt8]? = nil, state: ItemState? = Self.state) -> ChangeRecord
+    {
+        ChangeRecord(
+            kind, path: Array("Library/todo.json".utf8), from: from, state: state, isCoordinated: from == nil,
+            operation: (0..<16).map { UInt8($0) }, processIdentifier: -3, purpose: Array("tester".utf8), time: -9,
+            term: 12)
+    }
+
+    static let changes = [
+        change(.created), change(.modified), change(.removed, state: nil), change(.moved, from: Array("old".utf8)),
+        change(.touched), change(.term, state: nil), change(.moved, from: []),
+    ]
+
+    @Test(arguments: changes)
+    func `come back as the change that was written`(change: ChangeRecord) throws {
+        #expect(try ChangeRecord(decoding: change.encoded()) == change)
+    }
+
+    @Test(arguments: changes)
+    func `that were cut short are no change`(change: ChangeRecord) {
+        let bytes = change.encoded()
+        for count in 0..<bytes.count {
+            #expect(throws: ChangeRecord.Fault.unknown) { try ChangeRecord(decoding: Array(bytes[..<count])) }
+        }
+    }
+
+    @Test(arguments: [0, 5, 7, 63, 65, 255] as [UInt8])
+    func `of a kind that a newer version may have are unknown`(kind: UInt8) {
+        var bytes = Self.change(.created).encoded()
+        bytes[0] = kind
+        #expect(throws: ChangeRecord.Fault.unknown) { try ChangeRecord(decoding: bytes) }
+    }
+
+    @Test func `that are anything never do harm`() {
+        var generator = SeededGenerator(seed: 3)
+        for turn in 0..<10_000 {
+            let bytes = mutated(Self.changes[turn % Self.changes.count].encoded(), using: &generator)
+            if let change = try? ChangeRecord(decoding: bytes) {
+                #expect((try? ChangeRecord(decoding: change.encoded())) == change)
+            }
+        }
+    }
+
+    @Test(arguments: ItemType.allCases, [nil, 0, .max] as [UInt64?])
+    func `come back as the state that was written`(type: ItemType, hash: UInt64?) throws {
+        var state = Self.state
+        (state.type, state.contentHash) = (type, hash)
+        var writer = ByteWriter()
+        state.encode(into: &writer)
+        var reader = ByteReader(writer.bytes)
+        #expect(try ItemState(from: &reader) == state)
+        #expect(reader.remaining == 0)
+        for count in 0..<writer.bytes.count {
+            var short = ByteReader(Array(writer.bytes[..<count]))
+            #expect(throws: ByteReader.TooShort.self) { try ItemState(from: &short) }
+        }
+    }
+
+    @Test func `of a state whose type is unknown are read to their end`() throws {
+        var writer = ByteWriter()
+        Self.state.encode(into: &writer)
+        var bytes = writer.bytes
+        bytes[0] = 200
+        var reader = ByteReader(bytes + [1])
+        #expect(try ItemState(from: &reader) == nil)
+        #expect(reader.remaining == 1)
+    }
+}
+
+@Suite
+struct `An item's state` {
+    @Test func `looks like another that differs in its content's hash only`() {
+        var other = `A record's bytes`.state
+        other.contentHash = nil
+        #expect(`A record's bytes`.state.looksLike(other))
+    }
+
+    @Test func `does not look like one with another number`() {
+        let state = `A record's bytes`.state
+        let changes: [(inout ItemState) -> Void] = [
+            { $0.inode -= 1 }, { $0.size -= 1 }, { $0.modified += 1 }, { $0.changed += 1 }, { $0.mode = 0 },
+            { $0.owner = 0 }, { $0.group = 0 }, { $0.type = .link },
+        ]
+        for change in changes {
+            var other = state
+            change(&other)
+            #expect(!state.looksLike(other))
+        }
+    }
+
+    @Test func `of a folder does not depend on its dates and size`() {
+        var folder = `A record's bytes`.state
+        folder.type = .folder
+        var other = folder
+        (other.size, other.modified, other.changed) = (1, 2, 3)
+        #expect(folder.looksLike(other))
+        other.mode = 0o700
+        #expect(!folder.looksLike(other))
+    }
+}

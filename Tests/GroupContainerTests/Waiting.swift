@@ -1,0 +1,54 @@
+import Dispatch
+import SystemCalls
+
+/// More than any wait of a test that passes takes, so that one which does not ends.
+let patience: Duration = .seconds(20)
+
+/// Something that one thread waits for and another lets happen, once.
+final class Event: Sendable {
+    private let happened = DispatchSemaphore(value: 0)
+
+    func happen() { happened.signal() }
+
+    /// False: it did not, for all our patience. May be asked again and again.
+    func await() -> Bool {
+        guard happened.wait(timeout: .now() + .seconds(20)) == .success else { return false }
+        happened.signal()
+        return true
+    }
+}
+
+/// Work on a thread of its own, which may block.
+final class Side<Answer: Sendable>: Sendable {
+    private let result = Guarded<Result<Answer, any Error>?>(nil)
+    private let ended = Event()
+
+    init(_ work: @escaping @Sendable () throws -> Answer) {
+        Sides.queue.async {
+            let answer = Result { try work() }
+            self.result.withLock { $0 = answer }
+            self.ended.happen()
+        }
+    }
+
+    struct Endless: Error {}
+
+    func answer() throws -> Answer {
+        guard ended.await(), let result = result.withLock({ $0 }) else { throw Endless() }
+        return try result.get()
+    }
+}
+
+private enum Sides {
+    static let queue = DispatchQueue(label: "test.side", attributes: .concurrent)
+}
+
+/// Waits for what nothing announces, such as a request's entry in the roster.
+func eventually(_ isTrue: () throws -> Bool) rethrows -> Bool {
+    let end = monotonicNanoseconds() + 20_000_000_000
+    while monotonicNanoseconds() < end {
+        if try isTrue() { return true }
+        pause(nanoseconds: 100_000)
+    }
+    return false
+}
