@@ -45,7 +45,9 @@ struct `Of a folder that is changed without coordination, the stream tells` {
 
     @Test func `as many creations as removals, when it comes and goes quickly`() async throws {
         let watched = try await WatchedContainer()
+        // Another one in the place of the last one, in one round, is that it was touched.
         let told = try await watched.told(by: "for n in $(seq 30); do mkdir d; rmdir d; done")
+            .filter { $0 != "touched d" }
         #expect(told.count.isMultiple(of: 2))
         #expect(told.enumerated().allSatisfy { $1 == ($0.isMultiple(of: 2) ? "created d" : "removed d") }, "\(told)")
         #expect(try await watched.told(by: "mkdir d; : > d/f").withoutRepetitions == ["created d", "created d/f"])

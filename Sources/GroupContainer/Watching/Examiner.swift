@@ -76,9 +76,11 @@ final class Examiner {
                 gone.append(location)
                 continue
             }
-            if picture[location]?.type == .folder && state.type != .folder {
-                // Replaced: what was in the folder went before it did.
-                for inner in picture.below(location) where try examine(inner, .comparison) { wrote = true }
+            if let known = picture[location], known.type == .folder && known.inode != state.inode {
+                // Another one stands there, and nobody was told of what was in the one that went.
+                for inner in picture.below(location) where try found(inner) == nil {
+                    if state.type == .folder { gone.append(inner) } else if try examine(inner, .comparison) { wrote = true }
+                }
             }
             if try examine(location, reasons[location] ?? .comparison) { wrote = true }
         }

@@ -32,6 +32,18 @@ final class WatchedContainer {
         return changes
     }
 
+    /// The same, where the steward is stopped meanwhile: it gets all events at once, when everything has happened.
+    @discardableResult
+    func changes(inOneRoundBy script: String, at location: SourceLocation = #_sourceLocation) async throws
+        -> [JSONChange]
+    {
+        watcher.signal(SIGSTOP)
+        defer { watcher.signal(SIGCONT) }
+        try await Self.run(script, in: container)
+        watcher.signal(SIGCONT)
+        return try await settle(at: location)
+    }
+
     /// The same, each as a person would say it.
     func told(by script: String, at location: SourceLocation = #_sourceLocation) async throws -> [String] {
         try await changes(by: script, at: location).map(\.summary)
