@@ -87,6 +87,7 @@ struct `Of a move without coordination, the stream tells` {
     @Test func `the tree at the end, when folders trade their places`() async throws {
         let watched = try await WatchedContainer("mkdir -p a/x b/y; : > a/x/1; : > b/y/2")
         try await watched.changes(by: "mv a c; mv b a; mv c b")
-        #expect(try await watched.told(by: ": > a/y/3; : > b/x/4").withoutRepetitions == ["created a/y/3", "created b/x/4"])
+        #expect(
+            try await watched.told(by: ": > a/y/3; : > b/x/4").withoutRepetitions == ["created a/y/3", "created b/x/4"])
     }
 }

@@ -6,8 +6,10 @@ import Testing
 struct `What happens within one round of the steward's` {
     static let scripts = [
         "rm -r d; mkdir -p d/e; : > d/e/new", "mkdir -p ../in/e; : > ../in/e/new; mv d ../out; mv ../in d",
-        "mkdir n; : > n/1; mv n m; mkdir n; : > n/2", "mv d m; mkdir d; mv m/e d/e; rmdir m", "mkdir a; mv a b; mv b c; : > c/f",
-        "mv f g; mv keep f; mv g keep", "mv f g; : > f", "mkdir a; mv a ../a; : > ../a/f; mv ../a b", ": > a; rm a; mkdir a; rmdir a",
+        "mkdir n; : > n/1; mv n m; mkdir n; : > n/2", "mv d m; mkdir d; mv m/e d/e; rmdir m",
+        "mkdir a; mv a b; mv b c; : > c/f",
+        "mv f g; mv keep f; mv g keep", "mv f g; : > f", "mkdir a; mv a ../a; : > ../a/f; mv ../a b",
+        ": > a; rm a; mkdir a; rmdir a",
         "mv d/e e; mv foo d/e; mv e foo", "rm f; ln -s keep f; rm keep; mkdir keep", "mv d foo/d; mv foo d",
     ]
 

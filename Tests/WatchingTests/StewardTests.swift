@@ -93,7 +93,8 @@ struct `A steward` {
     @Test func `tells coordinated and other changes of one file in their order`() async throws {
         let watched = try await WatchedContainer()
         for number in 0..<20 {
-            try await watched.container.done("write", "f", "--relaxed", input: String(repeating: "c", count: number + 1))
+            try await watched.container.done(
+                "write", "f", "--relaxed", input: String(repeating: "c", count: number + 1))
             try await WatchedContainer.run("printf foreign >> f", in: watched.container)
         }
         let changes = try await watched.settle()

@@ -7,10 +7,12 @@ struct `What happened while nobody watched` {
         mkdir -p d/e foo/x bare; printf 1 > f; printf 22 > d/e/g; printf 333 > foo/x/h; printf 4444 > keep; chmod 644 f
         """
     static let scripts = [
-        ": > new", "mkdir -p n/o; printf x > n/o/p", "printf other > f", "printf 2 1<> f", "chmod 600 f", "touch f", "rm f",
+        ": > new", "mkdir -p n/o; printf x > n/o/p", "printf other > f", "printf 2 1<> f", "chmod 600 f", "touch f",
+        "rm f",
         "mv f moved", "mv f d/e/f", "mv f d/e/g", "mv d D; : > D/e/new", "rm -r d", "mv foo bar; ln -s bar foo",
         "mv d t; mv foo d; mv t foo", "mv foo/x d/x; mv d foo/d; mkdir d; : > d/e", "mv d/e e; mv e/g d/g; mv d e/d",
-        "rm f; mkdir f; : > f/f", "rm -r d; : > d", "mv f ../f; mv keep f", "mv d ../d; mv ../d d", "rm -r d foo bare f keep",
+        "rm f; mkdir f; : > f/f", "rm -r d; : > d", "mv f ../f; mv keep f", "mv d ../d; mv ../d d",
+        "rm -r d foo bare f keep",
         "ln f hard; rm f", "rm f; printf 1 > f", "cp -a d copy; rm -r d", "ln -s . loop; ln -s ../.. out; rmdir bare",
     ]
 

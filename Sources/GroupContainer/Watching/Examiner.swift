@@ -79,7 +79,11 @@ final class Examiner {
             if let known = picture[location], known.type == .folder && known.inode != state.inode {
                 // Another one stands there, and nobody was told of what was in the one that went.
                 for inner in picture.below(location) where try found(inner) == nil {
-                    if state.type == .folder { gone.append(inner) } else if try examine(inner, .comparison) { wrote = true }
+                    if state.type == .folder {
+                        gone.append(inner)
+                    } else if try examine(inner, .comparison) {
+                        wrote = true
+                    }
                 }
             }
             if try examine(location, reasons[location] ?? .comparison) { wrote = true }

@@ -54,7 +54,9 @@ struct StreamedTree {
             expect(items[from] != nil && from != path, "there is nothing to be moved", change)
             expect(items[path] == nil, "something is there already", change)
             if items[from]?.type == "folder" {
-                for child in children(from) { items[path + child.dropFirst(from.count)] = items.removeValue(forKey: child) }
+                for child in children(from) {
+                    items[path + child.dropFirst(from.count)] = items.removeValue(forKey: child)
+                }
             }
             items[from] = nil
             expect(hasParent(path), "its folder is not there", change)
