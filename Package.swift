@@ -65,7 +65,16 @@ let package = Package(
             path: "Tests/TestMember", swiftSettings: strict),
         .testTarget(name: "CommandLineKitTests", dependencies: ["CommandLineKit"], swiftSettings: strict),
         .testTarget(name: "SystemCallsTests", dependencies: ["SystemCalls"], swiftSettings: strict),
-        .testTarget(name: "WidgetsTests", dependencies: ["Widgets", "GroupContainer"], swiftSettings: strict),
+        .testTarget(
+            name: "WatchingTests", dependencies: ["TestSupport", "GroupContainer", "groupctl", "watch-group"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "WidgetsTests",
+            dependencies: [
+                "TestSupport", "Widgets", "GroupContainer", "groupctl", "watch-group", "todo", "todo-widget",
+                "readme-example",
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
             dependencies: ["TestSupport", "groupctl", "watch-group", "todo", "todo-widget", "readme-example"],

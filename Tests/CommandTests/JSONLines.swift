@@ -33,63 +33,6 @@ extension JSONError {
     }
 }
 
-/// A line of `watch-group --json` and `groupctl changes --json`.
-struct JSONChange: Decodable, Equatable {
-    struct Author: Decodable, Equatable {
-        var pid: Int32
-        var purpose: String
-    }
-
-    var sequence: UInt64
-    var cursor: String
-    var kind: String
-    var path: String
-    var pathBytes: String?
-    var from: String?
-    var type: String?
-    var size: UInt64?
-    var generation: UInt64
-    var coordinated: Bool
-    var by: Author?
-    var time: String
-
-    init(_ line: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(line.utf8)) }
-}
-
-/// `groupctl status --json`.
-struct JSONStatus: Decodable {
-    struct Journal: Decodable {
-        var sequence: UInt64
-        var cursor: String
-        var files: Int
-    }
-    struct Lease: Decodable {
-        var path: String
-        var mode: String
-        var state: String
-        var since: String
-    }
-    struct Member: Decodable {
-        var pid: Int32
-        var user: UInt32
-        var purpose: String
-        var since: String
-        var steward: Bool
-        var leases: [Lease]
-    }
-
-    var path: String
-    var identifier: String?
-    var container: String
-    var journal: Journal
-    var members: [Member]
-
-    init(of container: TemporaryContainer) async throws {
-        let outcome = try await container.done("status", "--json")
-        self = try JSONDecoder().decode(Self.self, from: Data(outcome.output))
-    }
-}
-
 /// To the millisecond, in UTC.
 func isTimestamp(_ text: String?) -> Bool {
     text?.wholeMatch(of: /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/) != nil

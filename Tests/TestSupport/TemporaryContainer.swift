@@ -12,6 +12,8 @@ package final class TemporaryContainer {
     /// A command that should have done its work did not.
     package struct Failed: Error, CustomStringConvertible {
         package let description: String
+
+        package init(description: String) { self.description = description }
     }
 
     package init(creating: Bool = true) async throws {

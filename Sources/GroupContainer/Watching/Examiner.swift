@@ -72,11 +72,21 @@ final class Examiner {
         let reasons = evidence
         (queue, evidence) = ([], [:])
         for location in noted where !isSuperseded {
-            if try found(location) == nil {
+            guard let state = try found(location) else {
                 gone.append(location)
-            } else if try examine(location, reasons[location] ?? .comparison) {
-                wrote = true
+                continue
             }
+            if let known = picture[location], known.type == .folder && known.inode != state.inode {
+                // Another one stands there, and nobody was told of what was in the one that went.
+                for inner in picture.below(location) where try found(inner) == nil {
+                    if state.type == .folder {
+                        gone.append(inner)
+                    } else if try examine(inner, .comparison) {
+                        wrote = true
+                    }
+                }
+            }
+            if try examine(location, reasons[location] ?? .comparison) { wrote = true }
         }
         for location in gone where !isSuperseded {
             for inner in picture.below(location) where try examine(inner, .comparison) { wrote = true }

@@ -1,0 +1,58 @@
+import Foundation
+
+/// A line of `watch-group --json` and `groupctl changes --json`.
+package struct JSONChange: Decodable, Equatable {
+    package struct Author: Decodable, Equatable {
+        package var pid: Int32
+        package var purpose: String
+    }
+
+    package var sequence: UInt64
+    package var cursor: String
+    package var kind: String
+    package var path: String
+    package var pathBytes: String?
+    package var from: String?
+    package var type: String?
+    package var size: UInt64?
+    package var generation: UInt64
+    package var coordinated: Bool
+    package var by: Author?
+    package var time: String
+
+    package init(_ line: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(line.utf8)) }
+}
+
+/// `groupctl status --json`.
+package struct JSONStatus: Decodable {
+    package struct Journal: Decodable {
+        package var sequence: UInt64
+        package var cursor: String
+        package var files: Int
+    }
+    package struct Lease: Decodable {
+        package var path: String
+        package var mode: String
+        package var state: String
+        package var since: String
+    }
+    package struct Member: Decodable {
+        package var pid: Int32
+        package var user: UInt32
+        package var purpose: String
+        package var since: String
+        package var steward: Bool
+        package var leases: [Lease]
+    }
+
+    package var path: String
+    package var identifier: String?
+    package var container: String
+    package var journal: Journal
+    package var members: [Member]
+
+    package init(of container: TemporaryContainer) async throws {
+        let outcome = try await container.done("status", "--json")
+        self = try JSONDecoder().decode(Self.self, from: Data(outcome.output))
+    }
+}

@@ -1,0 +1,93 @@
+import TestSupport
+import Testing
+
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct `Of a move without coordination, the stream tells` {
+    @Test(arguments: [("f", "g"), ("f", "F"), ("f", "d/f"), ("d/e/x", "x"), ("d/e/x", "d/y"), ("d/e", "e"), ("d", "D")])
+    func `one move, from where and to where`(from: String, to: String) async throws {
+        let watched = try await WatchedContainer("mkdir -p d/e; printf 1 > f; printf 22 > d/e/x")
+        let changes = try await watched.changes(by: "mv \(from) \(to)")
+        #expect(changes.map(\.summary) == ["moved \(from) to \(to)"])
+        #expect(changes.first?.type == (["d", "d/e"].contains(from) ? "folder" : "file"))
+    }
+
+    @Test func `a removal, when it leads out`() async throws {
+        let watched = try await WatchedContainer("printf 1 > f")
+        #expect(try await watched.told(by: "mv f ../f") == ["removed f"])
+    }
+
+    @Test func `a creation, when it leads in`() async throws {
+        let watched = try await WatchedContainer("printf 1 > ../f")
+        let changes = try await watched.changes(by: "mv ../f f")
+        #expect(changes.map(\.summary) == ["created f"] && changes.first?.size == 1)
+    }
+
+    @Test func `a modification, when it leads in over something`() async throws {
+        let watched = try await WatchedContainer("printf 1 > f; printf 22 > ../f")
+        let changes = try await watched.changes(by: "mv ../f f")
+        #expect(changes.map(\.summary) == ["modified f"] && changes.first?.size == 2)
+    }
+
+    @Test func `a modification and a removal, when it leads over something inside`() async throws {
+        let watched = try await WatchedContainer("printf 1 > f; printf 22 > g")
+        #expect(try await watched.told(by: "mv g f").sorted() == ["modified f", "removed g"])
+    }
+
+    @Test func `a removal and a creation, when two of them have nothing to do with each other`() async throws {
+        let watched = try await WatchedContainer("printf same > f; printf same > ../g; touch -r f ../g")
+        #expect(try await watched.told(by: "mv f ../f; mv ../g g").sorted() == ["created g", "removed f"])
+    }
+
+    @Test func `each, when several follow each other`() async throws {
+        let watched = try await WatchedContainer("printf 1 > a; printf 22 > b")
+        let told = try await watched.told(by: "mv a c; mv b a; mv c b")
+        #expect(told.allSatisfy { $0.hasPrefix("moved") || $0.hasPrefix("modified") || $0.hasSuffix(" c") }, "\(told)")
+    }
+
+    @Test func `every file of a folder that was moved in`() async throws {
+        let watched = try await WatchedContainer(
+            "mkdir -p ../in/a/b; for n in 1 2 3; do printf $n > ../in/$n; printf $n > ../in/a/b/$n; done")
+        let told = try await watched.told(by: "mv ../in in")
+        let inner = ["1", "2", "3", "a", "a/b", "a/b/1", "a/b/2", "a/b/3"]
+        #expect(told.sorted() == (["created in"] + inner.map { "created in/\($0)" }).sorted())
+        #expect(try await watched.told(by: "touch -d 2001-01-01 in/a/b/2") == ["touched in/a/b/2"])
+    }
+
+    @Test func `everything of a folder that was moved out, and no more of it`() async throws {
+        let watched = try await WatchedContainer("mkdir -p d/e; : > d/e/f")
+        #expect(try await watched.told(by: "mv d ../d") == ["removed d/e/f", "removed d/e", "removed d"])
+        #expect(try await watched.told(by: ": > ../d/e/g; rm ../d/e/f; mkdir ../d/h") == [])
+    }
+
+    @Test func `the new path of what is written in a folder that was renamed`() async throws {
+        let watched = try await WatchedContainer("mkdir -p a/b ab; : > a/b/f; : > ab/f")
+        #expect(try await watched.told(by: "mv a c") == ["moved a to c"])
+        #expect(try await watched.told(by: ": > c/b/g").withoutRepetitions == ["created c/b/g"])
+        #expect(try await watched.told(by: ": > ab/g").withoutRepetitions == ["created ab/g"])
+        #expect(try await watched.told(by: "chmod 600 c/b/f") == ["touched c/b/f"])
+    }
+
+    @Test func `the new path also of what is written at once`() async throws {
+        let watched = try await WatchedContainer("mkdir -p a/b; : > a/b/f")
+        let told = try await watched.told(by: "mv a c; : > c/b/g; mkdir c/h; : > c/h/i")
+        #expect(told.filter { $0 == "created c/b/g" }.count == 1, "\(told)")
+        #expect(told.filter { $0 == "created c/h/i" }.count == 1, "\(told)")
+        #expect(told.allSatisfy { !$0.hasPrefix("created a/") }, "\(told)")
+    }
+
+    @Test func `moves only, when a folder is renamed twice`() async throws {
+        let watched = try await WatchedContainer("mkdir -p a/b; : > a/b/f")
+        let told = try await watched.told(by: "mv a b; mv b c")
+        #expect([["moved a to c"], ["moved a to b", "moved b to c"]].contains(told), "\(told)")
+        #expect(try await watched.told(by: ": > c/b/g").withoutRepetitions == ["created c/b/g"])
+        #expect(try await watched.told(by: "mv c a") != [])
+        #expect(try await watched.told(by: "printf x > a/b/f").withoutRepetitions == ["modified a/b/f"])
+    }
+
+    @Test func `the tree at the end, when folders trade their places`() async throws {
+        let watched = try await WatchedContainer("mkdir -p a/x b/y; : > a/x/1; : > b/y/2")
+        try await watched.changes(by: "mv a c; mv b a; mv c b")
+        #expect(
+            try await watched.told(by: ": > a/y/3; : > b/x/4").withoutRepetitions == ["created a/y/3", "created b/x/4"])
+    }
+}

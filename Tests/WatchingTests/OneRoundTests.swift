@@ -1,0 +1,28 @@
+import TestSupport
+import Testing
+
+/// The steward sees nothing of what was in between.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct `What happens within one round of the steward's` {
+    static let scripts = [
+        "rm -r d; mkdir -p d/e; : > d/e/new", "mkdir -p ../in/e; : > ../in/e/new; mv d ../out; mv ../in d",
+        "mkdir n; : > n/1; mv n m; mkdir n; : > n/2", "mv d m; mkdir d; mv m/e d/e; rmdir m",
+        "mkdir a; mv a b; mv b c; : > c/f",
+        "mv f g; mv keep f; mv g keep", "mv f g; : > f", "mkdir a; mv a ../a; : > ../a/f; mv ../a b",
+        ": > a; rm a; mkdir a; rmdir a",
+        "mv d/e e; mv foo d/e; mv e foo", "rm f; ln -s keep f; rm keep; mkdir keep", "mv d foo/d; mv foo d",
+    ]
+
+    @Test(arguments: `What happened while nobody watched`.scripts + scripts)
+    func `gives the tree that is there, and nobody is blind or doubled afterwards`(script: String) async throws {
+        let watched = try await WatchedContainer(`What happened while nobody watched`.preparation)
+        try await watched.changes(inOneRoundBy: script)
+        // Each folder is watched under the name that it has now, and no other.
+        let folders = try await StreamedTree.onDisk(watched.container).filter { $0.value.type == "folder" }.keys
+            .filter { !$0.hasPrefix(".fence-") }.sorted()
+        let told = try await watched.told(
+            by: "find . -path ./.group -prune -o -name '.fence-*' -prune -o -type d -print > ../folders; "
+                + "while read -r d; do mkdir \"$d/probe\"; done < ../folders")
+        #expect(told.sorted() == (["created probe"] + folders.map { "created \($0)/probe" }).sorted())
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Glibc
+import GroupContainer
+import TestSupport
+import Testing
+
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct `A steward` {
+    private func stewards(_ container: TemporaryContainer) async throws -> [pid_t] {
+        try await JSONStatus(of: container).members.filter(\.steward).map(\.pid)
+    }
+
+    @Test func `is one of those who follow, however many`() async throws {
+        let container = try await TemporaryContainer()
+        #expect(try await stewards(container) == [])
+        var watchers: [Command] = []
+        for _ in 0..<5 { watchers.append(try container.start("watch-group", ["--verbose", container.path])) }
+        for watcher in watchers { #expect(try await watcher.readLine(from: .errors)?.hasPrefix("watching") == true) }
+        let elected = try await stewards(container)
+        #expect(elected.count == 1 && watchers.map(\.identifier).contains(elected.first ?? 0), "\(elected)")
+        // Each of them is told, and once.
+        try await WatchedContainer.run("mkdir one; mkdir two", in: container)
+        for watcher in watchers { #expect(try await watcher.readLines(2) == ["created\tone", "created\ttwo"]) }
+    }
+
+    @Test(arguments: [SIGTERM, SIGKILL])
+    func `that ends while changes go on is followed by another, and nothing is lost`(signal: Int32) async throws {
+        let watched = try await WatchedContainer()
+        let follower = try await watched.container.watching("--json", "--since", "start")
+        #expect(try await stewards(watched.container) == [watched.watcher.identifier])
+        let loop = try watched.container.start(
+            "sh",
+            [
+                "-c",
+                """
+                cd "$1"; n=0
+                while [ $n -lt 150 ]; do n=$((n + 1))
+                mkdir d$n; echo $n > d$n/a; echo $n > d$n/b; mv d$n/a d$n/c; echo more >> d$n/b
+                [ $((n % 3)) = 0 ] && mv d$n e$n; [ $((n % 5)) = 0 ] && rm -rf d$n; done
+                """, "sh", watched.container.path,
+            ])
+        // In the middle of it.
+        for _ in 0..<100 { try await watched.next() }
+        watched.watcher.signal(signal)
+        #expect(try await watched.watcher.end() == 128 + signal)
+        // The last one's status is that of a condition.
+        _ = try await loop.finish()
+        try await WatchedContainer.run("mkdir first", in: watched.container)
+        var tree = StreamedTree()
+        for fence in ["first", "second"] {
+            while let line = try await follower.readLine() {
+                let change = try JSONChange(line)
+                tree.apply(change)
+                if change.path == fence { break }
+            }
+            if fence == "first" { try await WatchedContainer.run("mkdir second", in: watched.container) }
+        }
+        #expect(try await tree.differences(from: StreamedTree.onDisk(watched.container)) == [])
+        #expect(tree.faults == [])
+        #expect(try await stewards(watched.container) == [follower.identifier])
+    }
+
+    @Test func `that was stopped until its queue ran over tells every change all the same`() async throws {
+        let limit = (try? String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8))
+            .flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+        // Two events a file, so half of it would do.
+        let count = 20_000
+        try #require((limit ?? 16_384) < 2 * count)
+        let watched = try await WatchedContainer("mkdir d gone; printf x > f; : > gone/g")
+        watched.watcher.signal(SIGSTOP)
+        try await WatchedContainer.run(
+            "cd d; seq \(count) | xargs touch; cd ..; printf last > f; rm -r gone; mkdir -p new/deep; : > new/deep/h",
+            in: watched.container)
+        watched.watcher.signal(SIGCONT)
+        let told = try await watched.settle().map(\.summary)
+        #expect(Set(told.filter { $0.hasPrefix("created d/") }).count == count)
+        #expect(told.count == count + 6, "\(told.filter { !$0.hasPrefix("created d/") })")
+        #expect(try await watched.told(by: ": > new/deep/i").withoutRepetitions == ["created new/deep/i"])
+    }
+
+    @Test func `never tells a coordinated change a second time`() async throws {
+        let watched = try await WatchedContainer()
+        let writer = try Container(path: watched.container.path).coordinator(purpose: "writer").blocking
+        for number in 0..<500 {
+            _ = try writer.write(bytes: Array("\(number)".utf8), to: "notes-\(number % 7)", .relaxed)
+        }
+        let changes = try await watched.settle()
+        #expect(changes.count == 500)
+        #expect(changes.allSatisfy { $0.coordinated && $0.by?.purpose == "writer" })
+        #expect(changes.map(\.path) == (0..<500).map { "notes-\($0 % 7)" })
+    }
+
+    @Test func `tells coordinated and other changes of one file in their order`() async throws {
+        let watched = try await WatchedContainer()
+        for number in 0..<20 {
+            try await watched.container.done(
+                "write", "f", "--relaxed", input: String(repeating: "c", count: number + 1))
+            try await WatchedContainer.run("printf foreign >> f", in: watched.container)
+        }
+        let changes = try await watched.settle()
+        #expect(changes.filter(\.coordinated).count == 20)
+        #expect(changes.last?.coordinated == false && changes.last?.size == 27)
+    }
+}

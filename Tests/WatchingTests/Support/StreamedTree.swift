@@ -1,0 +1,102 @@
+import Foundation
+import TestSupport
+
+/// A tree that knows nothing but the lines of a stream: what a follower would have that never looks at the disk. It
+/// notes each line that cannot be true of the tree that the lines before it made.
+struct StreamedTree {
+    struct Entry: Equatable {
+        var type: String
+        /// Of files.
+        var size: UInt64?
+    }
+
+    private(set) var items: [String: Entry] = [:]
+    private(set) var faults: [String] = []
+    /// Of the last line.
+    private(set) var sequence: UInt64 = 0
+    private(set) var cursor = ""
+
+    private func children(_ path: String) -> [String] { items.keys.filter { $0.hasPrefix(path + "/") } }
+
+    private mutating func expect(_ isTrue: Bool, _ fault: String, _ change: JSONChange) {
+        if !isTrue { faults.append("\(change.sequence) \(change.summary): \(fault)") }
+    }
+
+    private func hasParent(_ path: String) -> Bool {
+        guard let slash = path.lastIndex(of: "/") else { return true }
+        return items[String(path[..<slash])]?.type == "folder"
+    }
+
+    mutating func apply(_ change: JSONChange) {
+        expect(change.sequence == sequence + 1, "not the one behind \(sequence)", change)
+        (sequence, cursor) = (change.sequence, change.cursor)
+        let path = change.nameOnDisk
+        let entry = Entry(type: change.type ?? "none", size: change.type == "file" ? change.size : nil)
+        switch change.kind {
+        case "created":
+            expect(items[path] == nil, "it is there already", change)
+            expect(hasParent(path), "its folder is not there", change)
+            items[path] = entry
+        case "modified", "touched":
+            expect(items[path]?.type == entry.type, "there is no such \(entry.type)", change)
+            items[path] = entry
+        case "removed":
+            expect(items[path] != nil, "it is not there", change)
+            if items[path]?.type == "folder" {
+                for child in children(path) {
+                    expect(false, "\(child) was not removed before it", change)
+                    items[child] = nil
+                }
+            }
+            items[path] = nil
+        case "moved":
+            let from = change.from ?? ""
+            expect(items[from] != nil && from != path, "there is nothing to be moved", change)
+            expect(items[path] == nil, "something is there already", change)
+            if items[from]?.type == "folder" {
+                for child in children(from) {
+                    items[path + child.dropFirst(from.count)] = items.removeValue(forKey: child)
+                }
+            }
+            items[from] = nil
+            expect(hasParent(path), "its folder is not there", change)
+            items[path] = entry
+        default:
+            expect(false, "not to be expected", change)
+        }
+    }
+
+    /// What stands in a container, but for `.group`: from find(1), which knows every name.
+    static func onDisk(_ container: TemporaryContainer) async throws -> [String: Entry] {
+        let found = try await container.shell(
+            #"cd "$1" && find . -mindepth 1 -path ./.group -prune -o -printf '%y %s %P\0'"#)
+        let kinds: [Substring: String] = ["f": "file", "d": "folder", "l": "link"]
+        var entries: [String: Entry] = [:]
+        for line in found.output.split(separator: 0) {
+            let fields = String(decoding: line, as: UTF8.self).split(separator: " ", maxSplits: 2)
+            let type = kinds[fields[0]] ?? "other"
+            entries[String(fields[2])] = Entry(type: type, size: type == "file" ? UInt64(fields[1]) : nil)
+        }
+        return entries
+    }
+
+    /// One line for each path at which both are not the same; none is as it should be.
+    func differences(from disk: [String: Entry]) -> [String] {
+        Set(items.keys).union(disk.keys).sorted().compactMap { path in
+            let (told, there) = (items[path], disk[path])
+            if told == there { return nil }
+            return "\(path): told \(told.map { "\($0)" } ?? "nothing"), there is \(there.map { "\($0)" } ?? "nothing")"
+        }
+    }
+}
+
+extension JSONChange {
+    /// The path as `onDisk` has it, also where it is not UTF-8.
+    fileprivate var nameOnDisk: String {
+        guard let bytes = pathBytes.flatMap({ Data(base64Encoded: $0) }) else { return path }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// As a person would say it: `moved f to g`.
+    var summary: String { from.map { "\(kind) \($0) to \(path)" } ?? "\(kind) \(path)" }
+}

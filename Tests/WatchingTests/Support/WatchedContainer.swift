@@ -1,0 +1,95 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// A container with a follower that is its steward, and the tree that the follower's lines make.
+final class WatchedContainer {
+    let container: TemporaryContainer
+    private(set) var watcher: Command
+    private(set) var tree = StreamedTree()
+    private var fences = 0
+
+    /// `preparation` is done before anybody watches. The follower is told from the start.
+    init(_ preparation: String = "") async throws {
+        container = try await TemporaryContainer()
+        if !preparation.isEmpty { try await Self.run(preparation, in: container) }
+        watcher = try await container.watching("--json", "--since", "start")
+        try await settle()
+    }
+
+    /// A shell script in the container, without any coordination.
+    static func run(_ script: String, in container: TemporaryContainer) async throws {
+        let outcome = try await container.shell("set -e; cd \"$1\"; " + script)
+        if outcome.status != 0 { throw TemporaryContainer.Failed(description: "\(script): \(outcome)") }
+    }
+
+    /// What the stream says of a shell script that changes the container without coordination.
+    @discardableResult
+    func changes(by script: String, at location: SourceLocation = #_sourceLocation) async throws -> [JSONChange] {
+        try await Self.run(script, in: container)
+        let changes = try await settle(at: location)
+        #expect(changes.allSatisfy { !$0.coordinated && $0.by == nil }, sourceLocation: location)
+        return changes
+    }
+
+    /// The same, where the steward is stopped meanwhile: it gets all events at once, when everything has happened.
+    @discardableResult
+    func changes(inOneRoundBy script: String, at location: SourceLocation = #_sourceLocation) async throws
+        -> [JSONChange]
+    {
+        watcher.signal(SIGSTOP)
+        defer { watcher.signal(SIGCONT) }
+        try await Self.run(script, in: container)
+        watcher.signal(SIGCONT)
+        return try await settle(at: location)
+    }
+
+    /// The same, each as a person would say it.
+    func told(by script: String, at location: SourceLocation = #_sourceLocation) async throws -> [String] {
+        try await changes(by: script, at: location).map(\.summary)
+    }
+
+    /// Reads every line up to now, and compares the tree that they make with the disk.
+    ///
+    /// Two fences: a folder that is made once the other one was told is told in a later round of the steward's, when
+    /// whatever happened before the first one has been.
+    @discardableResult
+    func settle(at location: SourceLocation = #_sourceLocation) async throws -> [JSONChange] {
+        var changes: [JSONChange] = []
+        for _ in 0..<2 {
+            fences += 1
+            let fence = ".fence-\(fences)"
+            if unsafe mkdir("\(container.path)/\(fence)", 0o700) != 0 {
+                throw TemporaryContainer.Failed(description: "mkdir \(fence): \(errno)")
+            }
+            var isThere = false
+            while !isThere {
+                let change = try await next()
+                isThere = change.path == fence
+                if !change.path.hasPrefix(".fence-") { changes.append(change) }
+            }
+        }
+        let differences = try await tree.differences(from: StreamedTree.onDisk(container))
+        #expect(differences.isEmpty, "\(changes.map(\.summary))", sourceLocation: location)
+        #expect(tree.faults.isEmpty, "\(changes.map(\.summary))", sourceLocation: location)
+        return changes
+    }
+
+    /// The next line, applied to the tree.
+    @discardableResult
+    func next() async throws -> JSONChange {
+        guard let line = try await watcher.readLine() else {
+            throw TemporaryContainer.Failed(description: "watch-group ended: \(try await watcher.finish())")
+        }
+        let change = try JSONChange(line)
+        tree.apply(change)
+        return change
+    }
+}
+
+extension Array where Element: Equatable {
+    /// Without those that repeat the one before them.
+    var withoutRepetitions: [Element] {
+        reduce(into: []) { if $0.last != $1 { $0.append($1) } }
+    }
+}

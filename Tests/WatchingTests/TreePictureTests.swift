@@ -1,0 +1,95 @@
+import Testing
+
+@testable import GroupContainer
+
+@Suite struct `A picture of the tree` {
+    static func state(_ type: ItemType, inode: UInt64, size: UInt64 = 0) -> ItemState {
+        ItemState(
+            type: type, inode: inode, size: size, modified: 1, changed: 1, mode: 0o644, owner: 0, group: 0,
+            contentHash: nil)
+    }
+
+    static func record(
+        _ kind: ChangeRecord.Kind, _ path: String, from: String? = nil, _ state: ItemState? = nil
+    ) -> ChangeRecord {
+        ChangeRecord(
+            kind, path: Array(path.utf8), from: from.map { Array($0.utf8) }, state: state, isCoordinated: false,
+            processIdentifier: 0, purpose: [], time: 0)
+    }
+
+    static func location(_ path: String) throws -> ItemLocation { try ItemLocation(Array(path.utf8)) }
+
+    static func paths(_ picture: TreePicture) -> [String] {
+        picture.items.keys.map { String(decoding: $0.bytes, as: UTF8.self) }.sorted()
+    }
+
+    /// Folder a with a/f and a/b with a/b/g; beside them the file ab.
+    private func sample() -> TreePicture {
+        var picture = TreePicture()
+        picture.apply(Self.record(.created, "a", Self.state(.folder, inode: 1)))
+        picture.apply(Self.record(.created, "a/f", Self.state(.file, inode: 2)))
+        picture.apply(Self.record(.created, "a/b", Self.state(.folder, inode: 3)))
+        picture.apply(Self.record(.created, "a/b/g", Self.state(.file, inode: 4)))
+        picture.apply(Self.record(.created, "ab", Self.state(.file, inode: 5)))
+        return picture
+    }
+
+    @Test func `has what was created, as it was last modified or touched`() throws {
+        var picture = TreePicture()
+        picture.apply(Self.record(.created, "f", Self.state(.file, inode: 1)))
+        picture.apply(Self.record(.modified, "f", Self.state(.file, inode: 1, size: 9)))
+        #expect(try picture[Self.location("f")] == Self.state(.file, inode: 1, size: 9))
+        picture.apply(Self.record(.touched, "f", Self.state(.file, inode: 2, size: 9)))
+        #expect(try picture[Self.location("f")]?.inode == 2)
+        #expect(picture.place(ofInode: 1) == nil)
+        #expect(try picture.place(ofInode: 2) == Self.location("f"))
+    }
+
+    @Test func `loses a folder with all that was in it, and nothing beside it`() throws {
+        var picture = sample()
+        picture.apply(Self.record(.removed, "a"))
+        #expect(Self.paths(picture) == ["ab"])
+        #expect((1...4).allSatisfy { picture.place(ofInode: $0) == nil })
+        #expect(try picture.place(ofInode: 5) == Self.location("ab"))
+    }
+
+    @Test func `moves a folder with all that is in it, and nothing beside it`() throws {
+        var picture = sample()
+        picture.apply(Self.record(.moved, "z", from: "a", Self.state(.folder, inode: 1)))
+        #expect(Self.paths(picture) == ["ab", "z", "z/b", "z/b/g", "z/f"])
+        #expect(try picture.place(ofInode: 4) == Self.location("z/b/g"))
+        #expect(try picture[Self.location("z/b/g")] == Self.state(.file, inode: 4))
+    }
+
+    @Test func `moves a file over another one`() throws {
+        var picture = sample()
+        picture.apply(Self.record(.moved, "ab", from: "a/f"))
+        #expect(Self.paths(picture) == ["a", "a/b", "a/b/g", "ab"])
+        #expect(try picture.place(ofInode: 2) == Self.location("ab"))
+        #expect(picture.place(ofInode: 5) == nil)
+    }
+
+    @Test func `lists what lies deepest first`() throws {
+        let below = try sample().below(Self.location("a")).map { String(decoding: $0.bytes, as: UTF8.self) }
+        #expect(below == ["a/f", "a/b/g", "a/b"])
+    }
+
+    @Test func `tells the last place of an inode that has several names`() throws {
+        var picture = TreePicture()
+        picture.apply(Self.record(.created, "f", Self.state(.file, inode: 1)))
+        picture.apply(Self.record(.created, "g", Self.state(.file, inode: 1)))
+        #expect(try picture.place(ofInode: 1) == Self.location("g"))
+        picture.apply(Self.record(.removed, "f"))
+        #expect(try picture.place(ofInode: 1) == Self.location("g"))
+        picture.apply(Self.record(.removed, "g"))
+        #expect(picture.place(ofInode: 1) == nil)
+    }
+
+    @Test func `takes no notice of terms, nor of paths that name no item`() {
+        var picture = sample()
+        picture.apply(Self.record(.term, ""))
+        picture.apply(Self.record(.created, "../out", Self.state(.file, inode: 9)))
+        picture.apply(Self.record(.moved, "q", from: "/etc", Self.state(.file, inode: 9)))
+        #expect(picture == sample())
+    }
+}

@@ -1,0 +1,67 @@
+import TestSupport
+import Testing
+
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct `What happened while nobody watched` {
+    static let preparation = """
+        mkdir -p d/e foo/x bare; printf 1 > f; printf 22 > d/e/g; printf 333 > foo/x/h; printf 4444 > keep; chmod 644 f
+        """
+    static let scripts = [
+        ": > new", "mkdir -p n/o; printf x > n/o/p", "printf other > f", "printf 2 1<> f", "chmod 600 f", "touch f",
+        "rm f",
+        "mv f moved", "mv f d/e/f", "mv f d/e/g", "mv d D; : > D/e/new", "rm -r d", "mv foo bar; ln -s bar foo",
+        "mv d t; mv foo d; mv t foo", "mv foo/x d/x; mv d foo/d; mkdir d; : > d/e", "mv d/e e; mv e/g d/g; mv d e/d",
+        "rm f; mkdir f; : > f/f", "rm -r d; : > d", "mv f ../f; mv keep f", "mv d ../d; mv ../d d",
+        "rm -r d foo bare f keep",
+        "ln f hard; rm f", "rm f; printf 1 > f", "cp -a d copy; rm -r d", "ln -s . loop; ln -s ../.. out; rmdir bare",
+    ]
+
+    private func changes(_ container: TemporaryContainer, since cursor: String) async throws -> [JSONChange] {
+        try await container.done("changes", "--json", "--since", cursor).lines.map { try JSONChange($0) }
+    }
+
+    private func check(_ tree: StreamedTree, _ container: TemporaryContainer, _ changes: [JSONChange]) async throws {
+        #expect(try await tree.differences(from: StreamedTree.onDisk(container)) == [], "\(changes.map(\.summary))")
+        #expect(tree.faults == [], "\(changes.map(\.summary))")
+    }
+
+    @Test(arguments: scripts) func `is told by the next command, and once`(script: String) async throws {
+        let container = try await TemporaryContainer()
+        try await WatchedContainer.run(Self.preparation, in: container)
+        var tree = StreamedTree()
+        let before = try await changes(container, since: "start")
+        for change in before { tree.apply(change) }
+        try await check(tree, container, before)
+
+        let cursor = tree.cursor
+        try await WatchedContainer.run(script, in: container)
+        let told = try await changes(container, since: cursor)
+        #expect(told.allSatisfy { !$0.coordinated })
+        for change in told { tree.apply(change) }
+        try await check(tree, container, told)
+        #expect(try await changes(container, since: cursor) == told)
+
+        // Whoever comes later with the same cursor is told the same, and then what follows.
+        let watcher = try await container.watching("--json", "--since", cursor)
+        try await WatchedContainer.run("mkdir last", in: container)
+        let followed = try await watcher.readLines(told.count + 1).map { try JSONChange($0) }
+        #expect(followed.dropLast() == told[...] && followed.last?.summary == "created last")
+    }
+
+    @Test(arguments: scripts) func `is told by the next follower, and once`(script: String) async throws {
+        let watched = try await WatchedContainer(Self.preparation)
+        var tree = watched.tree
+        watched.watcher.signal(15)
+        #expect(try await watched.watcher.end() == 143)
+        try await WatchedContainer.run(script, in: watched.container)
+
+        let watcher = try await watched.container.watching("--json", "--since", tree.cursor)
+        try await WatchedContainer.run("mkdir last", in: watched.container)
+        var told: [JSONChange] = []
+        while told.last?.summary != "created last", let line = try await watcher.readLine() {
+            told.append(try JSONChange(line))
+            tree.apply(try JSONChange(line))
+        }
+        try await check(tree, watched.container, told)
+    }
+}

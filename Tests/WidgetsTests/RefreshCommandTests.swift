@@ -1,0 +1,146 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct `groupctl refresh` {
+    private func refresh(
+        _ container: TemporaryContainer, _ words: String..., command: String? = nil
+    ) async throws -> Command.Outcome {
+        let command = command.map { ["--", "sh", "-c", $0, container.path] } ?? []
+        return try await container.start("groupctl", ["refresh", container.path] + words + command).finish()
+    }
+
+    private func record(_ container: TemporaryContainer) -> String {
+        container.path + "/.group/widgets/w/record.json"
+    }
+
+    @Test func `is newData at the first time and for a change, noData where there was none`() async throws {
+        let container = try await TemporaryContainer()
+        for (change, status, last) in [
+            (nil, 0, "newData"), (nil, 3, "noData"), ("x", 0, "newData"), (nil, 3, "noData"),
+        ] {
+            if let change { try await container.done("write", "a", input: change) }
+            let outcome = try await refresh(container, "w")
+            #expect(outcome.status == Int32(status) && outcome.lines == [last], "\(outcome)")
+        }
+    }
+
+    @Test func `sees what nobody was told of: changes without coordination`() async throws {
+        let container = try await TemporaryContainer()
+        _ = try await refresh(container, "w")
+        #expect(try await container.shell("echo x > \"$1/a\"").status == 0)
+        #expect(try await refresh(container, "w").lines == ["newData"])
+        #expect(try await refresh(container, "w").lines == ["noData"])
+    }
+
+    @Test func `heeds what concerns the widget, and nothing else`() async throws {
+        let container = try await TemporaryContainer()
+        _ = try await refresh(container, "w")
+        let interests = ["w", "--interest", "notes/*", "--interest", "b"]
+        for (item, last) in [("a", "noData"), ("b", "newData"), ("notes/n", "newData")] {
+            try await container.done("write", item, input: "x")
+            let outcome = try await container.start("groupctl", ["refresh", container.path] + interests).finish()
+            #expect(outcome.lines == [last], "\(item): \(outcome)")
+        }
+    }
+
+    @Test func `keeps each widget's place for itself`() async throws {
+        let container = try await TemporaryContainer()
+        for widget in ["one", "two"] { #expect(try await refresh(container, widget).status == 0) }
+        try await container.done("write", "a", input: "x")
+        for widget in ["one", "two"] { #expect(try await refresh(container, widget).status == 0) }
+        for widget in ["one", "two"] { #expect(try await refresh(container, widget).status == 3) }
+    }
+
+    @Test func `shows what COMMAND prints, if it is another than the last time`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "one\nrest")
+        let first = #"head -n 1 "$0/a""#
+        var outcome = try await refresh(container, "w", command: first)
+        #expect(outcome.status == 0 && outcome.lines == ["one", "newData"], "\(outcome)")
+        #expect(
+            try String(contentsOfFile: record(container), encoding: .utf8).contains(
+                Data("one\n".utf8).base64EncodedString()))
+        try await container.done("write", "a", input: "one\nother")
+        outcome = try await refresh(container, "w", command: first)
+        #expect(outcome.status == 3 && outcome.lines == ["noData"], "\(outcome)")
+        try await container.done("write", "a", input: "two\nother")
+        outcome = try await refresh(container, "w", command: first)
+        #expect(outcome.status == 0 && outcome.lines == ["two", "newData"], "\(outcome)")
+    }
+
+    @Test func `does not run COMMAND where nothing changed`() async throws {
+        let container = try await TemporaryContainer()
+        let count = #"echo run >> "$0/../runs"; wc -l < "$0/../runs""#
+        #expect(try await refresh(container, "w", command: count).status == 0)
+        #expect(try await refresh(container, "w", command: count).status == 3)
+        #expect(try String(contentsOfFile: container.folder + "/runs", encoding: .utf8) == "run\n")
+    }
+
+    @Test(arguments: ["exit 1", "echo half; exit 5", "kill -9 $$", "exec no-such-program"])
+    func `has failed when COMMAND did, and gets the same change again`(command: String) async throws {
+        let container = try await TemporaryContainer()
+        #expect(try await refresh(container, "w", command: "echo old").status == 0)
+        try await container.done("write", "a", input: "x")
+        let before = try Data(contentsOf: URL(fileURLWithPath: record(container)))
+        for _ in 0..<2 {
+            let outcome = try await refresh(container, "w", command: command)
+            #expect(outcome.status == 1 && outcome.lines == ["failed"], "\(outcome)")
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: record(container))) == before)
+        #expect(try await refresh(container, "w", command: "echo new").lines == ["new", "newData"])
+    }
+
+    @Test func `that is killed in the middle of COMMAND gets the same change again`() async throws {
+        let container = try await TemporaryContainer()
+        #expect(try await refresh(container, "w", command: "echo old").status == 0)
+        try await container.done("write", "a", input: "x")
+        let gate = container.folder + "/gate"
+        #expect(unsafe mkfifo(gate, 0o600) == 0)
+        let killed = try container.start(
+            "refresh", "w", "--", "sh", "-c", "echo begun >&2; read line <\"$0\"; echo new", gate)
+        #expect(try await killed.readLine(from: .errors) == "begun")
+        // Meanwhile nobody else refreshes this widget.
+        let other = try await refresh(container, "w", "--timeout", "0", command: "echo other")
+        #expect(other.status == 75 && other.errors.contains("process \(killed.identifier)"), "\(other)")
+        #expect(try await refresh(container, "v", "--timeout", "0").status == 0, "another widget is in nobody's way")
+        killed.signal(SIGKILL)
+        let outcome = try await killed.finish()
+        #expect(outcome.status == 128 + SIGKILL && outcome.output.isEmpty, "\(outcome)")
+        #expect(try await refresh(container, "w", command: "echo new").lines == ["new", "newData"])
+        #expect(try await refresh(container, "w", command: "echo new").lines == ["noData"])
+    }
+
+    @Test func `of two at once is newData once for one change`() async throws {
+        let container = try await TemporaryContainer()
+        for round in 1...5 {
+            try await container.done("write", "a", input: "\(round)")
+            let both = try (0..<2).map { _ in try container.start("refresh", "w", "--", "cat", container.path + "/a") }
+            var lines: [[String]] = []
+            for command in both { lines.append(try await command.finish().lines) }
+            #expect(lines.sorted { $0.count < $1.count } == [["noData"], ["\(round)", "newData"]], "\(lines)")
+        }
+    }
+
+    @Test(arguments: ["", ".", "..", ".hidden", "a/b", "../w", "w w", "ü", String(repeating: "w", count: 201)])
+    func `of a malformed name is wrong usage, and leaves nothing`(widget: String) async throws {
+        let container = try await TemporaryContainer()
+        let outcome = try await refresh(container, widget)
+        #expect(outcome.status == 64 && outcome.output.isEmpty, "\(outcome)")
+        #expect(!FileManager.default.fileExists(atPath: container.path + "/.group/widgets"))
+    }
+
+    @Test(arguments: ["", "{", "{}", #"{"cursor":"nonsense"}"#, #"{"cursor":1}"#, "[]"])
+    func `with a damaged record says so with 65 and leaves it alone`(content: String) async throws {
+        let container = try await TemporaryContainer()
+        _ = try await refresh(container, "w")
+        try content.write(toFile: record(container), atomically: false, encoding: .utf8)
+        let outcome = try await refresh(container, "w")
+        #expect(outcome.status == 65 && outcome.output.isEmpty, "\(outcome)")
+        #expect(outcome.errors.contains(".group/widgets/w/record.json"), "\(outcome)")
+        #expect(try String(contentsOfFile: record(container), encoding: .utf8) == content)
+        #expect(try await refresh(container, "v").status == 0)
+    }
+}
