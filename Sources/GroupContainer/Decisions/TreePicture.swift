@@ -11,7 +11,8 @@ struct TreePicture: Equatable, Sendable {
 
     /// Everything below a folder, what lies deepest first.
     func below(_ folder: ItemLocation) -> [ItemLocation] {
-        items.keys.filter { $0.isBelow(folder) }.sorted { $1.bytes.lexicographicallyPrecedes($0.bytes) }
+        if items[folder]?.type != .folder { return [] }
+        return items.keys.filter { $0.isBelow(folder) }.sorted { $1.bytes.lexicographicallyPrecedes($0.bytes) }
     }
 
     mutating func apply(_ record: ChangeRecord) {
@@ -20,7 +21,7 @@ struct TreePicture: Equatable, Sendable {
         case .created, .modified, .touched:
             if let state = record.state { set(location, state) }
         case .removed:
-            for inner in items[location]?.type == .folder ? below(location) : [] { set(inner, nil) }
+            for inner in below(location) { set(inner, nil) }
             set(location, nil)
         case .moved:
             guard let from = record.from.flatMap({ try? ItemLocation($0) }) else { return }
