@@ -6,9 +6,9 @@ import Testing
 struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
     var isRecursive: Bool { true }
 
-    @concurrent func provideScope(for test: Test, testCase: Test.Case?, performing body: @Sendable @concurrent () async throws -> Void)
-        async throws
-    {
+    @concurrent func provideScope(
+        for test: Test, testCase: Test.Case?, performing body: @Sendable @concurrent () async throws -> Void
+    ) async throws {
         try await withTaskExecutorPreference(Executor.shared) { try await body() }
     }
 
