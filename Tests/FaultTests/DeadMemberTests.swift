@@ -5,7 +5,7 @@ import SystemCalls
 import Testing
 
 /// What a dead member leaves in the roster: changes half done, wants, its slot (protocol 1.7, 1.9, 2.5).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `A dead member` {
     @Test(.enabled(if: Strace.isThere, Strace.isMissing), arguments: [true, false])
     func `between its rename and its record gets the record from the item's next lease`(isNew: Bool) throws {

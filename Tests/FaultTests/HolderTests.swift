@@ -5,7 +5,7 @@ import SystemCalls
 import Testing
 
 /// Cases 1, 14, 16, 18 to 20: the one who holds a lease dies, stops, forks, or loses its lock file.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `A member that holds a lease` {
     @Test(arguments: ["read", "write"])
     func `and is killed frees it for the waiter at once`(command: String) throws {

@@ -3,7 +3,7 @@ import SystemCalls
 import Testing
 
 /// Cases 4 to 7: the kernel refuses or interrupts one of a write's system calls.
-@Suite(.enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(5)))
+@Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(5)))
 struct `A write whose system call fails` {
     /// What its user finds.
     enum Outcome: Sendable { case refused, visibleOnly, unharmed }

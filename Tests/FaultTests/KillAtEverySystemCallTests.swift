@@ -2,7 +2,7 @@ import GroupContainer
 import Testing
 
 /// Case 2: SIGKILL at every single system call of a command.
-@Suite(.enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(FaultRun.isLong ? 30 : 5)))
+@Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(FaultRun.isLong ? 30 : 5)))
 struct `A command killed at any of its system calls` {
     struct Scenario: Sendable, CustomTestStringConvertible {
         var isNew: Bool

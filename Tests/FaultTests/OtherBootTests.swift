@@ -4,7 +4,7 @@ import SystemCalls
 import Testing
 
 /// The first to open a container after a boot recovers its logs, and may itself be killed at it (protocol 2.2, 3.10).
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `A container of another boot` {
     /// As a boot would leave it: the roster names another one.
     private func container(withChanges count: Int) throws -> TestContainer {
