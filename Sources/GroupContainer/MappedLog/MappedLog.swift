@@ -58,7 +58,8 @@ final class MappedLog: Sendable {
         var end: Int?
         if let next = try open(number &+ 1) {
             end = Int(
-                clamping: try LogFile(name: "\(name)/\(number &+ 1).log", descriptor: next, end: nil).header.previousEnd)
+                clamping: try LogFile(name: "\(name)/\(number &+ 1).log", descriptor: next, end: nil).header.previousEnd
+            )
         }
         let file = try LogFile(name: label, descriptor: descriptor, end: end)
         guard file.header.number == number, file.header.container == surroundings.container else {
