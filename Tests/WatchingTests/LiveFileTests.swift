@@ -30,8 +30,9 @@ struct `Of a file that is changed without coordination, the stream tells` {
     @Test func `modifications, when it is truncated and written`() async throws {
         let watched = try await WatchedContainer("printf one > f")
         let changes = try await watched.changes(by: ": > f; printf other > f")
-        #expect(changes.map(\.summary).withoutRepetitions == ["modified f"])
-        #expect(changes.last?.size == 5)
+        // The second truncation, of what is empty already, changes dates only.
+        #expect(changes.allSatisfy { ["modified f", "touched f"].contains($0.summary) }, "\(changes.map(\.summary))")
+        #expect(changes.first?.kind == "modified" && changes.last?.kind == "modified" && changes.last?.size == 5)
     }
 
     @Test func `a modification that keeps its size`() async throws {

@@ -81,7 +81,7 @@ struct `Of a move without coordination, the stream tells` {
         #expect([["moved a to c"], ["moved a to b", "moved b to c"]].contains(told), "\(told)")
         #expect(try await watched.told(by: ": > c/b/g").withoutRepetitions == ["created c/b/g"])
         #expect(try await watched.told(by: "mv c a") != [])
-        #expect(try await watched.told(by: "printf x > a/b/f").withoutRepetitions == ["modified a/b/f"])
+        #expect(try await watched.told(by: "printf x >> a/b/f").withoutRepetitions == ["modified a/b/f"])
     }
 
     @Test func `the tree at the end, when folders trade their places`() async throws {
