@@ -61,7 +61,15 @@ package struct CommandRun: ~Copyable {
 
     /// A line for people who asked for --verbose.
     package func explain(_ line: String) {
-        if !options.isVerbose { return }
+        if options.isVerbose { say(line) }
+    }
+
+    /// A line about what went wrong where the run goes on, or ends with a status that is not its own.
+    package func complain(_ line: String) {
+        if !options.isQuiet { say("\(arguments.commandPath.first ?? ""): \(line)") }
+    }
+
+    private func say(_ line: String) {
         var errors = StandardOutput(descriptor: 2)
         try? errors.writeLine(line)
         try? errors.flush()

@@ -31,7 +31,7 @@ func update(_ run: inout CommandRun) throws -> ExitStatus {
     do {
         let outcome = try container.coordinator(purpose: run.options.purpose).blocking
             .updateBytes(path, durability(run), timeout: timeout) { content in
-                let (output, status) = try Filter.run(command, input: content ?? [])
+                let (output, status) = try Filter.run(command, input: content ?? [], for: run)
                 if status != .success { throw CommandFailure(status: status) }
                 return output
             }

@@ -36,7 +36,7 @@ func refresh(_ run: inout CommandRun) throws -> ExitStatus {
 /// Runs COMMAND, if there is one; its standard output is the snapshot.
 private func render(_ session: RefreshSession, _ run: inout CommandRun) throws -> UpdateResult {
     guard let command = run.arguments.command else { return try session.finish(.notRendered) {} }
-    let (snapshot, status) = try Filter.run(command, input: [])
+    let (snapshot, status) = try Filter.run(command, input: [], for: run)
     if status != .success {
         run.explain("the command ended with status \(status.rawValue); the last snapshot is kept")
         return try session.finish(.failed) {}

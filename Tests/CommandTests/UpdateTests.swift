@@ -40,10 +40,8 @@ struct `groupctl update` {
         #expect(missing.status == 127, "\(missing)")
         let plain = try await container.run("update", "a", "--", container.path + "/.group/format")
         #expect(plain.status == 126, "\(plain)")
-        withKnownIssue("they end without a word") {
-            #expect(missing.errors.contains("no-such-command"))
-            #expect(plain.errors.contains(".group/format"))
-        }
+        #expect(missing.errors.contains("no-such-command"))
+        #expect(plain.errors.contains(".group/format"))
         #expect(try await container.done("list").output.isEmpty)
     }
 

@@ -58,6 +58,7 @@ public final class Access {
     {
         let location = try location(path, for: .writing, "write")
         let label = path.description
+        var keepsContent = false
         let old = try translating(label, "write") { () throws(Errno) in try member.status(of: location) }
         if let old {
             guard old.isRegularFile else {
@@ -65,17 +66,19 @@ public final class Access {
                     .wrongType, item: label, operation: "write",
                     cause: old.isFolder ? "it is a folder" : "it is not a regular file")
             }
-            let keepsMode = mode == nil || mode == old.permissions
-            if keepsMode, old.size == UInt64(content.count),
-                try member.readFile(location, operation: "write").content == content
-            {
+            if old.size == UInt64(content.count) {
+                keepsContent = try member.readFile(location, operation: "write").content == content
+            }
+            if keepsContent && (mode == nil || mode == old.permissions) {
                 if durability == .durable { try confirm(location) }
                 return .unchanged
             }
         }
         try makeMissingFolders(of: location)
         let position = try change { (change) throws(CoordinationError) in
-            try change.write(content, to: location, replacing: old, mode: mode)
+            try change.write(
+                content, to: location, replacing: old, mode: mode,
+                as: old == nil ? .created : keepsContent ? .touched : .modified)
         }
         return .written(position.sequence)
     }

@@ -36,7 +36,8 @@ struct StagedChange {
     /// otherwise.
     /// System calls: openat2, write, fchown, fchmod, fsync, renameat2, fsync of the folder
     func write(
-        _ content: [UInt8], to location: ItemLocation, replacing old: FileStatus?, mode: UInt32?
+        _ content: [UInt8], to location: ItemLocation, replacing old: FileStatus?, mode: UInt32?,
+        as kind: ChangeRecord.Kind
     ) throws(CoordinationError) -> LogPosition {
         let label = printable(location.bytes)
         try member.journal.log.ensureRoom()
@@ -53,8 +54,7 @@ struct StagedChange {
             throw CoordinationError(error, item: label, operation: "write")
         }
         return try commit(
-            old == nil ? .created : .modified, at: location, replacing: old != nil,
-            contentHash: member.contentHash(of: content))
+            kind, at: location, replacing: old != nil, contentHash: member.contentHash(of: content))
     }
 
     /// Makes a folder. The mode is that of `mkdir`: 0777 without the umask.

@@ -33,7 +33,7 @@ final class TestContainer: Sendable {
 
     /// All changes that are kept, as a new reader of the container gets them; requires that no number is missing.
     func changes(_ container: Container? = nil, from origin: ChangeOrigin = .start) throws -> [Change] {
-        var follower = try (container ?? open()).follow(since: origin)
+        var follower = try (container ?? open()).recordedChanges(since: origin)
         var found: [Change] = []
         while let change = try follower.next(timeout: .zero) { found.append(change) }
         let first = found.first?.sequence ?? 1
