@@ -113,7 +113,7 @@ struct `A full disk` {
             note write groupctl write disk/c item </dev/null
             echo "writeMessage=$(cat err)"
             """, on: .memory)
-        withKnownIssue("opening needs the lock and the roster for writing; cases.md, 28: reads work") {
+        withKnownIssue("opening needs the lock and the roster for writing, reads too") {
             #expect(answers["read"] == "0" && answers["list"] == "0", "\(answers)")
         }
         #expect(answers["write"] == "77", "\(answers)")

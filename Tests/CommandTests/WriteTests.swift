@@ -52,7 +52,7 @@ struct `groupctl write` {
         let check = "import os, sys; print(os.listxattr(sys.argv[1] + '/a'))"
         let attributes = try await container.shell("python3 -c \"$2\" \"$1\"", check)
         #expect(attributes.status == 0, "\(attributes)")
-        withKnownIssue("not copied yet (design.md, staged change; cases.md, 26)") {
+        withKnownIssue("not copied yet") {
             #expect(attributes.text == "['user.test']\n")
         }
     }

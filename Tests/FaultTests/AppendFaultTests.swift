@@ -2,7 +2,7 @@ import Glibc
 import GroupContainer
 import Testing
 
-/// Members that append as fast as they can, and are killed and stopped at any moment (cases 2, 41; invariants 4, 7).
+/// Members that append as fast as they can, and are killed and stopped at any moment.
 @Suite(.ownThreads, .timeLimit(.minutes(FaultRun.isLong ? 30 : 5)))
 struct `Appending members that are killed and stopped` {
     private static let memberCount = 6

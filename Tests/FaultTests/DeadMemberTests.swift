@@ -4,7 +4,7 @@ import GroupContainer
 import SystemCalls
 import Testing
 
-/// What a dead member leaves in the roster: changes half done, wants, its slot (protocol 1.7, 1.9, 2.5).
+/// What a dead member leaves in the roster: changes half done, wants, its slot.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `A dead member` {
     @Test(.enabled(if: Strace.isThere, Strace.isMissing), arguments: [true, false])

@@ -3,7 +3,7 @@ import GroupContainer
 import SystemCalls
 import Testing
 
-/// The first to open a container after a boot recovers its logs, and may itself be killed at it (protocol 2.2, 3.10).
+/// The first to open a container after a boot recovers its logs, and may itself be killed at it.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `A container of another boot` {
     /// As a boot would leave it: the roster names another one.

@@ -4,7 +4,7 @@ import SystemCalls
 import Testing
 
 /// Members that write and are killed between their system calls, too, where strace can not put a fault: after the
-/// record was appended and before it is no longer pending, say (invariants 2, 4).
+/// record was appended and before it is no longer pending, say.
 @Suite(.ownThreads, .timeLimit(.minutes(FaultRun.isLong ? 30 : 5)))
 struct `Writing members that are killed at any moment` {
     @Test func `leave as many records of each as it made changes`() throws {
