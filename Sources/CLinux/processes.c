@@ -106,3 +106,13 @@ void clinux_note_signals(void) {
 }
 
 int clinux_noted_signal(void) { return noted; }
+
+void clinux_prepare_process(void) {
+    signal(SIGXFSZ, SIG_IGN);
+    // open() gives the lowest free number, so each of these fills the first that is closed.
+    for (int number = 0; number <= 2; number++) {
+        if (fcntl(number, F_GETFD) >= 0) continue;
+        int opened = open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY);
+        if (opened != number && opened >= 0) close(opened);
+    }
+}

@@ -13,8 +13,9 @@ package struct CommandRun: ~Copyable {
         _ specification: CommandSpecification, _ body: (inout CommandRun) throws -> ExitStatus
     ) -> Never {
         ignoreBrokenPipe()
+        prepareProcess()
         let words = RawArguments.current()
-        let report = ErrorReport(
+        var report = ErrorReport(
             program: specification.name, isJSON: ArgumentParser.mentions("json", in: words),
             isQuiet: ArgumentParser.mentions("quiet", in: words))
         do {
@@ -26,6 +27,7 @@ package struct CommandRun: ~Copyable {
                         "\(specification.name) \(GroupContainerVersion.package) (format \(GroupContainerVersion.format))\n"
                 )
             case .run(let arguments):
+                report.isQuiet = arguments.flag("quiet")
                 var run = CommandRun(
                     arguments: arguments, options: try CommonOptions(arguments, program: specification.name))
                 let status: ExitStatus

@@ -6,7 +6,7 @@ import SystemCalls
 struct ErrorReport {
     let program: String
     let isJSON: Bool
-    let isQuiet: Bool
+    var isQuiet: Bool
 
     func tell(_ error: any Error) -> ExitStatus {
         if case OutputError.closedPipe? = error as? OutputError { return .success }

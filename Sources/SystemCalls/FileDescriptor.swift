@@ -94,6 +94,15 @@ package struct FileDescriptor: ~Copyable, Sendable {
         return content
     }
 
+    /// The content of a regular file; of anything else nothing: a FIFO would wait. System calls: openat2(2), statx(2),
+    /// read(2)
+    package static func content(
+        of path: [UInt8], in folder: borrowing FileDescriptor, limit: Int = .max
+    ) throws(Errno) -> [UInt8] {
+        let file = try FileDescriptor.open(path, in: folder, [.reading, .nonBlocking])
+        return try file.status().isRegularFile ? file.readAll(limit: limit) : []
+    }
+
     /// System calls: read(2)
     package func read(into chunk: inout [UInt8]) throws(Errno) -> Int {
         let number = number

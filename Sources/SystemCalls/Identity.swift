@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// The running kernel's identity: changes with each boot. Reads /proc/sys/kernel/random/boot_id.
@@ -32,3 +33,8 @@ package func groupNumber(named name: String) -> UInt32? {
 
 /// Ends the process after what was registered with atexit(3).
 package func exitProcess(_ status: Int32) -> Never { exit(status) }
+
+/// For a command, before it opens anything. A limit of file size is an error of write(2) rather than the end of the
+/// process; and standard descriptors that are closed stay unusable, instead of becoming the next file that is opened.
+/// System calls: sigaction(2), open(2)
+package func prepareProcess() { clinux_prepare_process() }

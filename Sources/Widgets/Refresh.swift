@@ -10,10 +10,15 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
     private let provider: Provider
     private let container: Container
     private let timeout: Duration?
+    private let onFailure: @Sendable (any Error) -> Void
 
     /// `timeout` is how long to wait for another refresh of the same kind; nil: for ever.
-    public init(_ provider: Provider, in container: Container, timeout: Duration? = .seconds(30)) {
-        (self.provider, self.container, self.timeout) = (provider, container, timeout)
+    /// `onFailure` gets what the provider threw, when the answer is `failed`.
+    public init(
+        _ provider: Provider, in container: Container, timeout: Duration? = .seconds(30),
+        onFailure: @escaping @Sendable (any Error) -> Void = { _ in }
+    ) {
+        (self.provider, self.container, self.timeout, self.onFailure) = (provider, container, timeout, onFailure)
     }
 
     /// Refreshes once. `deliver` gets a snapshot that is another one than the last. Throws what `deliver` throws, and
@@ -27,7 +32,12 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
         if let answer = try session.answerWithoutRendering() { return answer }
         let coordinator = container.coordinator(purpose: provider.kind)
         let context = Context(container: container, coordinator: coordinator, changes: session.changes)
-        guard let snapshot = try? await provider.snapshot(in: context), let encoded = try? Self.encode(snapshot) else {
+        let (snapshot, encoded): (Provider.Snapshot, [UInt8])
+        do {
+            snapshot = try await provider.snapshot(in: context)
+            encoded = try Self.encode(snapshot)
+        } catch {
+            onFailure(error)
             return try session.finish(.failed) {}
         }
         return try session.finish(.rendered(encoded)) { try deliver(snapshot) }

@@ -14,7 +14,7 @@ enum GroupControl {
             HelpEntry("groupctl create group.com.example.todo", "Makes a container for this user."),
             HelpEntry(
                 "date | groupctl write ./shared/ now.txt", "Replaces a file: atomically, durably, under a lease."),
-            HelpEntry("groupctl update ./shared/ n -- awk '{print $1+1}'", "Adds one; nobody's one is lost."),
+            HelpEntry("groupctl update ./shared/ n -- awk '{n=$1} END {print n+1}'", "Adds one; nobody's one is lost."),
         ],
         exitStatuses: [
             HelpEntry("0", "done, also when nothing had to change"), HelpEntry("1", "any other failure"),

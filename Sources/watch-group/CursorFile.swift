@@ -14,7 +14,9 @@ struct CursorFile {
     func read() throws(CoordinationError) -> Cursor? {
         let content: [UInt8]
         do throws(Errno) {
-            content = try FileDescriptor.open(path: path, .reading).readAll(limit: 4_096)
+            let file = try FileDescriptor.open(path: path, [.reading, .nonBlocking])
+            // A FIFO holds no cursor, and reading it would wait.
+            content = try file.status().isRegularFile ? file.readAll(limit: 4_096) : []
         } catch {
             if error == .noSuchEntry { return nil }
             throw CoordinationError.cursorFile(path, error)

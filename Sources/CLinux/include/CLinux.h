@@ -79,6 +79,9 @@ int clinux_map_is_damaged(int slot);
 // killed when the calling *thread* ends. Returns 0 or an errno, that of exec included.
 int clinux_spawn(char *const arguments[], int input, int output, int dieWithParent, int32_t *child);
 
+// SIGXFSZ becomes EFBIG; closed standard descriptors become ones that refuse what they are for.
+void clinux_prepare_process(void);
+
 // Makes SIGINT, SIGTERM and SIGHUP leave their number behind and do nothing else.
 void clinux_note_signals(void);
 int clinux_noted_signal(void);

@@ -24,7 +24,13 @@ struct LiveWidget: Sendable {
 
     func refresh() async throws -> ExitStatus {
         var shown = ""
-        let result = try await Refresh(widget, in: container, timeout: timeout).performUpdate { shown = $0 }
+        let kind = widget.kind
+        let refresh = Refresh(widget, in: container, timeout: timeout) { error in
+            var errors = StandardOutput(descriptor: 2)
+            try? errors.writeLine("\(kind): \(error)")
+            try? errors.flush()
+        }
+        let result = try await refresh.performUpdate { shown = $0 }
         try tell(result, shown)
         switch result {
         case .newData: return .success

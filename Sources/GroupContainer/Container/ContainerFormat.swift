@@ -31,9 +31,7 @@ struct ContainerFormat: Codable, Equatable, Sendable {
     static func read(in group: borrowing FileDescriptor) throws(CoordinationError) -> ContainerFormat? {
         let content: [UInt8]
         do throws(Errno) {
-            // Not waiting for the other end, should it be a FIFO.
-            let file = try FileDescriptor.open(name, in: group, [.reading, .nonBlocking])
-            content = try file.status().isRegularFile ? file.readAll(limit: 65_536) : []
+            content = try FileDescriptor.content(of: name, in: group, limit: 65_536)
         } catch {
             if error == .noSuchEntry { return nil }
             throw CoordinationError(error, item: label, operation: "read")

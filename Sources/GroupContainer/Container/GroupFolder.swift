@@ -12,6 +12,8 @@ final class GroupFolder: Sendable {
     /// the umask.
     let fileMode: UInt32
     let folderMode: UInt32
+    /// A Unix group shares the container: what is made in it is for that group, whatever the umask.
+    let isShared: Bool
 
     /// Network and user-space file systems whose byte locks or maps do not reach every process.
     private static let refused: [Int: String] = [
@@ -32,7 +34,7 @@ final class GroupFolder: Sendable {
             }
             group = try FileDescriptor.open(Self.groupName, in: root, [.reading, .folder])
             let status = try group.status()
-            let isShared = status.permissions & 0o020 != 0
+            isShared = status.permissions & 0o020 != 0
             fileMode = isShared ? 0o660 : 0o600
             folderMode = isShared ? 0o2770 : 0o700
             if creating { try Self.makeFolder("staging", in: group, mode: folderMode) }
@@ -111,5 +113,5 @@ final class GroupFolder: Sendable {
     }
 
     /// Removed, as far as the kernel knows: nobody will write here again.
-    var isGone: Bool { (try? root.status().links) == 0 }
+    var isGone: Bool { (try? root.status().links) == 0 || (try? group.status().links) == 0 }
 }

@@ -30,6 +30,10 @@ final class Member: Sendable {
         if forkGeneration == SystemCalls.forkGeneration { roster.leave() }
     }
 
+    /// Somebody removed the container, or the file that tells its members of each other: who goes on alone would go on
+    /// silently.
+    var isGone: Bool { folder.isGone || (try? roster.file.status().links) == 0 }
+
     func checkNotForked(_ operation: String) throws(CoordinationError) {
         if forkGeneration == SystemCalls.forkGeneration { return }
         throw CoordinationError(
@@ -149,7 +153,9 @@ final class Member: Sendable {
         _ folder: GroupFolder, _ lockFile: LockFile, _ creation: Creation?, isAlone: Bool
     ) throws(CoordinationError) -> (ContainerFormat, isCopy: Bool) {
         guard let format = try ContainerFormat.read(in: folder.group) else {
-            guard let creation else { throw .damaged(".group/format", operation: "open", "it vanished") }
+            // It is written before the journal is made; without it, but with that, it was removed.
+            let isOld = (try? folder.group.statusIfPresent(of: Array("journal".utf8))) != nil
+            guard let creation, !isOld else { throw .damaged(".group/format", operation: "open", "it was removed") }
             let new = ContainerFormat(identifier: creation.identifier, lockInode: lockFile.inode)
             try new.write(in: folder.group, mode: folder.fileMode)
             return (new, false)

@@ -44,7 +44,7 @@ package struct PrivateFile: Sendable {
     package func read() throws(CoordinationError) -> [UInt8]? {
         let folder = try member.folder.ownFolder(folderName)
         do throws(Errno) {
-            return try FileDescriptor.open(name, in: folder, .reading).readAll()
+            return try FileDescriptor.content(of: name, in: folder)
         } catch {
             if error == .noSuchEntry { return nil }
             throw CoordinationError(error, item: label, operation: "read")

@@ -16,7 +16,11 @@ extension CoordinationError {
             case .tooManyFiles: (.limitReached, "raise the limit of open files: ulimit -n")
             default: (.inputOutput, nil)
             }
-        self.init(code, item: item, operation: operation, cause: errno.description, advice: advice)
+        // What should be one of the container's own files is something else.
+        let isOwn = item?.hasPrefix(".group/") ?? false
+        self.init(
+            isOwn && code == .wrongType ? .damaged : code, item: item, operation: operation, cause: errno.description,
+            advice: advice)
     }
 
     init(_ fault: ItemLocation.Fault, path: [UInt8], operation: String) {
@@ -36,7 +40,8 @@ extension CoordinationError {
 
     static func damaged(_ file: String, operation: String, _ cause: String) -> CoordinationError {
         CoordinationError(
-            .damaged, item: file, operation: operation, cause: cause, advice: "nothing was changed; see groupctl doctor"
+            .damaged, item: file, operation: operation, cause: cause,
+            advice: "nothing was changed; put the file back from a backup"
         )
     }
 }

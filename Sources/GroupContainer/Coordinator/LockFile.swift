@@ -25,10 +25,12 @@ final class LockFile: Sendable {
     init(in folder: GroupFolder, creating: Bool) throws(CoordinationError) {
         self.folder = folder
         let access: FileDescriptor.Access = creating ? [.readingAndWriting, .creating] : .readingAndWriting
+        let isRegular: Bool
         do throws(Errno) {
             let descriptor = try FileDescriptor.open(Self.name, in: folder.group, access, mode: 0o600)
             let status = try descriptor.status()
             inode = status.inode
+            isRegular = status.isRegularFile
             if creating && status.owner == effectiveUser() { try descriptor.setMode(folder.fileMode) }
             let handle = try Handle(descriptor)
             idle.withLock { $0.append(handle) }
@@ -38,6 +40,7 @@ final class LockFile: Sendable {
             }
             throw CoordinationError(error, item: ".group/lock", operation: "open")
         }
+        if !isRegular { throw .damaged(".group/lock", operation: "open", "it is not a regular file") }
     }
 
     func borrow() throws(CoordinationError) -> Handle {

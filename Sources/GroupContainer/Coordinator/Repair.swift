@@ -69,7 +69,7 @@ extension Member {
         let note = staged + StagedChange.noteSuffix
         let content = try translating(".group/staging", "repair") { () throws(Errno) -> [UInt8]? in
             do throws(Errno) {
-                return try FileDescriptor.open(note, in: folder.staging, .reading).readAll(limit: 1 << 18)
+                return try FileDescriptor.content(of: note, in: folder.staging, limit: 1 << 18)
             } catch {
                 // It was removed: by a repairer that was killed after it, or the change had its record.
                 if error == .noSuchEntry { return nil }

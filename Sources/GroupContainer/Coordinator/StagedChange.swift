@@ -47,7 +47,7 @@ struct StagedChange {
                 name, in: staging, [.writing, .creating, .exclusively], mode: old == nil && mode == nil ? 0o666 : 0o600)
             try file.writeAll(content)
             if let old { Self.keepOwner(of: old, on: file) }
-            if let mode = mode ?? old?.permissions { try file.setMode(mode) }
+            if let mode = mode ?? old?.permissions ?? (member.folder.isShared ? 0o660 : nil) { try file.setMode(mode) }
             if durability == .durable { try file.synchronize() }
         } catch {
             try? staging.unlink(name)
@@ -57,11 +57,15 @@ struct StagedChange {
             kind, at: location, replacing: old != nil, contentHash: member.contentHash(of: content))
     }
 
-    /// Makes a folder. The mode is that of `mkdir`: 0777 without the umask.
+    /// Makes a folder. The mode is that of `mkdir`, 0777 without the umask, or 2770 where a Unix group shares the
+    /// container.
     func makeFolder(at location: ItemLocation) throws(CoordinationError) -> LogPosition {
         try member.journal.log.ensureRoom()
         try translating(printable(location.bytes), "make folder") { () throws(Errno) in
             try staging.makeFolder(name, mode: 0o777)
+            if member.folder.isShared {
+                try FileDescriptor.open(name, in: staging, [.reading, .folder]).setMode(0o2770)
+            }
         }
         return try commit(.created, at: location, replacing: false, contentHash: nil)
     }

@@ -23,7 +23,7 @@ public struct ChangeFollower: Sendable {
             if let change = try reader.next() { return change }
             if deadline.isOver { return nil }
             try reader.member.checkNotForked("follow")
-            if reader.member.folder.isGone {
+            if reader.member.isGone {
                 throw CoordinationError(
                     .notFound, item: printable(reader.member.folder.path), operation: "follow",
                     cause: "the container was removed")

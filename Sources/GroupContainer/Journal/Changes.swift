@@ -39,7 +39,7 @@ public struct Changes: AsyncSequence, Sendable {
                 self.reader = .success(reader)
                 if let change { return change }
                 if Task.isCancelled { return nil }
-                if reader.member.folder.isGone {
+                if reader.member.isGone {
                     throw CoordinationError(
                         .notFound, item: printable(reader.member.folder.path), operation: "follow",
                         cause: "the container was removed")

@@ -27,10 +27,12 @@ final class LogFile: Sendable {
         let page: [UInt8]
         let size: UInt64
         do throws(Errno) {
+            let status = try descriptor.status()
+            size = status.size
             var first = [UInt8](repeating: 0, count: LogFileHeader.size)
-            let count = try descriptor.read(into: &first)
+            // Reading a FIFO would wait.
+            let count = status.isRegularFile ? try descriptor.read(into: &first) : 0
             page = Array(first[..<count])
-            size = try descriptor.status().size
         } catch {
             throw CoordinationError(error, item: name, operation: "read")
         }

@@ -84,7 +84,7 @@ final class MappedLog: Sendable {
 
     private func open(_ number: UInt64) throws(CoordinationError) -> FileDescriptor? {
         do throws(Errno) {
-            return try FileDescriptor.open(Array("\(number).log".utf8), in: folder, .readingAndWriting)
+            return try FileDescriptor.open(Array("\(number).log".utf8), in: folder, [.readingAndWriting, .nonBlocking])
         } catch {
             if error == .noSuchEntry { return nil }
             throw CoordinationError(error, item: "\(name)/\(number).log", operation: "open")

@@ -16,6 +16,9 @@ final class Stewardship: Sendable {
         case over
     }
     private let phase = Guarded(Phase.idle)
+    /// It was tried, and did not go: nobody need wait for it.
+    private let failed = Guarded(false)
+    var hasFailed: Bool { failed.withLock { $0 } }
 
     private init(_ member: Member) { self.member = member }
 
@@ -26,7 +29,7 @@ final class Stewardship: Sendable {
 
     /// What followers hold on to: the candidature ends with the last of them.
     final class Following: Sendable {
-        fileprivate let stewardship: Stewardship
+        let stewardship: Stewardship
 
         fileprivate init(_ stewardship: Stewardship) { self.stewardship = stewardship }
 
@@ -89,7 +92,13 @@ final class Stewardship: Sendable {
     /// Too many descriptors or threads, or an office that could not be kept: the candidature goes on when that may be
     /// over.
     private func applyLater() {
-        Self.later.asyncAfter(deadline: .now() + .seconds(1)) { self.apply() }
+        failed.withLock { $0 = true }
+        member.roster.wake(Roster.stewardWord)
+        // A thread that sleeps: a timer of Dispatch needs a descriptor, and ends the process where there is none.
+        Self.later.async {
+            pause(nanoseconds: 1_000_000_000)
+            self.apply()
+        }
     }
 
     private static let later = DispatchQueue(label: "group-container.candidate")

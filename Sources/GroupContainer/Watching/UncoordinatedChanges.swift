@@ -27,8 +27,10 @@ extension Member {
     func beginFollowing(atMost limit: Duration = .seconds(10)) -> Stewardship.Following {
         let following = Stewardship.candidate(self)
         let deadline = Deadline(after: limit)
-        while !hasReadySteward && !deadline.isOver {
-            roster.awaitWake(on: Roster.stewardWord, atMost: deadline.remaining) { hasReadySteward }
+        while !hasReadySteward && !following.stewardship.hasFailed && !deadline.isOver {
+            roster.awaitWake(on: Roster.stewardWord, atMost: deadline.remaining) {
+                hasReadySteward || following.stewardship.hasFailed
+            }
         }
         return following
     }

@@ -1,0 +1,94 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct `In hostile surroundings` {
+    @Test(arguments: [".group/journal/1.log", ".group/format", ".group/roster", ".group/lock"])
+    func `a FIFO in place of a file is damage, and nobody waits for it`(file: String) async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "1")
+        #expect(try await container.shell("rm \"$1/$2\" && mkfifo \"$1/$2\"", file).status == 0)
+        let outcome = try await container.run("read", "a")
+        #expect([65, 69, 74].contains(outcome.status), "\(outcome)")
+        #expect(outcome.errors.contains(file), "\(outcome)")
+    }
+
+    @Test func `a widget's record or a cursor file that is a FIFO is damage, too`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("refresh", "w")
+        let record = ".group/widgets/w/record.json"
+        #expect(try await container.shell("rm \"$1/$2\" && mkfifo \"$1/$2\" \"$1/seen\"", record).status == 0)
+        #expect(try await container.run("refresh", "w").status == 65)
+        #expect(try await container.watch("--cursor-file", container.path + "/seen").end() == 65)
+    }
+
+    @Test(arguments: ["/.group", "/.group/roster", ""])
+    func `a follower ends when its container, or what binds its members, is removed`(removed: String) async throws {
+        let container = try await TemporaryContainer()
+        let watch = try await container.watching()
+        #expect(try await container.shell("rm -rf \"$1$2\"", removed).status == 0)
+        let outcome = try await watch.finish()
+        #expect(outcome.status == 66 && outcome.errors.contains("was removed"), "\(outcome)")
+    }
+
+    @Test func `a container without its format file is not made anew`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "1")
+        #expect(try await container.shell("rm \"$1/.group/format\"").status == 0)
+        #expect(try await container.run("create").status == 65)
+        #expect(try await container.shell("test ! -e \"$1/.group/format\"").status == 0)
+    }
+
+    @Test func `a closed standard input is not an empty one`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "1")
+        #expect(try await container.shell("groupctl write \"$1\" a <&-").status == 74)
+        #expect(try container.content("a") == "1")
+        #expect(try await container.shell("groupctl read \"$1\" a >&-").status == 74)
+    }
+
+    @Test func `a limit of file size is an error, and leaves the old content`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "1")
+        let script = "ulimit -f 8; head -c 200000 /dev/zero | groupctl write \"$1\" a"
+        let outcome = try await container.shell(script)
+        #expect(outcome.status == 74 && outcome.errors.contains("File too large"), "\(outcome)")
+        #expect(try container.content("a") == "1")
+        #expect(try await container.shell("ls \"$1/.group/staging\"").output.isEmpty)
+    }
+
+    @Test(arguments: 8...20)
+    func `a limit of open files is an error, or enough`(limit: Int) async throws {
+        let container = try await TemporaryContainer()
+        for command in ["watch-group -t 0.2 \"$1\"", "groupctl write \"$1\" a"] {
+            let outcome = try await container.shell("ulimit -n \(limit); \(command)")
+            #expect([0, 1, 2, 127].contains(outcome.status), "\(command): \(outcome)")
+        }
+    }
+
+    @Test func `-q is --quiet`() async throws {
+        let container = try await TemporaryContainer()
+        let outcome = try await container.run("read", "-q", "nothing")
+        #expect(outcome.status == 66 && outcome.errors.isEmpty, "\(outcome)")
+    }
+
+    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build folder that everybody may enter"))
+    func `members of one Unix group write each other's items, whatever their umask`() async throws {
+        let container = try await TemporaryContainer(creating: false)
+        #expect(
+            try await container.shell("groupctl create \"$1\" --unix-group games && chmod 711 \"$1/..\"").status == 0)
+        let script = """
+            umask 077
+            group=$(getent group games | cut -d : -f 3)
+            for user in 65533 65534; do
+                for item in Library/deep/shared Library/$user; do
+                    echo $user | setpriv --reuid $user --regid $user --groups $group \
+                        "$(command -v groupctl)" write "$1" $item || exit
+                done
+            done
+            """
+        let outcome = try await container.shell(script)
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(try container.content("Library/deep/shared") == "65534\n")
+    }
+}
