@@ -18,17 +18,12 @@ package struct Errno: Error, Equatable, Hashable, Sendable, CustomStringConverti
     package static let notAFolder = Errno(ENOTDIR)
     package static let isAFolder = Errno(EISDIR)
     package static let busy = Errno(EBUSY)
-    package static let invalid = Errno(EINVAL)
     package static let tooManyFiles = Errno(EMFILE)
     package static let noSpace = Errno(ENOSPC)
     package static let quotaExceeded = Errno(EDQUOT)
     package static let readOnly = Errno(EROFS)
     package static let tooManyLinks = Errno(ELOOP)
     package static let nameTooLong = Errno(ENAMETOOLONG)
-    package static let notEmpty = Errno(ENOTEMPTY)
-    package static let notSupported = Errno(EOPNOTSUPP)
-    package static let noSystemCall = Errno(ENOSYS)
-    package static let brokenPipe = Errno(EPIPE)
     package static let tryAgain = Errno(EAGAIN)
 
     package var description: String {

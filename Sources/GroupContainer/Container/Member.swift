@@ -125,8 +125,7 @@ final class Member: Sendable {
             throw CoordinationError(error, item: ".group/roster", operation: "join")
         }
         let surroundings = MappedLog.Surroundings(
-            container: origin, incarnation: incarnation, slot: slot, fileMode: folder.fileMode,
-            wake: { [roster] in roster.wake(Roster.journalWord) })
+            container: origin, incarnation: incarnation, slot: slot, fileMode: folder.fileMode)
         let log = try MappedLog(name: "journal", folder: try folder.ownFolder("journal"), surroundings)
         if isAlone {
             log.sweepUnfinished()

@@ -11,8 +11,6 @@ final class MappedLog: Sendable {
         var slot: Int
         var fileMode: UInt32
         var capacity = 4 << 20
-        /// Tells those who sleep that there is something to see.
-        var wake: @Sendable () -> Void = {}
     }
 
     private static let mapped = 8

@@ -139,6 +139,4 @@ final class Roster: Sendable {
         let text = Array(purpose.utf8.prefix(RosterLayout.purposeBytes - 1))
         map.write(text + [UInt8](repeating: 0, count: RosterLayout.purposeBytes - text.count), at: base)
     }
-
-    func ticket() -> UInt64 { map.add64(RosterLayout.ticket, 1) }
 }
