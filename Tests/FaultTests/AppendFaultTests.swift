@@ -27,7 +27,7 @@ struct `Appending members that are killed and stopped` {
         for life in lives { try life.process.waitForNumber(1) }
 
         var (kills, stops) = (0, 0)
-        while kills + stops < (FaultRun.isLong ? 6_000 : 200) {
+        while kills + stops < (FaultRun.isLong ? 2_000 : 200) {
             let victim = Int.random(in: 0..<Self.memberCount, using: &numbers)
             let life = lives[victim]
             // The moment is the victim's own, not the clock's.

@@ -4,7 +4,7 @@ import GroupContainer
 import SystemCalls
 import Testing
 
-/// Cases 1, 14, 16, 18 to 20: the one who holds a lease dies, stops, forks, or loses its lock file.
+/// The one who holds a lease dies, stops, forks, or loses its lock file.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `A member that holds a lease` {
     @Test(arguments: ["read", "write"])

@@ -2,7 +2,7 @@ import GroupContainer
 import SystemCalls
 import Testing
 
-/// Cases 4 to 7: the kernel refuses or interrupts one of a write's system calls.
+/// The kernel refuses or interrupts one of a write's system calls.
 @Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(5)))
 struct `A write whose system call fails` {
     /// What its user finds.

@@ -1,7 +1,7 @@
 import GroupContainer
 import Testing
 
-/// Case 2: SIGKILL at every single system call of a command.
+/// SIGKILL at every single system call of a command.
 @Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(FaultRun.isLong ? 30 : 5)))
 struct `A command killed at any of its system calls` {
     struct Scenario: Sendable, CustomTestStringConvertible {

@@ -21,7 +21,7 @@ struct `Writing members that are killed at any moment` {
         var records: [Int32: Int] = [:]
         var last: UInt64 = 0
         var generations: [UInt64: ItemPath] = [:]
-        for _ in 0..<(FaultRun.isLong ? 5_000 : 250) {
+        for _ in 0..<(FaultRun.isLong ? 2_000 : 250) {
             let victim = Int.random(in: items.indices, using: &numbers)
             let writer = writers[victim]
             try writer.waitForNumber(writer.lastNumber + 1)
