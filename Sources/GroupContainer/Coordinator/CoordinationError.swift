@@ -1,3 +1,5 @@
+import SystemCalls
+
 /// What went wrong: what happened to which item, in which operation, why, who is in the way, and what to do.
 public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Can be switched over; new ones may be added.
@@ -81,9 +83,17 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
         text += ": \(cause)"
         if !holders.isEmpty {
             text +=
-                "; held by " + holders.map { "\($0.purpose) (process \($0.processIdentifier))" }.joined(separator: ", ")
+                "; held by "
+                + holders.map { "\($0.purpose) (process \($0.processIdentifier)) since \(Self.timeOfDay($0.since))" }
+                .joined(separator: ", ")
         }
         if let advice { text += "; \(advice)" }
         return text
+    }
+
+    /// `10:00:00Z`: a lease is held for seconds, so the day goes without saying.
+    private static func timeOfDay(_ nanoseconds: Int64) -> String {
+        let time = CalendarTime(secondsSince1970: nanoseconds / 1_000_000_000)
+        return [time.hour, time.minute, time.second].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":") + "Z"
     }
 }
