@@ -26,7 +26,7 @@ struct SampleContainer {
 
     func isWanted(_ path: ItemPath) throws -> Bool {
         let block = LeaseBlock(try path.location(for: "test"), key: container.member.hashKey)
-        return container.member.roster.isWanted(bucket: block.bucket)
+        return container.member.roster.isWanted(bucket: block.span.bucket)
     }
 
     /// As the journal has it: kind and path.

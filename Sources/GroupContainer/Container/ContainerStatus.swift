@@ -55,7 +55,7 @@ extension Container {
                 isSteward: live.slot + 1 == steward,
                 accesses: roster.accesses(of: live).map { access in
                     ContainerStatus.Access(
-                        path: access.path, isWriting: access.mode == .writing, isWaiting: access.state == .waiting,
+                        path: access.path, isWriting: access.part.mode != .reading, isWaiting: access.state == .waiting,
                         since: access.since)
                 })
         }

@@ -25,7 +25,7 @@ public final class Access {
     {
         let asked = try path.location(for: operation)
         let location = locations[path] ?? asked
-        guard let granted, granted.covers(LeaseBlock(location, key: member.hashKey), for: mode) else {
+        guard let granted, granted.covers(location, for: mode) else {
             throw CoordinationError(
                 .invalidArgument, item: path.description, operation: operation,
                 cause: granted == nil ? "its access has ended" : "the request did not ask for it in this mode",
@@ -101,7 +101,7 @@ public final class Access {
                 try member.status(of: folder)
             }
             if status != nil { continue }
-            guard let granted, granted.covers(LeaseBlock(folder, key: member.hashKey), for: .writing) else {
+            guard let granted, granted.covers(folder, for: .writing) else {
                 throw CoordinationError(
                     .conflict, item: printable(location.bytes), operation: "write",
                     cause: "its folder '\(printable(folder.bytes))' was removed meanwhile", advice: "try again")

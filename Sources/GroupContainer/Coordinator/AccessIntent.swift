@@ -2,13 +2,76 @@
 public struct AccessIntent: Hashable, Sendable {
     /// The item.
     public let path: ItemPath
-    let mode: LeaseMode
+    let kind: Kind
+
+    enum Kind: Hashable, Sendable {
+        case reading(ReadingOptions)
+        case writing(WritingOptions)
+    }
+
+    /// What a reading is for; the names are those of `NSFileCoordinator`.
+    public struct ReadingOptions: OptionSet, Hashable, Sendable {
+        /// The bits.
+        public let rawValue: Int
+        /// From bits.
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// As the item is, without asking anybody to save first. Nobody is ever asked here, so this is plain reading.
+        public static let withoutChanges = ReadingOptions(rawValue: 1)
+        /// What the folder says of the item, as it is at this moment: no lease, no wait, no content.
+        public static let immediatelyAvailableMetadataOnly = ReadingOptions(rawValue: 2)
+        /// A private snapshot is made under the lease; the lease is given back before the closure begins, so that
+        /// nobody waits while the snapshot is sent somewhere.
+        public static let forUploading = ReadingOptions(rawValue: 4)
+    }
+
+    /// What a writing is for; the names are those of `NSFileCoordinator`.
+    public struct WritingOptions: OptionSet, Hashable, Sendable {
+        /// The bits.
+        public let rawValue: Int
+        /// From bits.
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// To remove it. A folder is granted with everything below it: who holds anything in it is waited for, and
+        /// kept out from then on.
+        public static let forDeleting = WritingOptions(rawValue: 1)
+        /// To move it away; a folder as for deleting. A safe move is one request for both ends.
+        public static let forMoving = WritingOptions(rawValue: 2)
+        /// To read it and write it anew; plain writing.
+        public static let forMerging = WritingOptions(rawValue: 4)
+        /// To put something else in its place, also by a move; a folder as for deleting.
+        public static let forReplacing = WritingOptions(rawValue: 8)
+        /// To change its mode, not its content.
+        public static let contentIndependentMetadataOnly = WritingOptions(rawValue: 16)
+    }
 
     /// Shared with other readers; writers wait.
-    public static func reading(_ path: ItemPath) -> AccessIntent { AccessIntent(path: path, mode: .reading) }
+    public static func reading(_ path: ItemPath, _ options: ReadingOptions = []) -> AccessIntent {
+        AccessIntent(path: path, kind: .reading(options))
+    }
 
-    /// Alone.
-    public static func writing(_ path: ItemPath) -> AccessIntent { AccessIntent(path: path, mode: .writing) }
+    /// Alone. A folder is granted without what is in it, unless the options say that it goes.
+    public static func writing(_ path: ItemPath, _ options: WritingOptions = []) -> AccessIntent {
+        AccessIntent(path: path, kind: .writing(options))
+    }
+
+    /// The entry itself is concerned, rather than what it leads to: a symbolic link is removed or moved as such, and a
+    /// folder with all that is in it.
+    var isStructural: Bool {
+        if case .writing(let options) = kind {
+            return !options.isDisjoint(with: [.forDeleting, .forMoving, .forReplacing])
+        }
+        return false
+    }
+
+    /// Nil where no lease is needed. With a folder in the request, the place that it moves to is granted with
+    /// everything below, too: it comes to be there.
+    func mode(concernsFolder: Bool) -> LeaseMode? {
+        switch kind {
+        case .reading(let options): options.contains(.immediatelyAvailableMetadataOnly) ? nil : .reading
+        case .writing: isStructural && concernsFolder ? .structural : .writing
+        }
+    }
 }
 
 /// What a write did.

@@ -21,19 +21,26 @@ struct AccessRequest: Sendable {
                 .limitReached, operation: operation, cause: "a request may name \(Self.largestRequest) items")
         }
         var resolution = Resolution()
+        var concernsFolder = false
+        for intent in intents where intent.isStructural {
+            if try status(of: intent.path.location(for: operation))?.isFolder == true { concernsFolder = true }
+        }
         for intent in intents {
-            let location = try member.resolve(intent.path.location(for: operation), operation: operation)
+            let named = try intent.path.location(for: operation)
+            let location = intent.isStructural ? named : try member.resolve(named, operation: operation)
             resolution.locations[intent.path] = location
-            resolution.modes[location] = max(intent.mode, resolution.modes[location] ?? .reading)
-            if intent.mode == .reading { continue }
-            for folder in location.ancestors {
-                let status = try translating(printable(location.bytes), operation) { () throws(Errno) in
-                    try member.status(of: folder)
-                }
-                if status == nil { resolution.modes[folder] = .writing }
+            guard let mode = intent.mode(concernsFolder: concernsFolder) else { continue }
+            resolution.modes[location] = max(mode, resolution.modes[location] ?? .reading)
+            if mode == .reading { continue }
+            for folder in location.ancestors where try status(of: folder) == nil {
+                resolution.modes[folder] = max(.writing, resolution.modes[folder] ?? .reading)
             }
         }
         return resolution
+    }
+
+    private func status(of location: ItemLocation) throws(CoordinationError) -> FileStatus? {
+        try translating(printable(location.bytes), operation) { () throws(Errno) in try member.status(of: location) }
     }
 
     func leases(for resolution: Resolution) -> LeaseRequest {

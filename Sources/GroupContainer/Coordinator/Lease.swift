@@ -26,8 +26,8 @@ final class Lease: Sendable {
         member.lockFile.giveBack(handle)
     }
 
-    func covers(_ block: LeaseBlock, for mode: LeaseMode) -> Bool {
-        plan.parts.contains { $0.block == block && $0.mode >= mode }
+    func covers(_ location: ItemLocation, for mode: LeaseMode) -> Bool {
+        plan.covers(LeasePlan.Part(LeaseBlock(location, key: member.hashKey), mode))
     }
 }
 
@@ -96,30 +96,26 @@ struct LeaseRequest: Sendable {
         let isGranted = taken == plan.parts.count
         let entries = items.compactMap {
             member.roster.note(
-                isGranted ? .holding : .waiting, $0.mode, block: LeaseBlock($0.location, key: member.hashKey),
-                path: $0.location.bytes)
+                isGranted ? .holding : .waiting,
+                LeasePlan.Part(LeaseBlock($0.location, key: member.hashKey), $0.mode), path: $0.location.bytes)
         }
         if isGranted {
             return Attempt(handle: handle, isGranted: true, steps: [], wantedBuckets: [], accessEntries: entries)
         }
-        let wanted = plan.parts[taken...].filter { $0.mode == .writing }.map(\.block.bucket)
+        let wanted = plan.parts[taken...].filter { $0.mode != .reading }.map(\.span.bucket)
         for bucket in wanted { member.roster.raiseWant(bucket: bucket) }
         return Attempt(
-            handle: handle, isGranted: false, steps: plan.steps(from: taken).map(LockWaiter.Step.init),
+            handle: handle, isGranted: false,
+            steps: plan.parts[taken...].flatMap { [$0.arrival] + $0.passage }.map(LockWaiter.Step.init),
             wantedBuckets: wanted,
             accessEntries: entries)
     }
 
     private func tryPart(_ part: LeasePlan.Part, on handle: LockFile.Handle) throws(Errno) -> Bool {
-        switch part.mode {
-        case .writing:
-            return try handle.descriptor.tryLock(
-                .exclusive, ByteRange(start: part.block.start, length: LeaseBlock.length))
-        case .reading:
-            // Behind a writer that waits, through the turnstile like everybody else.
-            if member.roster.isWanted(bucket: part.block.bucket) { return false }
-            return try handle.descriptor.tryLock(.shared, ByteRange(start: part.block.lock, length: 1))
-        }
+        // Behind a writer that waits, through the turnstile like everybody else.
+        if part.mode == .reading, member.roster.isWanted(bucket: part.span.bucket) { return false }
+        let step = LockWaiter.Step(part.whole)
+        return try handle.descriptor.tryLock(step.lock, step.range)
     }
 
     private func settle(_ attempt: Attempt, _ outcome: KernelWait.Outcome) throws(CoordinationError) {
@@ -127,7 +123,7 @@ struct LeaseRequest: Sendable {
         if outcome == .granted { return }
         for entry in attempt.accessEntries { member.roster.forgetAccess(entry) }
         // Before ours goes, so that who is in the way can be seen.
-        let holders = outcome == .timedOut ? member.roster.holders(of: plan.parts.map(\.block)) : []
+        let holders = outcome == .timedOut ? member.roster.holders(inTheWayOf: plan) : []
         member.lockFile.giveBack(attempt.handle)
         let item = items.map { printable($0.location.bytes) }.joined(separator: ", ")
         switch outcome {
@@ -144,9 +140,10 @@ struct LeaseRequest: Sendable {
 }
 
 extension LockWaiter.Step {
-    init(_ step: LeasePlan.Step) {
+    init(_ step: LeasePlan.Part.Step) {
         switch step {
-        case .exclusive(let start, let length): self.init(.exclusive, ByteRange(start: start, length: length))
+        case .exclusive(let start, let length), .sweep(let start, let length):
+            self.init(.exclusive, ByteRange(start: start, length: length))
         case .shared(let start, let length): self.init(.shared, ByteRange(start: start, length: length))
         case .release(let start, let length): self.init(.none, ByteRange(start: start, length: length))
         }

@@ -12,7 +12,10 @@ extension Member {
         try finishOwn()
         for slot in roster.slotsWithPending() where slot != roster.slot {
             let touches = roster.pending(of: slot).contains { change in
-                change.block == .max || plan.parts.contains { UInt64($0.block.start) == change.block }
+                change.block == Roster.everyItem
+                    || plan.parts.contains {
+                        $0.span.contains(LeaseSpan(start: Int64(bitPattern: change.block), length: 1))
+                    }
             }
             if touches && !roster.isAlive(slot) { try repair(slot: slot, hasRight: false, until: deadline) }
         }

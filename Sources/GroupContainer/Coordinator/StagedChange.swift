@@ -95,7 +95,7 @@ struct StagedChange {
             discard()
             throw CoordinationError(error, item: label, operation: "write")
         }
-        guard let entry = member.roster.setPending(block: block, operation: operation) else {
+        guard let entry = member.roster.setPending(block: UInt64(bitPattern: block.start), operation: operation) else {
             discard()
             throw CoordinationError(.limitReached, item: label, operation: "write", cause: "too many changes at once")
         }

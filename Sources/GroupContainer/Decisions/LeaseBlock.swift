@@ -19,23 +19,71 @@ struct LeaseBlock: Hashable, Comparable, Sendable {
 
     init(_ item: ItemLocation, key: SipHash) {
         var value: Int64 = 0
-        let slashes = item.bytes.indices.filter { item.bytes[$0] == UInt8(ascii: "/") } + [item.bytes.count]
-        for depth in 0..<3 {
-            value <<= 11
-            // An absent component is 0, one that is there never: so the folder itself sorts before what is below it.
-            if depth < slashes.count { value |= Int64(key.hash(item.bytes[..<slashes[depth]]) % 2_047) + 1 }
+        var depth = 0
+        // An absent component is 0, one that is there never: so the folder itself sorts before what is below it.
+        for (index, byte) in item.bytes.enumerated() where byte == UInt8(ascii: "/") && depth < LeaseSpan.levels {
+            value = value << 11 | (Int64(key.hash(item.bytes[..<index]) % 2_047) + 1)
+            depth += 1
         }
-        value = value << 18 | (Int64(key.hash(item.bytes) % 262_143) + 1)
+        let whole = key.hash(item.bytes)
+        if depth < LeaseSpan.levels {
+            value = value << 11 | (Int64(whole % 2_047) + 1)
+            depth += 1
+        }
+        value <<= 11 * Int64(LeaseSpan.levels - depth)
+        // Never 0: the lowest block of a folder's interval is nobody's own, so that its first byte can be the turnstile
+        // of the interval.
+        value = value << 18 | (Int64(whole % 262_143) + 1)
         start = Self.base + value << 11
     }
 
-    /// The turnstile: who must wait stands here, so that nobody overtakes.
-    var turnstile: Int64 { start }
-    /// The lock that readers share.
-    var lock: Int64 { start + 1 }
+    /// The item alone.
+    var span: LeaseSpan { LeaseSpan(start: start, length: Self.length) }
 
-    /// One of the 256 places in the roster where waiting writers announce themselves.
-    var bucket: Int { Int(truncatingIfNeeded: (UInt64(bitPattern: start >> 11) &* 0x9e37_79b9_7f4a_7c15) >> 56) }
+    /// The item, if it is a folder, with everything below it. One that lies deeper than the third folder has no bits of
+    /// its own and is locked with that one.
+    var interval: LeaseSpan { span.enclosing(level: span.depth) }
 
     static func < (left: LeaseBlock, right: LeaseBlock) -> Bool { left.start < right.start }
+}
+
+/// A range of the offsets: an item's block, or the interval of a folder.
+struct LeaseSpan: Hashable, Sendable {
+    var start: Int64
+    var length: Int64
+
+    /// How many path components have bits of their own.
+    static let levels = 3
+
+    /// Its last offset. (The one behind it may be beyond what a number can say.)
+    var last: Int64 { start &+ (length &- 1) }
+
+    func overlaps(_ other: LeaseSpan) -> Bool { start <= other.last && other.start <= last }
+    func contains(_ other: LeaseSpan) -> Bool { start <= other.start && other.last <= last }
+
+    /// Where those stand who must wait for it: one in front, the others in the kernel's queue behind it.
+    var turnstile: Int64 { start }
+    /// In a block: what readers share.
+    var lock: Int64 { start + 1 }
+
+    /// One of the 256 places in the roster where those who wait announce themselves.
+    var bucket: Int { Int(truncatingIfNeeded: (UInt64(bitPattern: start >> 11) &* 0x9e37_79b9_7f4a_7c15) >> 56) }
+
+    private static func width(level: Int) -> Int64 { Int64(29 + 11 * (levels - level)) }
+
+    /// How many of the item's components have bits of their own here.
+    var depth: Int {
+        var depth = 1
+        while depth < Self.levels && start >> Self.width(level: depth + 1) & 2_047 != 0 { depth += 1 }
+        return depth
+    }
+
+    /// The interval of the folder that its first `level` components name.
+    func enclosing(level: Int) -> LeaseSpan {
+        let width = Self.width(level: level)
+        return LeaseSpan(start: start & ~((1 << width) - 1), length: 1 << width)
+    }
+
+    /// The intervals that it lies in, the widest first: who wants one of those is let through first.
+    var enclosing: [LeaseSpan] { (1...depth).map(enclosing(level:)).filter { $0.length > length } }
 }

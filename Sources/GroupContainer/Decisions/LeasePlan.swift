@@ -1,51 +1,92 @@
 /// How an item is wanted.
 enum LeaseMode: Int, Comparable, Sendable {
+    /// Shared with other readers.
     case reading = 1
+    /// Alone.
     case writing = 2
+    /// A folder alone, with everything below it.
+    case structural = 3
 
     static func < (left: LeaseMode, right: LeaseMode) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The blocks of one request in the order in which they are taken: ascending, each once, in its strongest mode. As
-/// every member keeps this order, two requests cannot wait for each other.
+/// The ranges of one request in the order in which they are taken: ascending, none overlapping another, each in its
+/// strongest mode. As every member keeps this order, two requests cannot wait for each other.
 struct LeasePlan: Equatable, Sendable {
-    struct Part: Equatable, Sendable {
-        var block: LeaseBlock
+    struct Part: Hashable, Sendable {
+        var span: LeaseSpan
         var mode: LeaseMode
+
+        init(_ block: LeaseBlock, _ mode: LeaseMode) {
+            (span, self.mode) = (mode == .structural ? block.interval : block.span, mode)
+        }
+
+        init(_ span: LeaseSpan, _ mode: LeaseMode) { (self.span, self.mode) = (span, mode) }
+
+        /// Whether not both can be held at a time.
+        func excludes(_ other: Part) -> Bool {
+            span.overlaps(other.span) && (mode != .reading || other.mode != .reading)
+        }
+
+        /// Whether who holds this has the other, too.
+        func covers(_ other: Part) -> Bool { span.contains(other.span) && mode >= other.mode }
     }
 
-    let parts: [Part]
+    private(set) var parts: [Part]
 
-    init(_ wanted: [(block: LeaseBlock, mode: LeaseMode)]) {
-        var strongest: [LeaseBlock: LeaseMode] = [:]
-        for (block, mode) in wanted { strongest[block] = max(strongest[block] ?? .reading, mode) }
-        parts = strongest.map { Part(block: $0.key, mode: $0.value) }.sorted { $0.block < $1.block }
+    init(_ wanted: [(block: LeaseBlock, mode: LeaseMode)]) { self.init(wanted.map(Part.init)) }
+
+    init(_ wanted: [Part]) {
+        parts = []
+        // A wider one comes before what it contains: spans nest or lie apart.
+        for part in wanted.sorted(by: { ($0.span.start, $1.span.length) < ($1.span.start, $0.span.length) }) {
+            if let last = parts.last, last.span.overlaps(part.span) {
+                parts[parts.count - 1].mode = max(last.mode, part.mode)
+            } else {
+                parts.append(part)
+            }
+        }
     }
 
-    /// One call to the kernel, in a wait.
+    func covers(_ part: Part) -> Bool { parts.contains { $0.covers(part) } }
+}
+
+extension LeasePlan.Part {
+    /// One call to the kernel.
     enum Step: Equatable, Sendable {
         case exclusive(start: Int64, length: Int64)
         case shared(start: Int64, length: Int64)
         case release(start: Int64, length: Int64)
+        /// Exclusive, piece by piece from the bottom: what has been taken is kept while somebody who holds a byte
+        /// further up is waited for.
+        case sweep(start: Int64, length: Int64)
     }
 
-    /// What to do, from a part on, when it could not be had at once: through the turnstile, then to the lock. A reader
-    /// gives the turnstile back, a writer keeps it with the rest of the block.
-    func steps(from part: Int) -> [Step] {
-        parts[part...].flatMap { part -> [Step] in
-            switch part.mode {
-            case .writing:
-                [
-                    .exclusive(start: part.block.turnstile, length: 1),
-                    .exclusive(start: part.block.start, length: LeaseBlock.length),
-                ]
-            case .reading:
-                [
-                    .exclusive(start: part.block.turnstile, length: 1),
-                    .shared(start: part.block.lock, length: 1),
-                    .release(start: part.block.turnstile, length: 1),
-                ]
-            }
+    /// The whole of it in one call. Where nobody holds, and nobody waits at the turnstile, this is all there is.
+    var whole: Step {
+        switch mode {
+        case .reading: .shared(start: span.lock, length: 1)
+        case .writing, .structural: .exclusive(start: span.start, length: span.length)
         }
+    }
+
+    /// To stand at the turnstile.
+    var arrival: Step { .exclusive(start: span.turnstile, length: 1) }
+
+    /// From the turnstile on. It is left to the next one as soon as the lock is there, so that whoever comes first is
+    /// in line before the lock is free again.
+    var passage: [Step] {
+        let rest: Step =
+            switch mode {
+            case .reading: .shared(start: span.lock, length: 1)
+            case .writing: .exclusive(start: span.lock, length: span.length - 1)
+            case .structural: .sweep(start: span.lock, length: span.length - 1)
+            }
+        return [rest, .release(start: span.turnstile, length: 1)]
+    }
+
+    /// Through the turnstile of a folder that somebody wants as a whole: who waits there is let in first.
+    static func pass(_ gate: LeaseSpan) -> [Step] {
+        [.exclusive(start: gate.turnstile, length: 1), .release(start: gate.turnstile, length: 1)]
     }
 }

@@ -8,15 +8,14 @@ extension Roster {
 
         var member: Member
         var state: State
-        var mode: LeaseMode
-        var block: Int64
+        var part: LeasePlan.Part
         /// Nanoseconds since 1970.
         var since: Int64
         var path: String
     }
 
     /// Nil when all entries are taken; the lease is good nevertheless.
-    func note(_ state: Access.State, _ mode: LeaseMode, block: LeaseBlock, path: [UInt8]) -> Int? {
+    func note(_ state: Access.State, _ part: LeasePlan.Part, path: [UInt8]) -> Int? {
         let free = entries.withLock { entries -> Int? in
             guard let free = (0..<RosterLayout.accessCount).first(where: { !entries.accesses.contains($0) }) else {
                 return nil
@@ -26,8 +25,9 @@ extension Roster {
         }
         guard let free else { return nil }
         let place = accessPlace(slot, free)
-        map.store32(place + RosterLayout.accessMode, UInt32(mode.rawValue))
-        map.store64(place + RosterLayout.accessStart, UInt64(block.start))
+        map.store32(place + RosterLayout.accessMode, UInt32(part.mode.rawValue))
+        map.store64(place + RosterLayout.accessStart, UInt64(bitPattern: part.span.start))
+        map.store64(place + RosterLayout.accessLength, UInt64(bitPattern: part.span.length))
         map.store64(place + RosterLayout.accessSince, UInt64(bitPattern: wallNanoseconds()))
         let kept = Array(path.prefix(RosterLayout.accessPathBytes))
         map.write(
@@ -63,18 +63,22 @@ extension Roster {
                 $0 != 0
             }
             return Access(
-                member: member, state: state, mode: mode,
-                block: Int64(bitPattern: map.load64(place + RosterLayout.accessStart)),
-                since: Int64(bitPattern: map.load64(place + RosterLayout.accessSince)), path: printable(Array(path)))
+                member: member, state: state,
+                part: LeasePlan.Part(
+                    LeaseSpan(
+                        start: word(place + RosterLayout.accessStart), length: word(place + RosterLayout.accessLength)),
+                    mode),
+                since: word(place + RosterLayout.accessSince), path: printable(Array(path)))
         }
     }
 
-    /// Members that hold one of these blocks, this one included: another of its tasks may.
-    func holders(of blocks: [LeaseBlock]) -> [CoordinationError.Holder] {
-        let starts = Set(blocks.map(\.start))
+    private func word(_ place: Int) -> Int64 { Int64(bitPattern: map.load64(place)) }
+
+    /// Members that hold what keeps the plan from being granted, this one included: another of its tasks may.
+    func holders(inTheWayOf plan: LeasePlan) -> [CoordinationError.Holder] {
         var found: [CoordinationError.Holder] = []
         for access in liveMembers().flatMap(accesses(of:))
-        where access.state == .holding && starts.contains(access.block) {
+        where access.state == .holding && plan.parts.contains(where: access.part.excludes) {
             found.append(
                 CoordinationError.Holder(
                     processIdentifier: access.member.processIdentifier, purpose: access.member.purpose,

@@ -10,8 +10,11 @@ extension Roster {
         var operation: [UInt8]
     }
 
+    /// The `block` of a change that concerns more than one item.
+    static let everyItem = UInt64.max
+
     /// Announces a change. Nil when all eight entries are taken: the caller waits.
-    func setPending(block: LeaseBlock, operation: [UInt8]) -> Int? {
+    func setPending(block: UInt64, operation: [UInt8]) -> Int? {
         entries.withLock { entries in
             guard let entry = (0..<RosterLayout.pendingCount).first(where: { !entries.pending.contains($0) }) else {
                 return nil
@@ -19,7 +22,7 @@ extension Roster {
             entries.pending.insert(entry)
             let place = pendingPlace(slot, entry)
             map.write(operation, at: place + 8)
-            map.store64(place, UInt64(block.start))
+            map.store64(place, block)
             map.setBits64(RosterLayout.pendingMembers + slot / 64 * 8, 1 << UInt64(slot % 64))
             return entry
         }

@@ -28,6 +28,7 @@ struct `A lease block` {
             ] {
                 let block = try Self.block(inner)
                 #expect(interval.contains(block.start) && interval.contains(block.start + LeaseBlock.length - 1))
+                #expect(try Self.block(folder).interval.contains(block.span))
             }
         }
     }
@@ -47,7 +48,7 @@ struct `A lease block` {
             #expect(block.start >= 1 << 62)
             #expect(block.start <= .max - LeaseBlock.length)
             #expect(block.start.isMultiple(of: LeaseBlock.length))
-            #expect((0..<RosterLayout.bucketCount).contains(block.bucket))
+            #expect((0..<RosterLayout.bucketCount).contains(block.span.bucket))
         }
         #expect(LeaseBlock.opening < 1 << 62)
         #expect((0..<3_000).allSatisfy { LeaseBlock.stewardship(term: $0) < 1 << 62 })
@@ -55,8 +56,8 @@ struct `A lease block` {
 
     @Test func `has the turnstile first and the lock next to it`() throws {
         let block = try Self.block("a/b")
-        #expect(block.turnstile == block.start)
-        #expect(block.lock == block.start + 1)
+        #expect(block.span.turnstile == block.start)
+        #expect(block.span.lock == block.start + 1)
     }
 
     @Test func `is another with another key`() throws {
@@ -69,6 +70,6 @@ struct `A lease block` {
     @Test func `is seldom shared by two items, nor is its bucket`() throws {
         let blocks = try (0..<1_000).map { try Self.block("Library/item-\($0)") }
         #expect(Set(blocks).count > 950)
-        #expect(Set(blocks.map(\.bucket)).count > 200)
+        #expect(Set(blocks.map(\.span.bucket)).count > 200)
     }
 }
