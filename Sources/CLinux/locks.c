@@ -68,18 +68,53 @@ static void cancelled(void *argument) {
     finish(waiter, ECANCELED);
 }
 
+// Blocks until it is taken, or fails. A cancellation point.
+static int take(int descriptor, int64_t start, int64_t length, int type) {
+    struct flock lock = range(start, length, type);
+    while (fcntl(descriptor, F_OFD_SETLKW, &lock) != 0) {
+        if (errno != EINTR) return errno;
+    }
+    return 0;
+}
+
+// From the bottom up: what lies below the lowest byte that somebody holds is taken, then that byte is waited for. The
+// kernel names some conflict, not the lowest, so the range is narrowed until there is none in it.
+static int sweep(int descriptor, int64_t start, int64_t length) {
+    int64_t last = start + (length - 1), limit = last;
+    while (1) {
+        int64_t found = 0, foundLength = 0;
+        int answer = clinux_lock_conflict(descriptor, start, limit - start + 1, F_WRLCK, &found, &foundLength);
+        if (answer < 0) return errno;
+        if (answer == 1 && found > start) {
+            limit = found - 1;
+            continue;
+        }
+        if (answer == 0) {
+            if (clinux_lock_try(descriptor, start, limit - start + 1, F_WRLCK) != 0) {
+                // Somebody came in between; the next round finds where.
+                if (errno != EAGAIN && errno != EACCES) return errno;
+                continue;
+            }
+            if (limit == last) return 0;
+            start = limit + 1;
+        }
+        int error = take(descriptor, start, 1, F_WRLCK);
+        if (error != 0) return error;
+        if (start == last) return 0;
+        start += 1;
+        limit = last;
+    }
+}
+
 static void *take_steps(void *argument) {
     clinux_lock_waiter *waiter = argument;
     int error = 0;
     clinux_set_thread_name("lease-wait");
     pthread_cleanup_push(cancelled, waiter);
     for (size_t i = 0; i < waiter->count && error == 0; i++) {
-        struct flock lock = range(waiter->steps[i].start, waiter->steps[i].length, waiter->steps[i].type);
-        while (fcntl(waiter->descriptor, F_OFD_SETLKW, &lock) != 0) {
-            if (errno == EINTR) continue;
-            error = errno;
-            break;
-        }
+        clinux_lock_step step = waiter->steps[i];
+        error = step.piecewise ? sweep(waiter->descriptor, step.start, step.length)
+                               : take(waiter->descriptor, step.start, step.length, step.type);
     }
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
     pthread_cleanup_pop(0);

@@ -8,10 +8,12 @@ import Glibc
     package struct Step: Equatable, Sendable {
         package var lock: ByteLock
         package var range: ByteRange
+        /// From the bottom up: what has been taken is kept while somebody who holds a byte further up is waited for.
+        /// So those who come and go in a wide range do not keep one out for ever.
+        package var isPiecewise: Bool
 
-        package init(_ lock: ByteLock, _ range: ByteRange) {
-            self.lock = lock
-            self.range = range
+        package init(_ lock: ByteLock, _ range: ByteRange, isPiecewise: Bool = false) {
+            (self.lock, self.range, self.isPiecewise) = (lock, range, isPiecewise)
         }
     }
 
@@ -33,7 +35,8 @@ import Glibc
         _ steps: [Step], on descriptor: Int32, done: @escaping @Sendable (Outcome) -> Void
     ) throws(Errno) {
         let raw = steps.map {
-            clinux_lock_step(start: $0.range.start, length: $0.range.length, type: $0.lock.type)
+            clinux_lock_step(
+                start: $0.range.start, length: $0.range.length, type: $0.lock.type, piecewise: $0.isPiecewise ? 1 : 0)
         }
         let completion = unsafe Unmanaged.passRetained(Completion(done))
         var started: OpaquePointer?

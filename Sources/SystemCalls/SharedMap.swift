@@ -67,6 +67,30 @@ import Glibc
         }
     }
 
+    /// A text that ends with a zero byte, cut to what fits into `limit` bytes with it.
+    package func write(_ text: some Collection<UInt8>, at offset: Int, terminatedWithin limit: Int) {
+        let target = unsafe address(offset, limit)
+        var count = 0
+        for byte in text.prefix(limit - 1) {
+            unsafe target.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+            count += 1
+        }
+        unsafe target.storeBytes(of: 0, toByteOffset: count, as: UInt8.self)
+    }
+
+    /// Whether any bit of a bitmap is set. `count` is in bytes, a multiple of 8.
+    package func hasBits(_ offset: Int, count: Int) -> Bool {
+        let words = unsafe address(offset, count)
+        for word in stride(from: 0, to: count, by: 8) where unsafe clinux_load64(words + word) != 0 { return true }
+        return false
+    }
+
+    /// The numbers of the bits that are set in a bitmap.
+    package func bits(_ offset: Int, count: Int) -> [Int] {
+        if !hasBits(offset, count: count) { return [] }
+        return (0..<count * 8).filter { load64(offset + $0 / 64 * 8) >> UInt64($0 % 64) & 1 == 1 }
+    }
+
     /// Sleeps while the word is `expected`, at most so long. System calls: futex(FUTEX_WAIT)
     package func wait(whileWord offset: Int, is expected: UInt32, nanoseconds: Int64) {
         _ = unsafe clinux_futex_wait(address(offset, 4), expected, nanoseconds)

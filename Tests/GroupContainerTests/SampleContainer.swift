@@ -24,9 +24,12 @@ struct SampleContainer {
         try container.status().members.flatMap(\.accesses).filter { !$0.isWaiting }
     }
 
-    func isWanted(_ path: ItemPath) throws -> Bool {
-        let block = LeaseBlock(try path.location(for: "test"), key: container.member.hashKey)
-        return container.member.roster.isWanted(bucket: block.span.bucket)
+    func isWaited(for path: String) throws -> Bool { try waiting().contains { $0.path == path } }
+
+    /// Nobody holds, nobody waits, and no trace is left of those who did.
+    func isQuiet() throws -> Bool {
+        try waiting().isEmpty && holding().isEmpty && container.member.turns.isQuiet
+            && !container.member.roster.isAnythingWanted
     }
 
     /// As the journal has it: kind and path.
@@ -36,6 +39,24 @@ struct SampleContainer {
         while let change = try follower.next(timeout: .zero) { lines.append("\(change.kind.name) \(change.path)") }
         return lines
     }
+}
+
+/// Locks of an open file description that no queue of this process knows of: what another process's lease is.
+final class ForeignLease: Sendable {
+    private let sample: SampleContainer
+    private let handle: LockFile.Handle
+
+    init(_ sample: SampleContainer, _ intents: AccessIntent...) throws {
+        self.sample = sample
+        handle = try sample.container.member.lockFile.borrow()
+        for intent in intents {
+            let block = LeaseBlock(try intent.path.location(for: "test"), key: sample.container.member.hashKey)
+            let mode = try #require(intent.mode(concernsFolder: true))
+            #expect(try handle.descriptor.tryStep(LeasePlan.Part(block, mode).whole))
+        }
+    }
+
+    func end() { sample.container.member.lockFile.giveBack(handle) }
 }
 
 /// A lease that another thread holds until it is told to let go.

@@ -14,13 +14,13 @@ public struct ContainerStatus: Sendable {
         public var since: Int64
         /// It looks after changes made without coordination.
         public var isSteward: Bool
-        /// What it holds and waits for; at most twelve are shown.
+        /// What it holds and waits for; at most nineteen are shown.
         public var accesses: [Access]
     }
 
     /// A lease, or the wait for one.
     public struct Access: Sendable {
-        /// The item's path, cut after 96 bytes.
+        /// The item's path, cut after 87 bytes.
         public var path: String
         /// Alone, rather than shared.
         public var isWriting: Bool
@@ -55,7 +55,8 @@ extension Container {
                 isSteward: live.slot + 1 == steward,
                 accesses: roster.accesses(of: live).map { access in
                     ContainerStatus.Access(
-                        path: access.path, isWriting: access.part.mode != .reading, isWaiting: access.state == .waiting,
+                        path: access.path, isWriting: access.claim.part.mode != .reading,
+                        isWaiting: access.claim.stage != .held,
                         since: access.since)
                 })
         }

@@ -11,6 +11,7 @@ final class Member: Sendable {
     let roster: Roster
     let journal: Journal
     let sleeper: JournalSleeper
+    let turns = Turns()
     /// A slot has eight `pending` entries; a ninth change waits here.
     let changeRoom = DispatchSemaphore(value: RosterLayout.pendingCount)
     private let forkGeneration: UInt32

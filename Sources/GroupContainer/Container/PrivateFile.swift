@@ -24,7 +24,7 @@ package struct PrivateFile: Sendable {
     }
 
     private func request(_ operation: String) -> LeaseRequest {
-        LeaseRequest([(location, .writing)], by: member, operation: operation)
+        LeaseRequest([(location, .writing)], by: member, for: programName(), operation: operation)
     }
 
     /// Waits for the lease, blocking.

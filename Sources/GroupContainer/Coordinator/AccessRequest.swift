@@ -6,6 +6,7 @@ struct AccessRequest: Sendable {
     let member: Member
     let intents: [AccessIntent]
     let operation: String
+    let purpose: String
 
     /// Where each path leads now.
     struct Resolution: Equatable, Sendable {
@@ -46,8 +47,7 @@ struct AccessRequest: Sendable {
     func leases(for resolution: Resolution) -> LeaseRequest {
         LeaseRequest(
             resolution.modes.map { ($0.key, $0.value) }.sorted { $0.0.bytes.lexicographicallyPrecedes($1.0.bytes) },
-            by: member,
-            operation: operation)
+            by: member, for: purpose, operation: operation)
     }
 
     /// Whether the lease is on what the paths lead to still. If not, the request is made again.

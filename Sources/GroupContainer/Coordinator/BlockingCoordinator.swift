@@ -17,7 +17,8 @@ public struct BlockingCoordinator: Sendable {
         _ intents: [AccessIntent], operation: String, _ durability: Durability, _ timeout: Duration?,
         _ body: (Access) throws -> Answer
     ) throws -> Answer {
-        let request = AccessRequest(member: coordinator.member, intents: intents, operation: operation)
+        let request = AccessRequest(
+            member: coordinator.member, intents: intents, operation: operation, purpose: coordinator.purpose)
         let deadline = Deadline(after: timeout)
         for _ in 0..<Coordinator.attempts {
             let resolution = try request.resolve()

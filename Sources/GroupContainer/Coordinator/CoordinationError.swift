@@ -21,6 +21,8 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
         public static let wrongType = Code(rawValue: "wrongType")
         /// The lease was not granted before the deadline; `holders` says who has it.
         public static let leaseTimedOut = Code(rawValue: "leaseTimedOut")
+        /// Granting it would never come to pass: whoever asks holds it already, or holds what its holder waits for.
+        public static let deadlock = Code(rawValue: "deadlock")
         /// The task was cancelled.
         public static let cancelled = Code(rawValue: "cancelled")
         /// The item changed in between, or moved twice while its lease was awaited.
@@ -53,6 +55,24 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
         public var purpose: String
         /// When it was granted what it holds, in nanoseconds since 1970.
         public var since: Int64
+        /// The item that it holds, cut after 87 bytes.
+        public var item: String
+        /// Alone, rather than shared with readers.
+        public var isWriting: Bool
+        /// How its process was called, cut after 4,096 bytes; nil where the system will not say.
+        public var command: String?
+        /// What its process is doing; nil where the system will not say.
+        public var condition: Condition?
+
+        /// What a process is doing.
+        public enum Condition: String, Hashable, Sendable {
+            /// Running, or sleeping.
+            case running
+            /// By a signal or a debugger: it holds on until it is continued or ended.
+            case stopped
+            /// Its first thread has ended; others hold on.
+            case zombie
+        }
     }
 
     /// What happened.
@@ -84,11 +104,39 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
         if !holders.isEmpty {
             text +=
                 "; held by "
-                + holders.map { "\($0.purpose) (process \($0.processIdentifier)) since \(Self.timeOfDay($0.since))" }
-                .joined(separator: ", ")
+                + holders.map(\.description).joined(separator: ", ")
         }
         if let advice { text += "; \(advice)" }
         return text
+    }
+
+}
+
+extension CoordinationError.Holder: CustomStringConvertible {
+    /// `todo-app (process 812, stopped, '/usr/bin/todo --edit') since 10:00:00Z`
+    public var description: String {
+        var process = "process \(processIdentifier)"
+        if let condition, condition != .running { process += ", \(condition)" }
+        if let command, !command.isEmpty {
+            process += ", '" + (command.count > 60 ? String(command.prefix(59)) + "…" : command) + "'"
+        }
+        return "\(purpose) (\(process)) since \(Self.timeOfDay(since))"
+    }
+
+    init(_ access: Roster.Access) {
+        let process = access.member.processIdentifier
+        // A number that another process has by now, or that means another one in its namespace, is nobody's.
+        let view = ProcessView(of: process).flatMap { $0.started == access.member.processStart ? $0 : nil }
+        self.init(
+            processIdentifier: process, purpose: access.purpose, since: access.since, item: access.path,
+            isWriting: access.claim.part.mode != .reading, command: view.map { printable($0.command) },
+            condition: view.map { view in
+                switch view.condition {
+                case .running: .running
+                case .stopped: .stopped
+                case .zombie: .zombie
+                }
+            })
     }
 
     /// `10:00:00Z`: a lease is held for seconds, so the day goes without saying.

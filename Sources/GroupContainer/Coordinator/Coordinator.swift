@@ -30,7 +30,7 @@ public struct Coordinator: Sendable {
         _ intents: [AccessIntent], operation: String, _ durability: Durability, _ timeout: Duration?,
         _ body: @escaping @Sendable (Access) throws -> Answer
     ) async throws -> Answer {
-        let request = AccessRequest(member: member, intents: intents, operation: operation)
+        let request = AccessRequest(member: member, intents: intents, operation: operation, purpose: purpose)
         let deadline = Deadline(after: timeout)
         for _ in 0..<Self.attempts {
             let resolution = try await Self.offload { try request.resolve() }
@@ -54,7 +54,7 @@ public struct Coordinator: Sendable {
             return nil
         }
         let access = Access(lease, resolution, purpose: purpose, durability)
-        let answer = Result { try body(access) }
+        let answer = Result { try LeaseFrame.within(lease) { try body(access) } }
         access.end()
         lease.end()
         if access.hasChanged { member.roster.wake(Roster.journalWord) }

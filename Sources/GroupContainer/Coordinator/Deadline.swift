@@ -5,6 +5,8 @@ struct Deadline: Sendable {
     /// Nanoseconds of the monotonic clock.
     let moment: Int64
 
+    static let never = Deadline(after: nil)
+
     /// `nil` never comes; zero or less allows one try.
     init(after timeout: Duration?) {
         guard let timeout else {

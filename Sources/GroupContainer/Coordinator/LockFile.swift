@@ -63,6 +63,9 @@ final class LockFile: Sendable {
         return descriptor
     }
 
+    /// Gives all locks of the handle back; the handle stays borrowed.
+    func unlock(_ handle: Handle) { _ = try? handle.descriptor.tryLock(.none, .all) }
+
     /// Gives all locks of the handle back, and the handle to the pool.
     func giveBack(_ handle: Handle) {
         guard (try? handle.descriptor.tryLock(.none, .all)) != nil else { return }

@@ -21,6 +21,15 @@ extension Member {
         }
     }
 
+    /// Repairs the slots of members that died while they waited for this, so that their `want` holds nobody up.
+    func repairDead(wanting span: LeaseSpan) {
+        for wanted in [span] + span.enclosing {
+            for slot in roster.wanting(bucket: wanted.bucket) where slot != roster.slot && !roster.isAlive(slot) {
+                try? repair(slot: slot, hasRight: false, until: Deadline(after: .zero))
+            }
+        }
+    }
+
     /// Changes of this member that happened when their record could not be appended.
     private func finishOwn() throws(CoordinationError) {
         var rest = roster.takeUnfinished()

@@ -3,7 +3,7 @@ enum RosterLayout {
     static let slotCount = LogHeader.slotCount
     static let bucketCount = 256
     static let pendingCount = 8
-    static let accessCount = 12
+    static let accessCount = 19
 
     // The first page.
     static let magic = Array("GROUPRST".utf8)
@@ -21,13 +21,15 @@ enum RosterLayout {
     /// 64 pairs of flag and counter; the journal's is the first.
     static let wakeWords = 256
     static let wakeCount = 64
+    /// One bit a slot: it waits for something, so that one look tells that nobody does.
+    static let wantingMembers = 768
 
     /// 256 buckets of one bit a slot.
     static let want = 4_096
     static let bitmapBytes = slotCount / 8
 
     static let slots = want + bucketCount * bitmapBytes
-    static let slotBytes = 2_048
+    static let slotBytes = 4_096
     static let size = slots + slotCount * slotBytes
 
     static func slot(_ index: Int) -> Int { slots + index * slotBytes }
@@ -39,21 +41,28 @@ enum RosterLayout {
     static let user = 4
     static let started = 8
     static let nonce = 16
+    /// When its process began, in the kernel's ticks since boot: whether a process number still means the same.
+    static let processStart = 24
     static let purpose = 32
     static let purposeBytes = 96
     static let pending = 128
     static let pendingBytes = 32
     static let accesses = pending + pendingCount * pendingBytes
-    static let accessBytes = 128
+    static let accessBytes = 192
 
     // Within an access.
-    static let accessState = 0
+    static let accessStage = 0
     static let accessMode = 4
     static let accessStart = 8
     static let accessLength = 16
     static let accessSince = 24
-    static let accessPath = 32
-    static let accessPathBytes = 96
+    static let accessTicket = 32
+    static let accessChain = 40
+    static let accessOrder = 48
+    static let accessPurpose = 56
+    static let accessPurposeBytes = 48
+    static let accessPath = 104
+    static let accessPathBytes = 88
 
     /// The bytes of the file whose locks say that a slot's member is alive, and that somebody repairs it.
     static func lifeByte(_ index: Int) -> Int64 { Int64(slot(index)) }

@@ -21,7 +21,8 @@ final class Roster: Sendable {
         var pending = Set<Int>()
         /// Visible, but their record could not be appended: this member finishes them before it does anything else.
         var unfinished = Set<Int>()
-        var accesses = Set<Int>()
+        /// A bit each.
+        var accesses: UInt32 = 0
         var operations: UInt64 = 0
     }
 
@@ -116,6 +117,7 @@ final class Roster: Sendable {
         var nonce: UInt64
         var purpose: String
         var started: Int64
+        var processStart: UInt64
     }
 
     func member(at index: Int) -> Member? {
@@ -126,7 +128,8 @@ final class Roster: Sendable {
         return Member(
             slot: index, processIdentifier: process, user: map.load32(base + RosterLayout.user),
             nonce: map.load64(base + RosterLayout.nonce), purpose: printable(Array(text)),
-            started: Int64(bitPattern: map.load64(base + RosterLayout.started)))
+            started: Int64(bitPattern: map.load64(base + RosterLayout.started)),
+            processStart: map.load64(base + RosterLayout.processStart))
     }
 
     /// Those alive now.

@@ -1,52 +1,62 @@
 import SystemCalls
 
-/// What each member holds and waits for: for errors and `status`. Nothing is decided by it, so it may be a moment
-/// behind.
+/// What each member holds and waits for: for errors, for `status`, and for finding out who waits in a circle.
 extension Roster {
-    struct Access: Sendable {
-        enum State: UInt32, Sendable { case waiting = 1, holding = 2 }
+    typealias Claim = WaitGraph.Claim
 
-        var member: Member
-        var state: State
-        var part: LeasePlan.Part
+    struct Access: Sendable {
+        var claim: Claim
         /// Nanoseconds since 1970.
         var since: Int64
+        var purpose: String
         var path: String
+        var member: Member
     }
 
-    /// Nil when all entries are taken; the lease is good nevertheless.
-    func note(_ state: Access.State, _ part: LeasePlan.Part, path: [UInt8]) -> Int? {
+    /// Nil when all entries are taken; the lease is good nevertheless, but nobody is told of it.
+    func note(_ claim: Claim, purpose: String, path: [UInt8]) -> Int? {
         let free = entries.withLock { entries -> Int? in
-            guard let free = (0..<RosterLayout.accessCount).first(where: { !entries.accesses.contains($0) }) else {
-                return nil
-            }
-            entries.accesses.insert(free)
+            let free = (~entries.accesses).trailingZeroBitCount
+            if free >= RosterLayout.accessCount { return nil }
+            entries.accesses |= 1 << UInt32(free)
             return free
         }
         guard let free else { return nil }
         let place = accessPlace(slot, free)
-        map.store32(place + RosterLayout.accessMode, UInt32(part.mode.rawValue))
-        map.store64(place + RosterLayout.accessStart, UInt64(bitPattern: part.span.start))
-        map.store64(place + RosterLayout.accessLength, UInt64(bitPattern: part.span.length))
+        map.store32(place + RosterLayout.accessMode, UInt32(claim.part.mode.rawValue))
+        map.store64(place + RosterLayout.accessStart, UInt64(bitPattern: claim.part.span.start))
+        map.store64(place + RosterLayout.accessLength, UInt64(bitPattern: claim.part.span.length))
         map.store64(place + RosterLayout.accessSince, UInt64(bitPattern: wallNanoseconds()))
-        let kept = Array(path.prefix(RosterLayout.accessPathBytes))
+        map.store64(place + RosterLayout.accessTicket, claim.ticket)
+        map.store64(place + RosterLayout.accessChain, claim.chain)
+        map.store64(place + RosterLayout.accessOrder, claim.order)
         map.write(
-            kept + [UInt8](repeating: 0, count: RosterLayout.accessPathBytes - kept.count),
-            at: place + RosterLayout.accessPath)
-        map.store32(place + RosterLayout.accessState, state.rawValue)
+            purpose.utf8, at: place + RosterLayout.accessPurpose, terminatedWithin: RosterLayout.accessPurposeBytes)
+        map.write(path, at: place + RosterLayout.accessPath, terminatedWithin: RosterLayout.accessPathBytes)
+        map.store32(place + RosterLayout.accessStage, claim.stage.rawValue)
         return free
     }
 
-    /// From waiting to holding.
-    func noteGrant(_ entry: Int) {
+    func noteStage(_ stage: Claim.Stage, of entry: Int) {
         let place = accessPlace(slot, entry)
-        map.store64(place + RosterLayout.accessSince, UInt64(bitPattern: wallNanoseconds()))
-        map.store32(place + RosterLayout.accessState, Access.State.holding.rawValue)
+        if stage == .held { map.store64(place + RosterLayout.accessSince, UInt64(bitPattern: wallNanoseconds())) }
+        map.store32(place + RosterLayout.accessStage, stage.rawValue)
+    }
+
+    /// A wait begins: everybody sees what is waited for before the ticket is drawn, so whoever has the last ticket of a
+    /// circle sees all of it.
+    func drawTicket(for waiting: [Int]) -> UInt64 {
+        for entry in waiting { map.store64(accessPlace(slot, entry) + RosterLayout.accessTicket, 0) }
+        SharedMap.fence()
+        let ticket = map.add64(RosterLayout.ticket, 1) + 1
+        for entry in waiting { map.store64(accessPlace(slot, entry) + RosterLayout.accessTicket, ticket) }
+        SharedMap.fence()
+        return ticket
     }
 
     func forgetAccess(_ entry: Int) {
-        map.store32(accessPlace(slot, entry) + RosterLayout.accessState, 0)
-        _ = entries.withLock { $0.accesses.remove(entry) }
+        map.store32(accessPlace(slot, entry) + RosterLayout.accessStage, 0)
+        entries.withLock { $0.accesses &= ~(1 << UInt32(entry)) }
     }
 
     private func accessPlace(_ slot: Int, _ entry: Int) -> Int {
@@ -56,34 +66,44 @@ extension Roster {
     func accesses(of member: Member) -> [Access] {
         (0..<RosterLayout.accessCount).compactMap { entry in
             let place = accessPlace(member.slot, entry)
-            guard let state = Access.State(rawValue: map.load32(place + RosterLayout.accessState)),
-                let mode = LeaseMode(rawValue: Int(map.load32(place + RosterLayout.accessMode)))
-            else { return nil }
-            let path = map.bytes(place + RosterLayout.accessPath, count: RosterLayout.accessPathBytes).prefix {
-                $0 != 0
-            }
+            guard let claim = claim(at: place, of: member.slot) else { return nil }
             return Access(
-                member: member, state: state,
-                part: LeasePlan.Part(
-                    LeaseSpan(
-                        start: word(place + RosterLayout.accessStart), length: word(place + RosterLayout.accessLength)),
-                    mode),
-                since: word(place + RosterLayout.accessSince), path: printable(Array(path)))
+                claim: claim, since: word(place + RosterLayout.accessSince),
+                purpose: text(place + RosterLayout.accessPurpose, RosterLayout.accessPurposeBytes),
+                path: text(place + RosterLayout.accessPath, RosterLayout.accessPathBytes), member: member)
         }
+    }
+
+    /// Of all members that are alive.
+    func claims() -> [Claim] {
+        liveMembers().flatMap { member in
+            (0..<RosterLayout.accessCount).compactMap { claim(at: accessPlace(member.slot, $0), of: member.slot) }
+        }
+    }
+
+    private func claim(at place: Int, of slot: Int) -> Claim? {
+        guard let stage = Claim.Stage(rawValue: map.load32(place + RosterLayout.accessStage)),
+            let mode = LeaseMode(rawValue: Int(map.load32(place + RosterLayout.accessMode)))
+        else { return nil }
+        let span = LeaseSpan(
+            start: word(place + RosterLayout.accessStart), length: word(place + RosterLayout.accessLength))
+        if span.length <= 0 || span.last < span.start { return nil }
+        return Claim(
+            member: slot, chain: map.load64(place + RosterLayout.accessChain),
+            ticket: map.load64(place + RosterLayout.accessTicket), order: map.load64(place + RosterLayout.accessOrder),
+            stage: stage, part: LeasePlan.Part(span, mode))
     }
 
     private func word(_ place: Int) -> Int64 { Int64(bitPattern: map.load64(place)) }
 
-    /// Members that hold what keeps the plan from being granted, this one included: another of its tasks may.
+    private func text(_ place: Int, _ count: Int) -> String {
+        printable(Array(map.bytes(place, count: count).prefix { $0 != 0 }))
+    }
+
+    /// Those that hold what keeps the plan from being granted, in this process or another.
     func holders(inTheWayOf plan: LeasePlan) -> [CoordinationError.Holder] {
-        var found: [CoordinationError.Holder] = []
-        for access in liveMembers().flatMap(accesses(of:))
-        where access.state == .holding && plan.parts.contains(where: access.part.excludes) {
-            found.append(
-                CoordinationError.Holder(
-                    processIdentifier: access.member.processIdentifier, purpose: access.member.purpose,
-                    since: access.since))
-        }
-        return found
+        liveMembers().flatMap(accesses(of:)).filter { access in
+            access.claim.stage == .held && plan.parts.contains { access.claim.part.excludes($0) }
+        }.map(CoordinationError.Holder.init)
     }
 }

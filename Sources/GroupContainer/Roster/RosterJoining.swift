@@ -56,6 +56,7 @@ extension Roster {
         map.write([UInt8](repeating: 0, count: RosterLayout.slotBytes), at: base)
         map.store64(base + RosterLayout.nonce, nonce)
         map.store64(base + RosterLayout.started, UInt64(bitPattern: wallNanoseconds()))
+        map.store64(base + RosterLayout.processStart, ProcessView(of: processIdentifier())?.started ?? 0)
         map.store32(base + RosterLayout.user, effectiveUser())
         setPurpose(purpose)
         map.store32(base + RosterLayout.process, UInt32(bitPattern: processIdentifier()))

@@ -56,13 +56,8 @@ extension Roster {
         map.clearBits64(RosterLayout.pendingMembers + slot / 64 * 8, 1 << UInt64(slot % 64))
     }
 
-    /// Slots with something pending. Sixteen loads where there is nothing.
-    func slotsWithPending() -> [Int] {
-        (0..<RosterLayout.bitmapBytes / 8).flatMap { word -> [Int] in
-            let bits = map.load64(RosterLayout.pendingMembers + word * 8)
-            return bits == 0 ? [] : (0..<64).filter { bits >> UInt64($0) & 1 == 1 }.map { word * 64 + $0 }
-        }
-    }
+    /// Slots with something pending. A few loads where there is nothing.
+    func slotsWithPending() -> [Int] { map.bits(RosterLayout.pendingMembers, count: RosterLayout.bitmapBytes) }
 
     func pending(of slot: Int) -> [PendingChange] {
         (0..<RosterLayout.pendingCount).compactMap { entry in

@@ -1,26 +1,30 @@
 import SystemCalls
 
-/// `want`: a writer that waits says so, and readers that come later let it through.
+/// `want`: who waits says so, and those who come later do not pass it by.
 extension Roster {
-    /// Whether anybody alive wants something in this bucket: a dead member's want stays until its slot is repaired. At
-    /// most 16 loads where there is none. System calls: fcntl(F_OFD_GETLK), where there is one.
-    func isWanted(bucket: Int) -> Bool {
-        let base = RosterLayout.want(bucket)
-        return (0..<RosterLayout.bitmapBytes / 8).contains { word in
-            var bits = map.load64(base + word * 8)
-            while bits != 0 {
-                let other = word * 64 + bits.trailingZeroBitCount
-                if other == slot || isAlive(other) { return true }
-                bits &= bits - 1
-            }
-            return false
-        }
+    /// Whether anybody waits at all. A few loads.
+    var isAnythingWanted: Bool { map.hasBits(RosterLayout.wantingMembers, count: RosterLayout.bitmapBytes) }
+
+    /// Whether anybody waits for this span, or for a folder that it lies in; also one that died over it, until its slot
+    /// is repaired.
+    func isWanted(_ span: LeaseSpan) -> Bool {
+        if !isAnythingWanted { return false }
+        if isWanted(bucket: span.bucket) { return true }
+        return span.enclosing.contains { isWanted(bucket: $0.bucket) }
     }
+
+    func isWanted(bucket: Int) -> Bool {
+        map.hasBits(RosterLayout.want(bucket), count: RosterLayout.bitmapBytes)
+    }
+
+    /// Slots whose member wants something in the bucket.
+    func wanting(bucket: Int) -> [Int] { map.bits(RosterLayout.want(bucket), count: RosterLayout.bitmapBytes) }
 
     func raiseWant(bucket: Int) {
         wanting.withLock { wanting in
+            if wanting.isEmpty { set(RosterLayout.wantingMembers, of: slot) }
             wanting[bucket, default: 0] += 1
-            if wanting[bucket] == 1 { map.setBits64(RosterLayout.want(bucket) + slot / 64 * 8, 1 << UInt64(slot % 64)) }
+            if wanting[bucket] == 1 { set(RosterLayout.want(bucket), of: slot) }
         }
     }
 
@@ -28,15 +32,18 @@ extension Roster {
         wanting.withLock { wanting in
             let left = (wanting[bucket] ?? 1) - 1
             wanting[bucket] = left == 0 ? nil : left
-            if left == 0 { map.clearBits64(RosterLayout.want(bucket) + slot / 64 * 8, 1 << UInt64(slot % 64)) }
+            if left == 0 { clear(RosterLayout.want(bucket), of: slot) }
+            if wanting.isEmpty { clear(RosterLayout.wantingMembers, of: slot) }
         }
     }
 
     func clearWants(of slot: Int) {
-        for bucket in 0..<RosterLayout.bucketCount {
-            map.clearBits64(RosterLayout.want(bucket) + slot / 64 * 8, 1 << UInt64(slot % 64))
-        }
+        clear(RosterLayout.wantingMembers, of: slot)
+        for bucket in 0..<RosterLayout.bucketCount { clear(RosterLayout.want(bucket), of: slot) }
     }
+
+    private func set(_ bitmap: Int, of slot: Int) { map.setBits64(bitmap + slot / 64 * 8, 1 << UInt64(slot % 64)) }
+    private func clear(_ bitmap: Int, of slot: Int) { map.clearBits64(bitmap + slot / 64 * 8, 1 << UInt64(slot % 64)) }
 }
 
 /// Wake words: a flag that says somebody sleeps, and a counter to sleep on. They lie here and not in the logs, which

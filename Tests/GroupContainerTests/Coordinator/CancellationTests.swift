@@ -3,54 +3,74 @@ import Testing
 
 @testable import GroupContainer
 
+/// Who is in the way: then a request waits in the queue of its process, or in the kernel.
+enum Obstacle: CaseIterable {
+    case ownTask, otherProcess
+
+    func hold(_ sample: SampleContainer, _ intent: AccessIntent) throws -> @Sendable () throws -> Void {
+        switch self {
+        case .ownTask:
+            let held = HeldLease(sample.coordinator(), intent)
+            return { try held.end() }
+        case .otherProcess: return try ForeignLease(sample, intent).end
+        }
+    }
+}
+
 @Suite(.timeLimit(.minutes(1)))
 struct `A cancelled request` {
-    @Test func `that waits ends at once and leaves nothing behind`() async throws {
+    @Test(arguments: Obstacle.allCases)
+    func `that waits ends at once and leaves nothing behind`(_ obstacle: Obstacle) async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
-        let held = HeldLease(tester, .reading("file"))
+        let letGo = try obstacle.hold(sample, .reading("file"))
         let task = Task { try await tester.write(bytes: [1], to: "file", timeout: nil) }
-        #expect(try await eventually { try sample.isWanted("file") })
+        #expect(try await eventually { try sample.isWaited(for: "file") })
         task.cancel()
         let error = await #expect(throws: CoordinationError.self) { try await task.value }
         #expect(error?.code == .cancelled && error?.item == "file" && error?.operation == "write")
-        #expect(try sample.waiting().isEmpty && !sample.isWanted("file"))
+        #expect(try sample.waiting().isEmpty && !sample.container.member.roster.isAnythingWanted)
         // Its turnstile is free: a later reader does not wait behind it.
         try await tester.coordinate(.reading("file"), timeout: .zero) { _ in }
-        try held.end()
+        try letGo()
         #expect(try await tester.write(bytes: [2], to: "file", timeout: .zero) == .written(1))
+        #expect(try sample.isQuiet())
     }
 
-    @Test func `of several items holds none of them`() async throws {
+    @Test(arguments: Obstacle.allCases)
+    func `of several items holds none of them`(_ obstacle: Obstacle) async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
-        let held = HeldLease(tester, .writing("b"))
+        let letGo = try obstacle.hold(sample, .writing("b"))
         let task = Task {
             try await tester.coordinate(.writing("a"), .writing("b"), .writing("c"), timeout: nil) { _ in }
         }
-        #expect(try await eventually { try sample.isWanted("b") })
+        #expect(try await eventually { try sample.isWaited(for: "b") })
         task.cancel()
         let error = await #expect(throws: CoordinationError.self) { try await task.value }
         #expect(error?.code == .cancelled)
         for path in ["a", "c"] as [ItemPath] {
             #expect(try await tester.write(bytes: [1], to: path, timeout: .zero) != .unchanged)
         }
-        try held.end()
+        try letGo()
+        #expect(try sample.isQuiet())
     }
 
-    @Test func `in the moment of its grant leaves no lease`() async throws {
+    // case 15
+    @Test(arguments: Obstacle.allCases)
+    func `in the moment of its grant leaves no lease`(_ obstacle: Obstacle) async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         for turn in 0..<100 {
-            let held = HeldLease(tester, .writing("file"))
+            let letGo = try obstacle.hold(sample, .writing("file"))
             let task = Task { try await tester.coordinate(.writing("file"), timeout: nil) { _ in } }
-            #expect(try await eventually { try sample.isWanted("file") })
+            #expect(try await eventually { try sample.isWaited(for: "file") })
             if turn.isMultiple(of: 2) {
-                let release = Side { try held.end() }
+                let release = Side { try letGo() }
                 task.cancel()
                 try release.answer()
             } else {
-                try held.end()
+                try letGo()
                 task.cancel()
             }
             if case .failure(let error) = await task.result {

@@ -1,0 +1,229 @@
+import SystemCalls
+
+/// A request on its way to its lease: the turn in this process, then its parts from the lowest to the highest, each in
+/// one try or, where somebody is in the way, by a wait in the kernel. Says what it waits for next; how that is waited
+/// for is the caller's business. Used by one thread or task at a time.
+final class LeaseAcquisition {
+    private let request: LeaseRequest
+    private let member: Member
+    /// What the leases around it do not cover.
+    private let plan: LeasePlan
+    private let isNested: Bool
+    private let chain: UInt64
+
+    private var turn: Turns.Turn?
+    private var handle: LockFile.Handle?
+    /// How many parts are locked.
+    private var taken = 0
+    /// The roster's entries, one a part as far as they reach.
+    private var entries: [Int] = []
+    private var hasSeat = false
+    /// The part for which `want` is raised.
+    private var wanting: LeaseSpan?
+
+    init(_ request: LeaseRequest) throws(CoordinationError) {
+        (self.request, member) = (request, request.member)
+        try member.checkNotForked(request.operation)
+        let held = LeaseFrame.held(of: member)
+        isNested = !held.isEmpty
+        plan = try Self.uncovered(request, under: held)
+        chain = held.first?.chain ?? 0
+    }
+
+    private static func uncovered(_ request: LeaseRequest, under held: [Lease]) throws(CoordinationError)
+        -> LeasePlan
+    {
+        if held.isEmpty { return request.plan }
+        var rest: [LeasePlan.Part] = []
+        for part in request.plan.parts {
+            let location = request.location(of: part)
+            let leases = held.map { lease in
+                Nesting.Held(plan: lease.plan, namesItem: location.map(lease.request.names) ?? true)
+            }
+            switch Nesting.judge(part, under: leases) {
+            case .independent: rest.append(part)
+            case .granted: break
+            case .refused:
+                throw CoordinationError(
+                    .deadlock, item: location.map { printable($0.bytes) }, operation: request.operation,
+                    cause: "the closure that asks holds it already, and would wait for itself",
+                    advice: "use the access that the closure was given, or name everything in one request")
+            }
+        }
+        return LeasePlan(rest)
+    }
+
+    private var parts: [LeasePlan.Part] { plan.parts }
+
+    /// What to wait for next; nil once everything is locked.
+    func advance() throws(CoordinationError) -> LeaseWait? {
+        if parts.isEmpty { return nil }
+        if turn == nil {
+            let turn = member.turns.enter(plan, isNested: isNested)
+            self.turn = turn
+            if let signal = turn.signal {
+                try noteWait(queued: nil)
+                return .turn(signal)
+            }
+        }
+        let handle = try borrow()
+        while taken < parts.count {
+            if try takeAtOnce(parts[taken], on: handle) {
+                advancePart()
+            } else if hasSeat {
+                return try queue(for: parts[taken], on: handle)
+            } else if let place = WaiterThreads.takeSeat() {
+                // Whoever waits here must not keep anything: those with a seat may be waiting for it.
+                member.lockFile.unlock(handle)
+                lowerWant()
+                taken = 0
+                for entry in entries { member.roster.noteStage(.wanted, of: entry) }
+                return .seat(place)
+            } else {
+                hasSeat = true
+            }
+        }
+        return nil
+    }
+
+    /// How that wait ended. Throws unless it was granted; `abandon` has to be called then.
+    func note(_ outcome: WaitOutcome, of wait: LeaseWait) throws(CoordinationError) {
+        if case .seat(let place) = wait {
+            if outcome == .granted { hasSeat = true } else { WaiterThreads.leaveLine(place) }
+        }
+        // Before ours goes, so that who is in the way can be seen.
+        if outcome != .granted { throw request.error(for: outcome) }
+        if case .kernel = wait { advancePart() }
+    }
+
+    func complete(until deadline: Deadline) throws(CoordinationError) -> Lease {
+        guard let turn, let handle else { return Lease(request, chain: chain, nil) }
+        member.turns.noteGrant(turn)
+        if hasSeat { WaiterThreads.giveSeatBack() }
+        hasSeat = false
+        if entries.isEmpty { noteParts(.held) }
+        let lease = Lease(
+            request, chain: isNested ? chain : turn.ticket.number,
+            Lease.Grip(handle: handle, entries: entries, turn: turn))
+        (self.turn, self.handle, entries) = (nil, nil, [])
+        // What a dead member left half done with these items comes first.
+        try member.repairPending(touching: request.plan, until: deadline)
+        return lease
+    }
+
+    /// Leaves nothing behind.
+    func abandon() {
+        lowerWant()
+        for entry in entries { member.roster.forgetAccess(entry) }
+        if let handle { member.lockFile.giveBack(handle) }
+        if let turn { member.turns.leave(turn) }
+        if hasSeat { WaiterThreads.giveSeatBack() }
+        (self.turn, self.handle, entries, hasSeat) = (nil, nil, [], false)
+    }
+
+    private func borrow() throws(CoordinationError) -> LockFile.Handle {
+        if let handle { return handle }
+        let borrowed = try member.lockFile.borrow()
+        handle = borrowed
+        return borrowed
+    }
+
+    private func advancePart() {
+        lowerWant()
+        if taken < entries.count { member.roster.noteStage(.held, of: entries[taken]) }
+        taken += 1
+    }
+
+    private func raiseWant(_ span: LeaseSpan) {
+        if wanting == span { return }
+        lowerWant()
+        member.roster.raiseWant(bucket: span.bucket)
+        wanting = span
+    }
+
+    private func lowerWant() {
+        if let wanting { member.roster.lowerWant(bucket: wanting.bucket) }
+        wanting = nil
+    }
+}
+
+// MARK: - One part
+
+extension LeaseAcquisition {
+    /// Without waiting. Where others wait, only through the turnstile behind which they stand: nobody is overtaken.
+    private func takeAtOnce(_ part: LeasePlan.Part, on handle: LockFile.Handle) throws(CoordinationError) -> Bool {
+        do throws(Errno) {
+            let isWanted = member.roster.isWanted(part.span)
+            if isNested || !isWanted {
+                if try handle.descriptor.tryStep(part.whole) { return true }
+                if !isWanted { return false }
+            }
+            for gate in gates(of: part) where try !handle.descriptor.trySteps(LeasePlan.Part.pass(gate)) {
+                return false
+            }
+            if try !handle.descriptor.trySteps([part.arrival] + part.passage) {
+                _ = try handle.descriptor.tryStep(.release(start: part.span.start, length: part.span.length))
+                return false
+            }
+        } catch {
+            throw CoordinationError(error, item: request.label, operation: request.operation)
+        }
+        // Somebody wants it, and yet it was free: he may have died over it.
+        member.repairDead(wanting: part.span)
+        return true
+    }
+
+    /// The turnstiles to pass first. Not those of folders in which something is locked already: who wants such a folder
+    /// waits for that.
+    private func gates(of part: LeasePlan.Part) -> [LeaseSpan] {
+        part.span.enclosing.filter { gate in
+            member.roster.isWanted(bucket: gate.bucket)
+                && !parts[..<taken].contains { $0.span.overlaps(gate) }
+                && !(isNested
+                    && LeaseFrame.held(of: member).contains { $0.plan.parts.contains { $0.span.overlaps(gate) } })
+        }
+    }
+
+    /// Joins the kernel's line.
+    private func queue(for part: LeasePlan.Part, on handle: LockFile.Handle) throws(CoordinationError) -> LeaseWait {
+        raiseWant(part.span)
+        let steps = gates(of: part).flatMap(LeasePlan.Part.pass) + [part.arrival] + part.passage
+        try noteWait(queued: taken)
+        return .kernel(steps.map(LockWaiter.Step.init), handle)
+    }
+}
+
+// MARK: - What others see
+
+extension LeaseAcquisition {
+    private func noteParts(_ stage: WaitGraph.Claim.Stage) {
+        guard let turn else { return }
+        let order = isNested ? turn.ticket.number : 0
+        let chain = isNested ? chain : turn.ticket.number
+        for part in parts {
+            let claim = WaitGraph.Claim(
+                member: member.roster.slot, chain: chain, ticket: 0, order: order, stage: stage, part: part)
+            let path = request.location(of: part)?.bytes ?? []
+            guard let entry = member.roster.note(claim, purpose: request.purpose, path: path) else { return }
+            entries.append(entry)
+        }
+    }
+
+    /// A wait begins. Only one who holds something can be waited for in turn, so only he looks whether it is in a circle.
+    private func noteWait(queued index: Int?) throws(CoordinationError) {
+        let roster = member.roster
+        if entries.isEmpty { noteParts(.wanted) }
+        for (number, entry) in entries.enumerated() where number < taken { roster.noteStage(.held, of: entry) }
+        if let index, index < entries.count { roster.noteStage(.queued, of: entries[index]) }
+        let ticket = roster.drawTicket(for: Array(entries.dropFirst(taken)))
+        guard isNested || taken > 0 else { return }
+        let ownChain = isNested ? chain : turn?.ticket.number ?? 0
+        if WaitGraph(roster.claims()).mustGiveUp(member: roster.slot, chain: ownChain, ticket: ticket) {
+            throw CoordinationError(
+                .deadlock, item: request.label, operation: request.operation,
+                cause: "who holds it waits, directly or through others, for what the closure that asks holds",
+                holders: roster.holders(inTheWayOf: request.plan),
+                advice: "let go of what is held and try again, or name everything in one request")
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import SystemCalls
+
+/// The queues of this process, in front of the kernel's: see `LeaseQueue`. Requests that are made under a lease have one
+/// of their own: behind those that wait for what their own chain holds they would wait for ever.
+final class Turns: Sendable {
+    struct Turn: Sendable {
+        let ticket: LeaseQueue.Ticket
+        let isNested: Bool
+        /// Set when its turn comes; nil: it has come.
+        let signal: Signal<Void>?
+    }
+
+    private struct Line: Sendable {
+        var queue = LeaseQueue()
+        var signals: [LeaseQueue.Ticket: Signal<Void>] = [:]
+
+        mutating func take(_ tickets: [LeaseQueue.Ticket]) -> [Signal<Void>] {
+            tickets.isEmpty ? [] : tickets.compactMap { signals.removeValue(forKey: $0) }
+        }
+    }
+    private let ordinary = Guarded(Line())
+    private let nested = Guarded(Line())
+
+    private func line(isNested: Bool) -> Guarded<Line> { isNested ? nested : ordinary }
+
+    /// Nobody of this process holds or waits.
+    var isQuiet: Bool {
+        [ordinary, nested].allSatisfy { line in line.withLock { $0.queue.isEmpty && $0.signals.isEmpty } }
+    }
+
+    func enter(_ plan: LeasePlan, isNested: Bool) -> Turn {
+        line(isNested: isNested).withLock { line in
+            let (ticket, mayGo) = line.queue.request(plan)
+            let signal = mayGo ? nil : Signal<Void>()
+            if let signal { line.signals[ticket] = signal }
+            return Turn(ticket: ticket, isNested: isNested, signal: signal)
+        }
+    }
+
+    func noteGrant(_ turn: Turn) {
+        let next = line(isNested: turn.isNested).withLock { $0.take($0.queue.noteGrant(turn.ticket)) }
+        for signal in next { signal.set(()) }
+    }
+
+    func leave(_ turn: Turn) {
+        let next = line(isNested: turn.isNested).withLock { line in
+            if turn.signal != nil { line.signals[turn.ticket] = nil }
+            return line.take(line.queue.end(turn.ticket))
+        }
+        for signal in next { signal.set(()) }
+    }
+}
