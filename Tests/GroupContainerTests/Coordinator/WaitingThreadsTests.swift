@@ -1,0 +1,68 @@
+import SystemCalls
+import Testing
+
+@testable import GroupContainer
+
+/// Each in a process of its own: the threads of other tests would be counted, too.
+@Suite(.timeLimit(.minutes(2)))
+struct `Tasks that wait` {
+    @Test func `for one item take one thread, and all get it`() async {
+        await #expect(processExitsWith: .success) {
+            let most = try await crowd(of: 300, on: .writing("n")) { _ in "n" }
+            #expect(most == 1)
+        }
+    }
+
+    @Test func `for many items take 64 threads at most, and all get theirs`() async {
+        await #expect(processExitsWith: .success) {
+            let most = try await crowd(of: 200, on: .writing("folder", .forMoving)) { "folder/\($0)" }
+            #expect(most == 64)
+        }
+    }
+}
+
+/// Many tasks that want what another process holds, until all of them wait; the most threads that wait for them.
+private func crowd(of count: Int, on intent: AccessIntent, each: @escaping @Sendable (Int) -> ItemPath) async throws
+    -> Int
+{
+    let sample = try SampleContainer()
+    let tester = sample.coordinator()
+    let foreign = try ForeignLease(sample, intent)
+    let (begun, done) = (Guarded(0), Guarded(0))
+    async let all: Void = withThrowingTaskGroup { group in
+        for number in 0..<count {
+            group.addTask {
+                begun.withLock { $0 += 1 }
+                try await tester.coordinate([.writing(each(number))], operation: "test", .relaxed, nil) { _ in
+                    done.withLock { $0 += 1 }
+                }
+            }
+        }
+        try await group.waitForAll()
+    }
+    var most = 0
+    // All have begun, and the roster is full of those that wait.
+    #expect(await eventually { begun.withLock { $0 } == count })
+    #expect(try await eventually { try sample.waiting().count == min(count, RosterLayout.accessCount) })
+    #expect(
+        await eventually {
+            most = max(most, waitingThreads())
+            return most >= min(count, intent.path == "n" ? 1 : WaiterSeats.limit)
+        })
+    for _ in 0..<200 { most = max(most, waitingThreads()) }
+    foreign.end()
+    try await all
+    #expect(done.withLock { $0 } == count)
+    #expect(try sample.isQuiet())
+    return most
+}
+
+private func waitingThreads() -> Int {
+    guard let tasks = try? FileDescriptor.open(path: Array("/proc/self/task".utf8), [.reading, .folder]) else {
+        return 0
+    }
+    return ((try? tasks.entryNames()) ?? []).filter { name in
+        guard let file = try? FileDescriptor.open(name + Array("/comm".utf8), in: tasks, .reading) else { return false }
+        return (try? file.readAll(limit: 64)) == Array("lease-wait\n".utf8)
+    }.count
+}
