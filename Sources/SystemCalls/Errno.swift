@@ -25,6 +25,9 @@ package struct Errno: Error, Equatable, Hashable, Sendable, CustomStringConverti
     package static let tooManyLinks = Errno(ELOOP)
     package static let nameTooLong = Errno(ENAMETOOLONG)
     package static let tryAgain = Errno(EAGAIN)
+    package static let invalid = Errno(EINVAL)
+    package static let notSupported = Errno(ENOTSUP)
+    package static let noAttribute = Errno(ENODATA)
 
     package var description: String {
         guard let text = unsafe strerror(code) else { return "error \(code)" }

@@ -42,6 +42,7 @@ struct `groupctl write` {
         #expect(try await container.shell("stat -c %u:%g \"$1/a\"").text == "65534:60\n")
     }
 
+    // case 26
     @Test func `keeps extended attributes`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
@@ -52,11 +53,10 @@ struct `groupctl write` {
         let check = "import os, sys; print(os.listxattr(sys.argv[1] + '/a'))"
         let attributes = try await container.shell("python3 -c \"$2\" \"$1\"", check)
         #expect(attributes.status == 0, "\(attributes)")
-        withKnownIssue("not copied yet") {
-            #expect(attributes.text == "['user.test']\n")
-        }
+        #expect(attributes.text == "['user.test']\n")
     }
 
+    // case 27
     @Test func `leaves another hard link with the old content`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "old")

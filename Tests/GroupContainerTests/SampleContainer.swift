@@ -8,8 +8,8 @@ struct SampleContainer {
     let temporary: TemporaryFolder
     let container: Container
 
-    init() throws {
-        temporary = try TemporaryFolder()
+    init(in place: String = "/dev/shm") throws {
+        temporary = try TemporaryFolder(in: place)
         container = try Container(path: temporary.path, creating: true)
     }
 

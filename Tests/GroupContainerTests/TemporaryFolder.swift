@@ -1,15 +1,14 @@
 import GroupContainer
 import SystemCalls
 
-/// A folder for one test, in memory; goes with all that is in it.
+/// A folder for one test, in memory unless a place is named; goes with all that is in it.
 final class TemporaryFolder: Sendable {
     let path: String
     let folder: FileDescriptor
     private let parent: FileDescriptor
     private let name: [UInt8]
 
-    init() throws {
-        let place = "/dev/shm"
+    init(in place: String = "/dev/shm") throws {
         let name = "group-container-\(randomWord())"
         let parent = try FileDescriptor.open(path: Array(place.utf8), [.reading, .folder])
         try parent.makeFolder(Array(name.utf8), mode: 0o700)

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/xattr.h>
 
 #include "CLinuxAtomics.h"
 

@@ -60,6 +60,16 @@ extension Member {
         return (try translating(label, operation) { () throws(Errno) in try file.readAll() }, status)
     }
 
+    /// Whether that is the content. Not of a file that may not be read: it can be replaced all the same.
+    func isReadable(_ location: ItemLocation, as content: [UInt8]) throws(CoordinationError) -> Bool {
+        do {
+            return try readFile(location, operation: "write").content == content
+        } catch {
+            if error.code == .notPermitted { return false }
+            throw error
+        }
+    }
+
     func contentHash(of content: [UInt8]) -> UInt64? {
         UInt64(content.count) <= ItemState.largestHashed ? hashKey.hash(content) : nil
     }

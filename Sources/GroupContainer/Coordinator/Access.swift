@@ -49,9 +49,19 @@ public final class Access {
         }
     }
 
-    /// Replaces an item's content atomically; folders on the way are made. Mode and owner of what it replaces are kept,
-    /// as far as the system lets this user; a hard link to it keeps the old content. It is durable, if the request is,
-    /// when `coordinate` returns.
+    /// Replaces an item's content atomically; folders on the way are made. It is durable, if the request is, when
+    /// `coordinate` returns.
+    ///
+    /// Of the file that it replaces are kept: mode, owner, group, extended attributes and access control list. What the
+    /// system does not permit this user is left out: giving a file to another owner, a group that is not one's own,
+    /// `trusted.*` and `security.*`, and the `user.*` of a file that it may not read. Without the owner setuid goes,
+    /// without the group setgid, and the group that it has instead may do what others may. Signatures of the old content
+    /// (`security.ima`, `security.evm`), flags of chattr(1) and dates are not kept. Another hard link keeps the old file.
+    ///
+    /// A new file or folder gets what it would get if it were made in its folder: a default access control list, or else
+    /// what the umask leaves (where a Unix group shares the container: 0660, 2770), and in a setgid folder the group. A
+    /// `mode` is the file's, whatever was there.
+    ///
     /// Errors: `wrongType`, `noSpace`, `notPermitted`, `inputOutput`: nothing was changed; `notDurable`: it is visible.
     public func write(bytes content: [UInt8], to path: ItemPath, mode: UInt32? = nil) throws(CoordinationError)
         -> WriteOutcome
@@ -67,7 +77,7 @@ public final class Access {
                     cause: old.isFolder ? "it is a folder" : "it is not a regular file")
             }
             if old.size == UInt64(content.count) {
-                keepsContent = try member.readFile(location, operation: "write").content == content
+                keepsContent = try member.isReadable(location, as: content)
             }
             if keepsContent && (mode == nil || mode == old.permissions) {
                 if durability == .durable { try confirm(location) }

@@ -32,9 +32,8 @@ struct StagedChange {
     private var note: [UInt8] { name + Self.noteSuffix }
     private var staging: FileDescriptor { _read { yield member.folder.staging } }
 
-    /// Replaces or creates a file. `old` is what stands there now: its mode and owner are kept, unless `mode` says
-    /// otherwise.
-    /// System calls: openat2, write, fchown, fchmod, fsync, renameat2, fsync of the folder
+    /// Replaces or creates a file. `old` is what stands there now: its attributes are kept, unless `mode` says otherwise.
+    /// System calls: openat2, write, those of `StagedAttributes`, fsync, renameat2, fsync of the folder
     func write(
         _ content: [UInt8], to location: ItemLocation, replacing old: FileStatus?, mode: UInt32?,
         as kind: ChangeRecord.Kind
@@ -42,12 +41,11 @@ struct StagedChange {
         let label = printable(location.bytes)
         try member.journal.log.ensureRoom()
         do throws(Errno) {
-            // 0666 lets the umask decide for a new file; the old one's content may be private.
+            let attributes = try StagedAttributes(ofFileAt: location, isNew: old == nil, in: member, mode: mode)
             let file = try FileDescriptor.open(
-                name, in: staging, [.writing, .creating, .exclusively], mode: old == nil && mode == nil ? 0o666 : 0o600)
+                name, in: staging, [.writing, .creating, .exclusively], mode: attributes.creationMode)
             try file.writeAll(content)
-            if let old { Self.keepOwner(of: old, on: file) }
-            if let mode = mode ?? old?.permissions ?? (member.folder.isShared ? 0o660 : nil) { try file.setMode(mode) }
+            try attributes.apply(to: file)
             if durability == .durable { try file.synchronize() }
         } catch {
             try? staging.unlink(name)
@@ -58,23 +56,22 @@ struct StagedChange {
     }
 
     /// Makes a folder. The mode is that of `mkdir`, 0777 without the umask, or 2770 where a Unix group shares the
-    /// container.
+    /// container; the default access control list of the folder around it comes first.
     func makeFolder(at location: ItemLocation) throws(CoordinationError) -> LogPosition {
         try member.journal.log.ensureRoom()
         try translating(printable(location.bytes), "make folder") { () throws(Errno) in
-            try staging.makeFolder(name, mode: 0o777)
-            if member.folder.isShared {
-                try FileDescriptor.open(name, in: staging, [.reading, .folder]).setMode(0o2770)
+            do throws(Errno) {
+                let attributes = try StagedAttributes(ofNewFolderAt: location, in: member)
+                try staging.makeFolder(name, mode: attributes.creationMode)
+                let made = try FileDescriptor.open(name, in: staging, [.reading, .folder])
+                try attributes.apply(to: made)
+                if durability == .durable { try made.synchronize() }
+            } catch {
+                discard()
+                throw error
             }
         }
         return try commit(.created, at: location, replacing: false, contentHash: nil)
-    }
-
-    /// Only root may give files away; a group that is not one's own cannot be set either. What cannot be kept is the
-    /// writer's.
-    private static func keepOwner(of old: FileStatus, on file: borrowing FileDescriptor) {
-        guard let new = try? file.status(), new.owner != old.owner || new.group != old.group else { return }
-        do { try file.setOwner(old.owner, group: old.group) } catch { try? file.setOwner(.max, group: old.group) }
     }
 
     private func commit(

@@ -27,6 +27,8 @@ private func crowd(of count: Int, on intent: AccessIntent, each: @escaping @Send
 {
     let sample = try SampleContainer()
     let tester = sample.coordinator()
+    // Whoever makes the folder would wait for it, one behind the other.
+    _ = try await tester.write(bytes: [], to: "folder/0")
     let foreign = try ForeignLease(sample, intent)
     let (begun, done) = (Guarded(0), Guarded(0))
     async let all: Void = withThrowingTaskGroup { group in

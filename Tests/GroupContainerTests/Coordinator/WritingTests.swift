@@ -64,6 +64,7 @@ struct `A coordinated write` {
         #expect(try sample.holding().isEmpty)
     }
 
+    // case 26
     @Test(arguments: [0o640, 0o600, 0o755, 0o400, 0o2664] as [UInt32])
     func `keeps the mode of what it replaces`(mode: UInt32) throws {
         let sample = try SampleContainer()
@@ -100,6 +101,7 @@ struct `A coordinated write` {
         #expect(sample.container.member.roster.slotsWithPending().isEmpty)
     }
 
+    // case 27
     @Test func `breaks a hard link: the other name keeps the old content`() throws {
         let sample = try SampleContainer()
         try sample.temporary.put("old", at: "file")

@@ -1,0 +1,147 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What another user than root can keep of a file. Glibc's module has no setxattr, and setfacl(1) may be missing: Python
+/// has all that is needed.
+// case 26
+@Suite(.serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build folder that everybody may enter"))
+struct `Another user's write` {
+    /// A container that root shares with the group `games`, in a folder that everybody may pass through.
+    private func sharedContainer() async throws -> TemporaryContainer {
+        let container = try await TemporaryContainer(creating: false)
+        _ = try await container.start("groupctl", ["create", container.path, "--unix-group", "games"]).finish()
+        try await container.done("write", "a", input: "old")
+        #expect(try await container.shell("chmod 711 \"$1/..\"").status == 0)
+        return container
+    }
+
+    private func write(
+        _ words: String..., in container: TemporaryContainer, groups: String = "60"
+    ) async throws {
+        let words = [BuildFolder.resolve("groupctl"), "write", container.path] + words
+        let outcome = try await container.start("setpriv", nobody(groups: groups) + words, input: "new").finish()
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(try await container.shell("ls \"$1/.group/staging\"").output.isEmpty)
+    }
+
+    /// Owner, group and mode.
+    private func description(_ item: String, in container: TemporaryContainer) async throws -> String {
+        try await container.shell("stat -c %u:%g:%a \"$1/$2\"", item).lines.first ?? ""
+    }
+
+    /// False where the file system has no such attributes.
+    private func python(_ script: String, in container: TemporaryContainer) async throws -> Bool {
+        let beginning = """
+            import os, struct, sys
+            os.chdir(sys.argv[1])
+            none = 0xffffffff
+            def acl(*entries):
+                return struct.pack('<I', 2) + b''.join(struct.pack('<HHI', *entry) for entry in entries)
+
+            """
+        let outcome = try await container.shell("python3 -c \"$2\" \"$1\"", beginning + script)
+        if outcome.errors.contains("not supported") || outcome.status == 127 { return false }
+        if outcome.status != 0 { throw TemporaryContainer.Failed(description: "\(outcome)") }
+        return true
+    }
+
+    @Test func `keeps mode, group, attributes and list of what it may replace, and is its owner`() async throws {
+        let container = try await sharedContainer()
+        let isThere = try await python(
+            """
+            os.setxattr('a', 'user.note', b'kept')
+            os.setxattr('a', 'trusted.note', b'not seen')
+            os.setxattr('a', 'system.posix_acl_access',
+                acl((1, 6, none), (2, 6, 1234), (4, 4, none), (16, 6, none), (32, 0, none)))
+            """, in: container)
+        if !isThere { return }
+        try await write("a", in: container)
+        #expect(try await description("a", in: container) == "65534:60:660")
+        #expect(
+            try await python(
+                """
+                assert os.getxattr('a', 'user.note') == b'kept'
+                assert sorted(os.listxattr('a')) == ['system.posix_acl_access', 'user.note'], os.listxattr('a')
+                assert os.getxattr('a', 'system.posix_acl_access') == acl(
+                    (1, 6, none), (2, 6, 1234), (4, 4, none), (16, 6, none), (32, 0, none))
+                """, in: container))
+    }
+
+    @Test(arguments: [("6755", "755"), ("0664", "644"), ("0640", "600"), ("2770", "700")])
+    func `gives nobody more where owner and group can not be kept`(old: String, new: String) async throws {
+        let container = try await sharedContainer()
+        #expect(try await container.shell("chown 1234:1234 \"$1/a\" && chmod \"$2\" \"$1/a\"", old).status == 0)
+        try await write("a", in: container)
+        #expect(try await description("a", in: container) == "65534:60:\(new)")
+    }
+
+    @Test func `gives its group no more through the list, either`() async throws {
+        let container = try await sharedContainer()
+        let isThere = try await python(
+            """
+            os.chown('a', 1234, 1234)
+            os.setxattr('a', 'system.posix_acl_access',
+                acl((1, 6, none), (2, 6, 1234), (4, 6, none), (16, 6, none), (32, 4, none)))
+            """, in: container)
+        if !isThere { return }
+        try await write("a", in: container)
+        #expect(try await description("a", in: container) == "65534:60:664")
+        #expect(
+            try await python(
+                """
+                assert os.getxattr('a', 'system.posix_acl_access') == acl(
+                    (1, 6, none), (2, 6, 1234), (4, 4, none), (16, 6, none), (32, 4, none))
+                """, in: container))
+    }
+
+    @Test func `keeps a group of its own that is not the container's`() async throws {
+        let container = try await sharedContainer()
+        #expect(try await container.shell("chgrp 1234 \"$1/a\" && chmod 640 \"$1/a\"").status == 0)
+        try await write("a", in: container, groups: "60,1234")
+        #expect(try await description("a", in: container) == "65534:1234:640")
+    }
+
+    @Test(arguments: ["new", "new more"]) func `replaces its own file that it may not read`(old: String) async throws {
+        let container = try await sharedContainer()
+        let isThere = try await python(
+            """
+            open('a', 'w').write('\(old)')
+            os.chown('a', 65534, 60)
+            os.setxattr('a', 'user.note', b'for readers')
+            os.setxattr('a', 'system.posix_acl_access',
+                acl((1, 2, none), (2, 6, 1234), (4, 4, none), (16, 6, none), (32, 0, none)))
+            """, in: container)
+        if !isThere { return }
+        try await write("a", in: container)
+        #expect(try container.content("a") == "new")
+        #expect(try await description("a", in: container) == "65534:60:260")
+        #expect(try await python("assert os.listxattr('a') == ['system.posix_acl_access']", in: container))
+    }
+
+    @Test func `in a folder with a default list heeds it, in place of the umask`() async throws {
+        let container = try await sharedContainer()
+        let isThere = try await python(
+            """
+            os.mkdir('folder'); os.chmod('folder', 0o2770)
+            os.setxattr('folder', 'system.posix_acl_default',
+                acl((1, 7, none), (2, 7, 1234), (4, 5, none), (16, 7, none), (32, 0, none)))
+            """, in: container)
+        if !isThere { return }
+        #expect(try await container.shell("umask 077; echo x | groupctl write \"$1\" folder/root/a").status == 0)
+        try await write("folder/nobody/a", in: container)
+        #expect(try await description("folder/root/a", in: container) == "0:60:660")
+        #expect(try await description("folder/nobody/a", in: container) == "65534:60:660")
+        #expect(try await description("folder/nobody", in: container) == "65534:60:2770")
+        #expect(
+            try await python(
+                """
+                for name in ['folder/root/a', 'folder/nobody/a']:
+                    assert os.getxattr(name, 'system.posix_acl_access') == acl(
+                        (1, 6, none), (2, 7, 1234), (4, 5, none), (16, 6, none), (32, 0, none)), name
+                default = os.getxattr('folder', 'system.posix_acl_default')
+                assert os.getxattr('folder/nobody', 'system.posix_acl_default') == default
+                assert os.getxattr('folder/nobody', 'system.posix_acl_access') == default
+                """, in: container))
+    }
+}

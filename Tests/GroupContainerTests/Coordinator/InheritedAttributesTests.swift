@@ -1,0 +1,88 @@
+import SystemCalls
+import Testing
+
+@testable import GroupContainer
+
+/// What the kernel does for an item that is made in its folder is the measure.
+@Suite(.timeLimit(.minutes(1)))
+struct `A new item in a folder` {
+    struct Surroundings: Sendable, CustomTestStringConvertible {
+        var place: String
+        var mode = "750"
+        var list: AccessControlList?
+
+        var testDescription: String {
+            "\(place) \(mode) \(list.map { "\($0.entries.map(\.tag))" } ?? "without a list")"
+        }
+    }
+
+    private static let lists: [AccessControlList?] = [
+        nil, sampleList,
+        AccessControlList([
+            AccessControlList.Entry(tag: .owner, permissions: 7),
+            AccessControlList.Entry(tag: .owningGroup, permissions: 7),
+            AccessControlList.Entry(tag: .others, permissions: 7),
+        ]),
+    ]
+
+    static let surroundings = attributePlaces.flatMap { place in
+        ["750", "2770"].flatMap { mode in lists.map { Surroundings(place: place, mode: mode, list: $0) } }
+    }
+
+    /// A container with a folder `home`; nil where the file system has no lists.
+    private func sample(_ surroundings: Surroundings) throws -> SampleContainer? {
+        let sample = try SampleContainer(in: surroundings.place)
+        try sample.temporary.run("mkdir", "home")
+        if effectiveUser() == 0 { try sample.temporary.run("chgrp", "60", "home") }
+        try sample.temporary.run("chmod", surroundings.mode, "home")
+        if let list = surroundings.list {
+            guard try sample.temporary.setAttribute(defaultListName, to: list.encoded(), of: "home") else { return nil }
+        }
+        return sample
+    }
+
+    @Test(arguments: surroundings)
+    func `has the attributes that it would have if it had been made there`(surroundings: Surroundings) throws {
+        guard let sample = try sample(surroundings) else { return }
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [1], to: "home/file")
+        _ = try tester.write(bytes: [1], to: "home/folder/folder/file")
+        try sample.temporary.run("touch", "home/file-model")
+        try sample.temporary.run("mkdir", "-p", "home/folder-model/folder")
+        try sample.temporary.run("touch", "home/folder-model/folder/file")
+
+        for (name, model) in [
+            ("file", "file-model"), ("folder", "folder-model"), ("folder/folder", "folder-model/folder"),
+            ("folder/folder/file", "folder-model/folder/file"),
+        ] {
+            let made = try Attributes("home/\(name)", in: sample.temporary)
+            #expect(try made == Attributes("home/\(model)", in: sample.temporary), "\(name)")
+        }
+        if surroundings.list == sampleList {
+            let folder = try Attributes("home/folder", in: sample.temporary)
+            #expect(folder.extended[defaultListName] == sampleList.encoded())
+            #expect(folder.extended[accessListName] != nil)
+        }
+    }
+
+    @Test(arguments: surroundings)
+    func `has the mode that is asked for`(surroundings: Surroundings) throws {
+        guard let sample = try sample(surroundings) else { return }
+        _ = try sample.coordinator().blocking.write(bytes: [1], to: "home/file", mode: 0o604)
+        #expect(try sample.temporary.status(of: "home/file").permissions == 0o604)
+    }
+
+    @Test(.enabled(if: effectiveUser() == 0), arguments: attributePlaces)
+    func `of a shared container is for the group of its setgid folder`(place: String) throws {
+        let temporary = try TemporaryFolder(in: place)
+        let container = try Container(path: temporary.path, creating: true, unixGroup: "games")
+        try temporary.run("mkdir", "home")
+        try temporary.run("chgrp", "65534", "home")
+        try temporary.run("chmod", "2770", "home")
+        _ = try container.coordinator(purpose: "tester").blocking.write(bytes: [1], to: "home/folder/file")
+        let file = try temporary.status(of: "home/folder/file")
+        #expect(file.group == 65_534 && file.permissions == 0o660)
+        let folder = try temporary.status(of: "home/folder")
+        #expect(folder.group == 65_534 && folder.permissions == 0o2770)
+    }
+}

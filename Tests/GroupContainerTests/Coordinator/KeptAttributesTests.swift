@@ -1,0 +1,127 @@
+import SystemCalls
+import Testing
+
+@testable import GroupContainer
+
+// case 26
+@Suite(.timeLimit(.minutes(1)))
+struct `A file that is replaced` {
+    private let isRoot = effectiveUser() == 0
+
+    /// Replaces `file`, and returns what it had and what it has.
+    private func replace(
+        _ sample: SampleContainer, mode: UInt32? = nil, at path: ItemPath = "file"
+    ) throws -> (old: Attributes, new: Attributes) {
+        let old = try Attributes("file", in: sample.temporary)
+        let inode = try sample.temporary.status(of: "file").inode
+        let tester = sample.coordinator().blocking
+        try tester.coordinate([.writing(path)], operation: "write", .durable, patience) { access in
+            _ = try access.write(bytes: Array("new content".utf8), to: path, mode: mode)
+        }
+        #expect(try sample.temporary.status(of: "file").inode != inode)
+        #expect(try sample.temporary.content(of: "file") == "new content")
+        #expect(try sample.temporary.open(".group/staging", [.reading, .folder]).entryNames().isEmpty)
+        return (old, try Attributes("file", in: sample.temporary))
+    }
+
+    @Test(arguments: attributePlaces, [1, 100])
+    func `keeps its extended attributes`(place: String, count: Int) throws {
+        let sample = try SampleContainer(in: place)
+        try sample.temporary.put("old", at: "file", mode: 0o440)
+        // All attributes of one file of ext4 have a block, 4 KiB, together.
+        let length = count == 1 ? (place == "/tmp" ? 3_500 : 4_096) : 10
+        for number in 0..<count {
+            let value = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number) }
+            let name = Array("user.\(number)".utf8)
+            guard try sample.temporary.setAttribute(name, to: value, of: "file") else { return }
+        }
+        let (old, new) = try replace(sample)
+        #expect(old.extended.count >= count)
+        #expect(new == old)
+    }
+
+    @Test(arguments: attributePlaces) func `keeps its access control list`(place: String) throws {
+        let sample = try SampleContainer(in: place)
+        try sample.temporary.put("old", at: "file")
+        let list = sampleList.limited(to: 0o640)
+        guard try sample.temporary.setAttribute(accessListName, to: list.encoded(), of: "file") else { return }
+        let (old, new) = try replace(sample)
+        #expect(new == old)
+        #expect(new.mode & 0o7777 == 0o640 && new.extended[accessListName] == list.encoded())
+    }
+
+    @Test(arguments: attributePlaces) func `keeps all of it at once, and setuid`(place: String) throws {
+        let sample = try SampleContainer(in: place)
+        try sample.temporary.put("old", at: "file")
+        if isRoot { try sample.temporary.run("chown", "65534:60", "file") }
+        guard try sample.temporary.setAttribute(accessListName, to: sampleList.encoded(), of: "file"),
+            try sample.temporary.setAttribute(Array("user.a".utf8), to: [1], of: "file")
+        else { return }
+        if isRoot {
+            _ = try sample.temporary.setAttribute(Array("trusted.a".utf8), to: [2], of: "file")
+            _ = try sample.temporary.setAttribute(Array("security.a".utf8), to: [3], of: "file")
+        }
+        try sample.temporary.run("chmod", "6750", "file")
+        let (old, new) = try replace(sample)
+        #expect(new == old)
+        #expect(new.mode & 0o7777 == 0o6750)
+    }
+
+    @Test(arguments: attributePlaces) func `gets the mode that is asked for, through its list's mask`(place: String)
+        throws
+    {
+        let sample = try SampleContainer(in: place)
+        try sample.temporary.put("old", at: "file")
+        guard try sample.temporary.setAttribute(accessListName, to: sampleList.encoded(), of: "file") else { return }
+        let (_, new) = try replace(sample, mode: 0o640)
+        #expect(new.mode & 0o7777 == 0o640)
+        #expect(new.extended[accessListName] == sampleList.limited(to: 0o640).encoded())
+    }
+
+    @Test func `does not keep a signature of its old content`() throws {
+        let sample = try SampleContainer()
+        try sample.temporary.put("old", at: "file")
+        let name = Array("security.ima".utf8)
+        // Only root may set one, and a kernel that checks it sets its own.
+        guard (try? sample.temporary.setAttribute(name, to: [4, 4], of: "file")) == true else { return }
+        #expect(try replace(sample).new.extended[name] != [4, 4])
+    }
+
+    @Test(arguments: attributePlaces) func `does not get the default list of staging`(place: String) throws {
+        let sample = try SampleContainer(in: place)
+        try sample.temporary.put("old", at: "file", mode: 0o640)
+        guard try sample.temporary.setAttribute(defaultListName, to: sampleList.encoded(), of: ".group/staging") else {
+            return
+        }
+        let (old, new) = try replace(sample)
+        #expect(new == old)
+        _ = try sample.coordinator().blocking.write(bytes: [1], to: "folder/new")
+        #expect(try Attributes("folder/new", in: sample.temporary).extended.isEmpty)
+        #expect(try Attributes("folder", in: sample.temporary).extended.isEmpty)
+        #expect(try sample.temporary.status(of: "folder").permissions == 0o700)
+    }
+
+    @Test func `through a symbolic link is its target, and the link stays`() throws {
+        let sample = try SampleContainer()
+        try sample.temporary.put("old", at: "file", mode: 0o640)
+        try sample.temporary.run("ln", "-s", "file", "link")
+        let (old, new) = try replace(sample, at: "link")
+        #expect(new == old)
+        #expect(try sample.temporary.status(of: "link").isLink)
+    }
+
+    // case 27
+    @Test func `leaves its other hard link as it was`() throws {
+        let sample = try SampleContainer()
+        try sample.temporary.put("old", at: "file", mode: 0o640)
+        guard try sample.temporary.setAttribute(Array("user.a".utf8), to: [1], of: "file") else { return }
+        try sample.temporary.run("ln", "file", "other")
+        let inode = try sample.temporary.status(of: "other").inode
+        let (old, new) = try replace(sample, mode: 0o600)
+        #expect(new.mode & 0o7777 == 0o600 && new.extended == old.extended)
+        #expect(try Attributes("other", in: sample.temporary) == old)
+        #expect(try sample.temporary.content(of: "other") == "old")
+        let other = try sample.temporary.status(of: "other")
+        #expect(other.inode == inode && other.links == 1)
+    }
+}
