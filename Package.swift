@@ -63,6 +63,9 @@ let package = Package(
         .executableTarget(
             name: "test-member", dependencies: ["GroupContainer", "SystemCalls", "CommandLineKit"],
             path: "Tests/TestMember", swiftSettings: strict),
+        .executableTarget(
+            name: "stress-worker", dependencies: ["GroupContainer", "SystemCalls"], path: "Tests/StressWorker",
+            swiftSettings: strict),
         .testTarget(name: "CommandLineKitTests", dependencies: ["CommandLineKit"], swiftSettings: strict),
         .testTarget(name: "SystemCallsTests", dependencies: ["SystemCalls"], swiftSettings: strict),
         .testTarget(

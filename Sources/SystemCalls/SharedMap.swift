@@ -68,12 +68,11 @@ import Glibc
     }
 
     /// A text that ends with a zero byte, cut to what fits into `limit` bytes with it.
-    package func write(_ text: some Collection<UInt8>, at offset: Int, terminatedWithin limit: Int) {
+    package func write(_ text: [UInt8], at offset: Int, terminatedWithin limit: Int) {
         let target = unsafe address(offset, limit)
-        var count = 0
-        for byte in text.prefix(limit - 1) {
-            unsafe target.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
-            count += 1
+        let count = min(text.count, limit - 1)
+        unsafe text.withUnsafeBytes {
+            if let source = $0.baseAddress { unsafe target.copyMemory(from: source, byteCount: count) }
         }
         unsafe target.storeBytes(of: 0, toByteOffset: count, as: UInt8.self)
     }

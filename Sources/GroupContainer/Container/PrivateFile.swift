@@ -24,7 +24,7 @@ package struct PrivateFile: Sendable {
     }
 
     private func request(_ operation: String) -> LeaseRequest {
-        LeaseRequest([(location, .writing)], by: member, for: programName(), operation: operation)
+        LeaseRequest([(location, .writing)], by: member, for: Array(programName().utf8), operation: operation)
     }
 
     /// Waits for the lease, blocking.

@@ -6,7 +6,7 @@ struct AccessRequest: Sendable {
     let member: Member
     let intents: [AccessIntent]
     let operation: String
-    let purpose: String
+    let purpose: [UInt8]
 
     /// Where each path leads now.
     struct Resolution: Equatable, Sendable {

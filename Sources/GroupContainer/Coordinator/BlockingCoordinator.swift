@@ -18,7 +18,7 @@ public struct BlockingCoordinator: Sendable {
         _ body: (Access) throws -> Answer
     ) throws -> Answer {
         let request = AccessRequest(
-            member: coordinator.member, intents: intents, operation: operation, purpose: coordinator.purpose)
+            member: coordinator.member, intents: intents, operation: operation, purpose: coordinator.label)
         let deadline = Deadline(after: timeout)
         for _ in 0..<Coordinator.attempts {
             let resolution = try request.resolve()

@@ -13,6 +13,12 @@ public struct Coordinator: Sendable {
     let member: Member
     /// What this member says it is: a label in the journal and in errors.
     public let purpose: String
+    /// The same, as it stands in files.
+    let label: [UInt8]
+
+    init(member: Member, purpose: String) {
+        (self.member, self.purpose, label) = (member, purpose, Array(purpose.utf8))
+    }
 
     /// The same calls, blocking.
     public var blocking: BlockingCoordinator { BlockingCoordinator(self) }
@@ -30,7 +36,7 @@ public struct Coordinator: Sendable {
         _ intents: [AccessIntent], operation: String, _ durability: Durability, _ timeout: Duration?,
         _ body: @escaping @Sendable (Access) throws -> Answer
     ) async throws -> Answer {
-        let request = AccessRequest(member: member, intents: intents, operation: operation, purpose: purpose)
+        let request = AccessRequest(member: member, intents: intents, operation: operation, purpose: label)
         let deadline = Deadline(after: timeout)
         for _ in 0..<Self.attempts {
             let resolution = try await Self.offload { try request.resolve() }

@@ -1,3 +1,4 @@
+import Synchronization
 import SystemCalls
 
 /// Granted access to the items of one request. Freed when it ends, or by the kernel at the process's death.
@@ -12,30 +13,25 @@ final class Lease: Sendable {
         var entries: [Int]
         var turn: Turns.Turn
     }
-    /// Nil once it has ended.
-    private let grip: Guarded<Grip?>
-    private let isBorrowed: Bool
+    private let grip: Grip?
+    private let hasEnded = Atomic(false)
 
     var member: Member { request.member }
     var plan: LeasePlan { request.plan }
 
     init(_ request: LeaseRequest, chain: UInt64, _ grip: Grip?) {
-        (self.request, self.chain, isBorrowed) = (request, chain, grip == nil)
-        self.grip = Guarded(grip)
+        (self.request, self.chain, self.grip) = (request, chain, grip)
     }
 
     deinit { end() }
 
     /// Frees it now; a second time does nothing.
     func end() {
-        let grip = grip.withLock { grip in
-            defer { grip = nil }
-            return grip
-        }
+        if hasEnded.exchange(true, ordering: .acquiringAndReleasing) { return }
         if let grip { member.release(grip) }
     }
 
-    var isHeld: Bool { isBorrowed || grip.withLock { $0 != nil } }
+    var isHeld: Bool { !hasEnded.load(ordering: .acquiring) }
 
     func covers(_ location: ItemLocation, for mode: LeaseMode) -> Bool {
         plan.covers(LeasePlan.Part(LeaseBlock(location, key: member.hashKey), mode))
@@ -52,23 +48,26 @@ extension Member {
 }
 
 /// Items that are wanted together, all or none.
-struct LeaseRequest: Sendable {
+final class LeaseRequest: Sendable {
     let member: Member
     let plan: LeasePlan
     let items: [(location: ItemLocation, mode: LeaseMode)]
     let operation: String
-    let purpose: String
+    let purpose: [UInt8]
 
     init(
-        _ items: [(location: ItemLocation, mode: LeaseMode)], by member: Member, for purpose: String, operation: String
+        _ items: [(location: ItemLocation, mode: LeaseMode)], by member: Member, for purpose: [UInt8], operation: String
     ) {
         (self.member, self.items, self.purpose, self.operation) = (member, items, purpose, operation)
-        plan = LeasePlan(items.map { (LeaseBlock($0.location, key: member.hashKey), $0.mode) })
+        plan =
+            items.count == 1
+            ? LeasePlan(LeasePlan.Part(LeaseBlock(items[0].location, key: member.hashKey), items[0].mode))
+            : LeasePlan(items.map { (LeaseBlock($0.location, key: member.hashKey), $0.mode) })
     }
 
     /// Waits, blocking the thread.
     func acquireBlocking(until deadline: Deadline) throws(CoordinationError) -> Lease {
-        let acquisition = try LeaseAcquisition(self)
+        var acquisition = try LeaseAcquisition(self)
         do throws(CoordinationError) {
             while let wait = try acquisition.advance() { try acquisition.note(wait.block(until: deadline), of: wait) }
             return try acquisition.complete(until: deadline)
@@ -80,7 +79,7 @@ struct LeaseRequest: Sendable {
 
     /// Waits, suspending the task. One that is cancelled in the moment of the grant has nothing.
     func acquire(until deadline: Deadline) async throws(CoordinationError) -> Lease {
-        let acquisition = try LeaseAcquisition(self)
+        var acquisition = try LeaseAcquisition(self)
         do throws(CoordinationError) {
             while let wait = try acquisition.advance() {
                 try acquisition.note(await wait.suspend(until: deadline), of: wait)

@@ -3,7 +3,7 @@ import SystemCalls
 /// A request on its way to its lease: the turn in this process, then its parts from the lowest to the highest, each in
 /// one try or, where somebody is in the way, by a wait in the kernel. Says what it waits for next; how that is waited
 /// for is the caller's business. Used by one thread or task at a time.
-final class LeaseAcquisition {
+struct LeaseAcquisition {
     private let request: LeaseRequest
     private let member: Member
     /// What the leases around it do not cover.
@@ -56,7 +56,7 @@ final class LeaseAcquisition {
     private var parts: [LeasePlan.Part] { plan.parts }
 
     /// What to wait for next; nil once everything is locked.
-    func advance() throws(CoordinationError) -> LeaseWait? {
+    mutating func advance() throws(CoordinationError) -> LeaseWait? {
         if parts.isEmpty { return nil }
         if turn == nil {
             let turn = member.turns.enter(plan, isNested: isNested)
@@ -87,7 +87,7 @@ final class LeaseAcquisition {
     }
 
     /// How that wait ended. Throws unless it was granted; `abandon` has to be called then.
-    func note(_ outcome: WaitOutcome, of wait: LeaseWait) throws(CoordinationError) {
+    mutating func note(_ outcome: WaitOutcome, of wait: LeaseWait) throws(CoordinationError) {
         if case .seat(let place) = wait {
             if outcome == .granted { hasSeat = true } else { WaiterThreads.leaveLine(place) }
         }
@@ -96,7 +96,7 @@ final class LeaseAcquisition {
         if case .kernel = wait { advancePart() }
     }
 
-    func complete(until deadline: Deadline) throws(CoordinationError) -> Lease {
+    mutating func complete(until deadline: Deadline) throws(CoordinationError) -> Lease {
         guard let turn, let handle else { return Lease(request, chain: chain, nil) }
         member.turns.noteGrant(turn)
         if hasSeat { WaiterThreads.giveSeatBack() }
@@ -112,7 +112,7 @@ final class LeaseAcquisition {
     }
 
     /// Leaves nothing behind.
-    func abandon() {
+    mutating func abandon() {
         lowerWant()
         for entry in entries { member.roster.forgetAccess(entry) }
         if let handle { member.lockFile.giveBack(handle) }
@@ -121,27 +121,27 @@ final class LeaseAcquisition {
         (self.turn, self.handle, entries, hasSeat) = (nil, nil, [], false)
     }
 
-    private func borrow() throws(CoordinationError) -> LockFile.Handle {
+    private mutating func borrow() throws(CoordinationError) -> LockFile.Handle {
         if let handle { return handle }
         let borrowed = try member.lockFile.borrow()
         handle = borrowed
         return borrowed
     }
 
-    private func advancePart() {
+    private mutating func advancePart() {
         lowerWant()
         if taken < entries.count { member.roster.noteStage(.held, of: entries[taken]) }
         taken += 1
     }
 
-    private func raiseWant(_ span: LeaseSpan) {
+    private mutating func raiseWant(_ span: LeaseSpan) {
         if wanting == span { return }
         lowerWant()
         member.roster.raiseWant(bucket: span.bucket)
         wanting = span
     }
 
-    private func lowerWant() {
+    private mutating func lowerWant() {
         if let wanting { member.roster.lowerWant(bucket: wanting.bucket) }
         wanting = nil
     }
@@ -185,7 +185,9 @@ extension LeaseAcquisition {
     }
 
     /// Joins the kernel's line.
-    private func queue(for part: LeasePlan.Part, on handle: LockFile.Handle) throws(CoordinationError) -> LeaseWait {
+    private mutating func queue(for part: LeasePlan.Part, on handle: LockFile.Handle) throws(CoordinationError)
+        -> LeaseWait
+    {
         raiseWant(part.span)
         let steps = gates(of: part).flatMap(LeasePlan.Part.pass) + [part.arrival] + part.passage
         try noteWait(queued: taken)
@@ -196,7 +198,7 @@ extension LeaseAcquisition {
 // MARK: - What others see
 
 extension LeaseAcquisition {
-    private func noteParts(_ stage: WaitGraph.Claim.Stage) {
+    private mutating func noteParts(_ stage: WaitGraph.Claim.Stage) {
         guard let turn else { return }
         let order = isNested ? turn.ticket.number : 0
         let chain = isNested ? chain : turn.ticket.number
@@ -210,7 +212,7 @@ extension LeaseAcquisition {
     }
 
     /// A wait begins. Only one who holds something can be waited for in turn, so only he looks whether it is in a circle.
-    private func noteWait(queued index: Int?) throws(CoordinationError) {
+    private mutating func noteWait(queued index: Int?) throws(CoordinationError) {
         let roster = member.roster
         if entries.isEmpty { noteParts(.wanted) }
         for (number, entry) in entries.enumerated() where number < taken { roster.noteStage(.held, of: entry) }

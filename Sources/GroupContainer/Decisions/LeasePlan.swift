@@ -36,6 +36,8 @@ struct LeasePlan: Equatable, Sendable {
 
     init(_ wanted: [(block: LeaseBlock, mode: LeaseMode)]) { self.init(wanted.map(Part.init)) }
 
+    init(_ part: Part) { parts = [part] }
+
     init(_ wanted: [Part]) {
         parts = []
         // A wider one comes before what it contains: spans nest or lie apart.

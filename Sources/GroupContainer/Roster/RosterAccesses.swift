@@ -14,7 +14,7 @@ extension Roster {
     }
 
     /// Nil when all entries are taken; the lease is good nevertheless, but nobody is told of it.
-    func note(_ claim: Claim, purpose: String, path: [UInt8]) -> Int? {
+    func note(_ claim: Claim, purpose: [UInt8], path: [UInt8]) -> Int? {
         let free = entries.withLock { entries -> Int? in
             let free = (~entries.accesses).trailingZeroBitCount
             if free >= RosterLayout.accessCount { return nil }
@@ -30,8 +30,7 @@ extension Roster {
         map.store64(place + RosterLayout.accessTicket, claim.ticket)
         map.store64(place + RosterLayout.accessChain, claim.chain)
         map.store64(place + RosterLayout.accessOrder, claim.order)
-        map.write(
-            purpose.utf8, at: place + RosterLayout.accessPurpose, terminatedWithin: RosterLayout.accessPurposeBytes)
+        map.write(purpose, at: place + RosterLayout.accessPurpose, terminatedWithin: RosterLayout.accessPurposeBytes)
         map.write(path, at: place + RosterLayout.accessPath, terminatedWithin: RosterLayout.accessPathBytes)
         map.store32(place + RosterLayout.accessStage, claim.stage.rawValue)
         return free

@@ -114,7 +114,7 @@ final class Examiner {
         if let origin { items.append((origin, .reading)) }
         let lease: Lease
         do {
-            lease = try LeaseRequest(items, by: member, for: "steward", operation: "watch").acquireBlocking(
+            lease = try LeaseRequest(items, by: member, for: Array("steward".utf8), operation: "watch").acquireBlocking(
                 until: Deadline(after: .zero))
         } catch {
             if error.code != .leaseTimedOut { throw error }
