@@ -63,6 +63,8 @@ struct `A write whose system call fails` {
         }
         #expect(try container.groupctl("write", "--relaxed", "other", input: "x").status == 0)
         #expect(try container.changes().count == count + 3)
+        // With 40,000 changes that name what was never there, only these matter.
+        if count < 1_000 { #expect(try Invariants.broken(in: container) == []) }
         #expect(container.staging.isEmpty)
     }
 

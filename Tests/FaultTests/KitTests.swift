@@ -1,3 +1,4 @@
+import GroupContainer
 import TestSupport
 import Testing
 
@@ -27,6 +28,16 @@ struct `The fault harness` {
             path != "item" || content == Array("content".utf8)
         }
         #expect(broken.contains { $0.hasPrefix(fault) }, "\(broken)")
+    }
+
+    @Test func `finds an operation that has two records`() throws {
+        let container = try TemporaryContainer()
+        for _ in 0..<2 { _ = try container.groupctl("write", "item", input: "content") }
+        let changes = try container.changes()
+        #expect(Invariants.repeatedOperations(in: changes) == [])
+        var again = try #require(changes.last)
+        again.sequence += 1
+        #expect(Invariants.repeatedOperations(in: changes + [again]).count == 1)
     }
 
     @Test(.enabled(if: Strace.isThere, Strace.isMissing), arguments: [Strace.Fault.kill, .error("EIO"), .stop])

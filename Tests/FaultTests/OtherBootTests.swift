@@ -41,6 +41,7 @@ struct `A container of another boot` {
             #expect(try container.groupctl("write", "item", input: "newer").status == 0, "killed at \(call)")
             #expect(try container.changes().count == (visible ? 3 : 2), "killed at \(call)")
             #expect(container.journalFiles == ["1.log", "2.log"], "killed at \(call)")
+            #expect(try Invariants.broken(in: container) == [], "killed at \(call)")
         }
     }
 }

@@ -57,5 +57,6 @@ struct `Writing members that are killed at any moment` {
         for holder in next { try holder.waitForText("held") }
         #expect(container.staging.isEmpty)
         for holder in next { holder.kill() }
+        #expect(try Invariants.broken(in: container) == [])
     }
 }

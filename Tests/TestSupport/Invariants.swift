@@ -1,5 +1,5 @@
 import Foundation
-import GroupContainer
+package import GroupContainer
 
 /// What has to be true of a container after any fault, once somebody joined it and while nobody writes.
 package enum Invariants {
@@ -33,7 +33,7 @@ package enum Invariants {
                 faults.append("\(change.sequence) \(change.summary): not coordinated")
             }
         }
-        faults += try repeatedOperations(of: container)
+        faults += try repeatedOperations(in: container.changes())
         let disk = try StreamedTree.seen(in: container)
         faults += tree.faults + tree.differences(from: disk)
         for (path, entry) in disk.sorted(by: { $0.key < $1.key }) where entry.type == "file" {
@@ -43,9 +43,8 @@ package enum Invariants {
         return faults
     }
 
-    /// Whose record is there twice: one process makes two changes at two times, to the nanosecond. Also throws if there
-    /// is a gap.
-    private static func repeatedOperations(of container: TemporaryContainer) throws -> [String] {
+    /// Whose record is there twice: one process makes two changes at two times, to the nanosecond.
+    package static func repeatedOperations(in changes: [Change]) -> [String] {
         struct Operation: Hashable {
             var kind: Change.Kind
             var path: ItemPath
@@ -53,7 +52,7 @@ package enum Invariants {
             var time: Int64
         }
         var seen: [Operation: UInt64] = [:]
-        return try container.changes().compactMap { change in
+        return changes.compactMap { change in
             let operation = Operation(kind: change.kind, path: change.path, by: change.by, time: change.time)
             let before = seen.updateValue(change.sequence, forKey: operation)
             return before.map { "\(change.sequence) tells \(change.kind.name) \(change.path) again, as \($0) did" }
