@@ -59,7 +59,9 @@ let package = Package(
         .executableTarget(
             name: "readme-example", dependencies: commands + ["Widgets"], path: "Sources/Examples/readme-example",
             swiftSettings: strict),
-        .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["CLinux", "SystemCalls", "GroupContainer"], path: "Tests/TestSupport",
+            swiftSettings: strict),
         .executableTarget(
             name: "test-member", dependencies: ["GroupContainer", "SystemCalls", "CommandLineKit"],
             path: "Tests/TestMember", swiftSettings: strict),
@@ -67,7 +69,7 @@ let package = Package(
             name: "stress-worker", dependencies: ["GroupContainer", "SystemCalls"], path: "Tests/StressWorker",
             swiftSettings: strict),
         .testTarget(name: "CommandLineKitTests", dependencies: ["CommandLineKit"], swiftSettings: strict),
-        .testTarget(name: "SystemCallsTests", dependencies: ["SystemCalls"], swiftSettings: strict),
+        .testTarget(name: "SystemCallsTests", dependencies: ["TestSupport", "SystemCalls"], swiftSettings: strict),
         .testTarget(
             name: "WatchingTests", dependencies: ["TestSupport", "GroupContainer", "groupctl", "watch-group"],
             swiftSettings: strict),
@@ -84,10 +86,11 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FaultTests",
-            dependencies: ["GroupContainer", "SystemCalls", "CLinux", "groupctl", "watch-group", "test-member"],
+            dependencies: ["TestSupport", "GroupContainer", "SystemCalls", "groupctl", "watch-group", "test-member"],
             swiftSettings: strict),
         .testTarget(
-            name: "GroupContainerTests", dependencies: ["GroupContainer", "SystemCalls"], swiftSettings: strict),
+            name: "GroupContainerTests", dependencies: ["TestSupport", "GroupContainer", "SystemCalls"],
+            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -2,38 +2,16 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Whether a file system can be mounted that nobody else sees.
-private let canMount: Bool = {
-    guard isRoot else { return false }
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt"]
-    process.standardError = FileHandle.nullDevice
-    do { try process.run() } catch { return false }
-    process.waitUntilExit()
-    return process.terminationStatus == 0
-}()
-
-@Suite(.serialized, .enabled(if: canMount, "needs root and the permission to mount"))
+@Suite(.serialized, .enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"))
 struct `A full disk` {
-    enum Disk: String, CaseIterable {
-        case memory = "mount -t tmpfs -o size=12m none disk"
-        case ext4 = """
-            truncate -s 24M image && mkfs.ext4 -q -O ^has_journal image && mount -o loop image disk
-            """
-    }
-
     /// Each line of the answer is a word and what a command said or ended with.
-    private func run(_ script: String, on disk: Disk) async throws -> [String: String] {
-        let container = try await TemporaryContainer(creating: false)
+    private func run(_ script: String, on disk: SmallFileSystem.Kind) async throws -> [String: String] {
         let whole = """
-            cd "$1/.." && mkdir disk && { \(disk.rawValue); } || exit 99
             note() { name=$1; shift; "$@" >out 2>err; echo "$name=$?"; }
-            fill() { dd if=/dev/zero of=disk/filler bs=64k 2>/dev/null; dd if=/dev/zero of=disk/filler2 bs=1 2>/dev/null; }
             big() { head -c 1500000 /dev/zero | tr '\\0' "$1"; }
             \(script)
             """
-        let outcome = try await container.start("unshare", ["-m", "sh", "-c", whole, "sh", container.path]).finish()
+        let outcome = try await SmallFileSystem(disk).shell(whole)
         #expect(outcome.status == 0, "\(outcome)")
         return Dictionary(
             outcome.lines.map { line in
@@ -42,8 +20,10 @@ struct `A full disk` {
             }, uniquingKeysWith: { $1 })
     }
 
-    @Test(arguments: Disk.allCases)
-    func `refuses a write before anything is changed, and all is well with room again`(disk: Disk) async throws {
+    @Test(arguments: SmallFileSystem.Kind.allCases)
+    func `refuses a write before anything is changed, and all is well with room again`(disk: SmallFileSystem.Kind)
+        async throws
+    {
         let answers = try await run(
             """
             note create groupctl create disk/c
@@ -60,7 +40,7 @@ struct `A full disk` {
             echo "list=$(groupctl list disk/c | tr '\\n' ' ')"
             echo "changes=$(groupctl changes disk/c --since start | tr '\\t\\n' '  ')"
             note status groupctl status disk/c
-            rm disk/filler disk/filler2
+            make_room
             big b | note again groupctl write disk/c item
             note newAgain groupctl write disk/c folder/new </dev/null
             echo "after=$(groupctl changes disk/c --since start | tr '\\t\\n' '  ')"
@@ -84,15 +64,17 @@ struct `A full disk` {
         #expect(answers["after"] == "created item \(made)\(folder)")
     }
 
-    @Test(arguments: Disk.allCases)
-    func `has no room for a container: it says so, and nothing is left that looks like one`(disk: Disk) async throws {
+    @Test(arguments: SmallFileSystem.Kind.allCases)
+    func `has no room for a container: it says so, and nothing is left that looks like one`(disk: SmallFileSystem.Kind)
+        async throws
+    {
         let answers = try await run(
             """
             fill
             note create groupctl create disk/c
             echo "message=$(cat err)"
             note open groupctl list disk/c
-            rm disk/filler disk/filler2
+            make_room
             note again groupctl create disk/c
             note write groupctl write disk/c item </dev/null
             """, on: disk)

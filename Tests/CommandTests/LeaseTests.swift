@@ -15,7 +15,7 @@ struct `A lease` {
         #expect(outcome.status == 75, "\(outcome)")
         #expect(outcome.output.isEmpty)
         #expect(outcome.errors.contains("cannot \(call[0]) 'a': its lease was not granted in time"), "\(outcome)")
-        #expect(outcome.errors.contains("held by the-holder (process \(holder.command.identifier))"), "\(outcome)")
+        #expect(outcome.errors.contains("held by the-holder (process \(holder.command.identifier), '"), "\(outcome)")
 
         let error = try JSONError(try await container.start("groupctl", words.insertingJSON).finish())
         #expect(error.code == "leaseTimedOut" && error.item == "a" && error.operation == call[0], "\(error)")
@@ -95,7 +95,7 @@ struct `A lease` {
         holder.command.signal(SIGSTOP)
         let outcome = try await container.run("write", "a", "--timeout", "100ms", input: "stolen")
         #expect(outcome.status == 75, "\(outcome)")
-        #expect(outcome.errors.contains("the-holder (process \(holder.command.identifier))"))
+        #expect(outcome.errors.contains("the-holder (process \(holder.command.identifier), stopped, '"))
         // Everybody else goes on.
         #expect(try await container.run("write", "b", "--timeout", "0", input: "x").status == 0)
         holder.command.signal(SIGCONT)

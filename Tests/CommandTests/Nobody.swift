@@ -1,18 +1,8 @@
-import Foundation
 import TestSupport
 
 /// Whether another user than root can be played, and reach what we built.
-let canPlayNobody: Bool = {
-    guard isRoot else { return false }
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["setpriv"] + nobody() + [BuildFolder.resolve("groupctl"), "--version"]
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    do { try process.run() } catch { return false }
-    process.waitUntilExit()
-    return process.terminationStatus == 0
-}()
+let canPlayNobody =
+    isRoot && succeeds(["setpriv"] + nobody() + [BuildFolder.resolve("groupctl"), "--version"])
 
 /// What setpriv(1) is told.
 func nobody(groups: String? = nil) -> [String] {

@@ -2,18 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Whether a process can be killed at one system call of its own.
-private let canInject: Bool = {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["strace", "-o", "/dev/null", "-e", "inject=fsync:signal=KILL:when=2", "true"]
-    process.standardError = FileHandle.nullDevice
-    do { try process.run() } catch { return false }
-    process.waitUntilExit()
-    return process.terminationStatus == 0
-}()
-
-@Suite(.serialized, .enabled(if: canInject, "needs strace(1) and the permission to trace"))
+@Suite(.serialized, .enabled(if: Strace.isThere, "needs strace(1) and the permission to trace"))
 struct `A writer killed between its rename and its record` {
     /// The first fsync is that of the content, the second that of the folder.
     private func killWriter(of item: String, in container: TemporaryContainer) async throws {

@@ -1,9 +1,10 @@
 import Glibc
 import GroupContainer
+import TestSupport
 import Testing
 
 /// Members that append as fast as they can, and are killed and stopped at any moment.
-@Suite(.ownThreads, .timeLimit(.minutes(FaultRun.isLong ? 30 : 5)))
+@Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 5)))
 struct `Appending members that are killed and stopped` {
     private static let memberCount = 6
 
@@ -12,22 +13,22 @@ struct `Appending members that are killed and stopped` {
         var tag: Int
         var process: RunningProcess
 
-        init(_ number: Int, in container: TestContainer) throws {
+        init(_ number: Int, in container: TemporaryContainer) throws {
             tag = number
-            process = try container.start("append", "1000000000", "\(number)")
+            process = try container.member("append", "1000000000", "\(number)")
         }
     }
 
     @Test func `leave a log that has each acknowledged record once and without a gap`() throws {
-        let container = try TestContainer()
-        var numbers = SeededNumbers(seed: FaultRun.seed)
+        let container = try TemporaryContainer()
+        var numbers = SeededGenerator(seed: faultSeed)
         var lives = try (0..<Self.memberCount).map { try Life($0, in: container) }
         var acknowledged: [Int: Int] = [:]
         defer { for life in lives { life.process.kill() } }
         for life in lives { try life.process.waitForNumber(1) }
 
         var (kills, stops) = (0, 0)
-        while kills + stops < (FaultRun.isLong ? 2_000 : 200) {
+        while kills + stops < (runsLongTests ? 2_000 : 200) {
             let victim = Int.random(in: 0..<Self.memberCount, using: &numbers)
             let life = lives[victim]
             // The moment is the victim's own, not the clock's.
@@ -76,7 +77,7 @@ struct `Appending members that are killed and stopped` {
         return numbers
     }
 
-    private func expectExactly(_ acknowledged: [Int: Int], in container: TestContainer) throws {
+    private func expectExactly(_ acknowledged: [Int: Int], in container: TemporaryContainer) throws {
         var found: [Int: Int] = [:]
         var faults: [String] = []
         var expected: UInt64 = 1
@@ -95,7 +96,7 @@ struct `Appending members that are killed and stopped` {
             // The record of the append in which it died may be there or not.
             if there != number && there != number + 1 { faults.append("\(tag): said \(number), there are \(there)") }
         }
-        #expect(faults.isEmpty, "\(faults.count) faults, as \(faults.prefix(5)), seed \(FaultRun.seed)")
+        #expect(faults.isEmpty, "\(faults.count) faults, as \(faults.prefix(5)), seed \(faultSeed)")
         #expect(found.keys.allSatisfy { acknowledged[$0] != nil })
         print("append faults: \(expected - 1) records of \(acknowledged.count) lives")
     }

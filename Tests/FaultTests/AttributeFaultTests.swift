@@ -1,5 +1,6 @@
 import GroupContainer
 import SystemCalls
+import TestSupport
 import Testing
 
 /// The kernel refuses to give a staged file what the old one had.
@@ -9,22 +10,22 @@ struct `A write whose file cannot have an attribute of the old one` {
     private static let name = Array("user.test".utf8)
 
     /// Nil where the file system has no attributes.
-    private func containerWithAttribute() throws -> TestContainer? {
-        let container = try TestContainer()
+    private func containerWithAttribute() throws -> TemporaryContainer? {
+        let container = try TemporaryContainer()
         _ = try container.groupctl("write", "item", input: "old\n")
         do { try item(of: container).setAttribute(Self.name, to: [1]) } catch { return nil }
         return container
     }
 
-    private func item(of container: TestContainer) throws -> FileDescriptor {
+    private func item(of container: TemporaryContainer) throws -> FileDescriptor {
         try FileDescriptor.open(path: Array("\(container.path)/item".utf8), .reading)
     }
 
-    private func write(to container: TestContainer, failing name: String, with error: String) throws -> (
+    private func write(to container: TemporaryContainer, failing name: String, with error: String) throws -> (
         status: Int32, text: String
     ) {
         try Strace.run(
-            [Executables.groupctl, "write", "--json", container.path, "item"], input: "new\n", fault: "error=\(error)",
+            ["groupctl", "write", "--json", container.path, "item"], input: "new\n", fault: .error(error),
             at: Strace.Call(name: name, number: 1))
     }
 
@@ -52,7 +53,7 @@ struct `A write whose file cannot have an attribute of the old one` {
 
     @Test(arguments: ["EPERM", "EINVAL"])
     func `permits the group no more than it was permitted by a list that is refused`(error: String) throws {
-        let container = try TestContainer()
+        let container = try TemporaryContainer()
         _ = try container.groupctl("write", "item", input: "old\n")
         let entries: [[UInt8]] = [[1, 6], [2, 6], [4, 4], [16, 6], [32, 0]]
         let list: [UInt8] = [2, 0, 0, 0] + entries.flatMap { [$0[0], 0, $0[1], 0] + [UInt8](repeating: 0, count: 4) }
@@ -66,12 +67,12 @@ struct `A write whose file cannot have an attribute of the old one` {
     }
 
     @Test func `because the file system has none needs none`() throws {
-        let container = try TestContainer()
+        let container = try TemporaryContainer()
         _ = try container.groupctl("write", "item", input: "old\n")
-        let command = [Executables.groupctl, "write", container.path]
+        let command = ["groupctl", "write", container.path]
         for (item, call) in [("item", "listxattr"), ("item", "getxattr"), ("new/item", "getxattr")] {
             let writer = try Strace.start(
-                command + [item], input: "\(item) \(call)", fault: "error=EOPNOTSUPP",
+                command + [item], input: "\(item) \(call)", fault: .error("EOPNOTSUPP"),
                 at: Strace.Call(name: call, number: 1), andAllLater: true)
             let (status, text) = try writer.finish()
             #expect(status == 0, "\(text)")
@@ -80,13 +81,13 @@ struct `A write whose file cannot have an attribute of the old one` {
     }
 
     @Test func `in a folder that cannot be made as it should be leaves nothing of it`() throws {
-        let container = try TestContainer()
+        let container = try TemporaryContainer()
         let list: [UInt8] = [2, 0, 0, 0] + [1, 4, 32].flatMap { [$0, 0, 7, 0, 255, 255, 255, 255] }
         let root = try FileDescriptor.open(path: Array(container.path.utf8), [.reading, .folder])
         do { try root.setAttribute(Array("system.posix_acl_default".utf8), to: list) } catch { return }
         let (status, text) = try Strace.run(
-            [Executables.groupctl, "write", "--json", container.path, "folder/item"], input: "new\n",
-            fault: "error=ENOSPC", at: Strace.Call(name: "fsetxattr", number: 2))
+            ["groupctl", "write", "--json", container.path, "folder/item"], input: "new\n",
+            fault: .error("ENOSPC"), at: Strace.Call(name: "fsetxattr", number: 2))
         #expect(status == 74 && text.contains(#""code":"noSpace""#), "\(text)")
         #expect(!container.exists("folder"))
         #expect(container.staging.isEmpty)

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import GroupContainer
 import SystemCalls
+import TestSupport
 import Testing
 
 /// What a dead member leaves in the roster: changes half done, wants, its slot.
@@ -9,17 +10,17 @@ import Testing
 struct `A dead member` {
     @Test(.enabled(if: Strace.isThere, Strace.isMissing), arguments: [true, false])
     func `between its rename and its record gets the record from the item's next lease`(isNew: Bool) throws {
-        let container = try TestContainer()
+        let container = try TemporaryContainer()
         if !isNew { _ = try container.groupctl("write", "item", input: "old") }
         // It is alive before, so the dead one's slot is not its own.
         let heir = try container.open()
         let leases = heir.coordinator(purpose: "heir").blocking
-        let command = [Executables.groupctl, "write", "--purpose", "deceased", container.path, "item"]
+        let command = ["groupctl", "write", "--purpose", "deceased", container.path, "item"]
         let calls = try Strace.calls(
             of: isNew ? command.dropLast() + ["model"] : command, input: "newer", in: container)
         let rename = try #require(calls.firstIndex { $0.name.hasPrefix("rename") })
         let before = try container.changes(heir).count
-        let (status, _) = try Strace.run(command, input: "new", fault: "signal=SIGKILL", at: calls[rename + 1])
+        let (status, _) = try Strace.run(command, input: "new", fault: .kill, at: calls[rename + 1])
         #expect(status == 137)
         #expect(container.content(of: "item") == "new")
         #expect(!container.staging.isEmpty)
@@ -37,11 +38,11 @@ struct `A dead member` {
     }
 
     @Test func `wants nothing any more`() throws {
-        let container = try TestContainer()
+        let container = try TemporaryContainer()
         _ = try container.groupctl("write", "item", input: "old")
         let reader = try container.open()
         let holder = try container.holder(of: "item")
-        let wanting = try RunningProcess([Executables.groupctl, "write", container.path, "item"], input: "new")
+        let wanting = try RunningProcess(["groupctl", "write", container.path, "item"], input: "new")
         try container.waitForWaiters(1, in: reader)
         wanting.kill()
         holder.closeInput()
@@ -53,10 +54,10 @@ struct `A dead member` {
     }
 
     @Test func `or one that left makes room, however many come and go at once`() throws {
-        let container = try TestContainer()
+        let container = try TemporaryContainer()
         let watcher = try container.open()
         for round in 1...3 {
-            let members = try (0..<50).map { try container.start("hold", "round\(round)-\($0)") }
+            let members = try (0..<50).map { try container.member("hold", "round\(round)-\($0)") }
             for member in members { try member.waitForText("held") }
             let slots = try Self.takenSlots(of: container)
             #expect(try watcher.status().members.count == 51)
@@ -70,7 +71,7 @@ struct `A dead member` {
             #expect(try watcher.status().members.count == 1)
         }
         let writers = try (0..<50).map { number in
-            try RunningProcess([Executables.groupctl, "write", container.path, "folder/\(number)"], input: "\(number)")
+            try RunningProcess(["groupctl", "write", container.path, "folder/\(number)"], input: "\(number)")
         }
         for writer in writers { #expect(try writer.finish().status == 0) }
         #expect(try container.changes(watcher).count == 51)
@@ -79,9 +80,9 @@ struct `A dead member` {
     }
 
     /// Slots that name a process, as the file has them.
-    private static func takenSlots(of container: TestContainer) throws -> [Int] {
+    private static func takenSlots(of container: TemporaryContainer) throws -> [Int] {
         let roster = try #require(FileManager.default.contents(atPath: "\(container.path)/.group/roster"))
-        let (start, size) = (36_864, 2_048)
+        let (start, size) = (36_864, 4_096)
         return (0..<1_024).filter { slot in roster[start + slot * size..<start + slot * size + 4].contains { $0 != 0 } }
     }
 }

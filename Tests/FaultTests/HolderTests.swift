@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import GroupContainer
 import SystemCalls
+import TestSupport
 import Testing
 
 /// The one who holds a lease dies, stops, forks, or loses its lock file.
@@ -9,11 +10,11 @@ import Testing
 struct `A member that holds a lease` {
     @Test(arguments: ["read", "write"])
     func `and is killed frees it for the waiter at once`(command: String) throws {
-        let container = try TestContainer()
+        let container = try TemporaryContainer()
         _ = try container.groupctl("write", "item", input: "old")
         let watcher = try container.open()
         let holder = try container.holder(of: "item")
-        let waiter = try RunningProcess([Executables.groupctl, command, container.path, "item"], input: "new")
+        let waiter = try RunningProcess(["groupctl", command, container.path, "item"], input: "new")
         try container.waitForWaiters(1, in: watcher)
         holder.signal(SIGKILL)
         let start = monotonicNanoseconds()
@@ -27,9 +28,9 @@ struct `A member that holds a lease` {
     }
 
     @Test func `and runs a command under it takes the command along`() throws {
-        let container = try TestContainer()
+        let container = try TemporaryContainer()
         let holder = try RunningProcess([
-            Executables.groupctl, "update", container.path, "item", "--", "sh", "-c",
+            "groupctl", "update", container.path, "item", "--", "sh", "-c",
             "echo $$ >&2; exec tail -f /dev/null",
         ])
         try holder.waitForText("\n")
@@ -43,7 +44,7 @@ struct `A member that holds a lease` {
 
     @Test(arguments: ["read", "write"])
     func `and is stopped keeps it, and the waiter's deadline names it`(command: String) throws {
-        let container = try TestContainer()
+        let container = try TemporaryContainer()
         _ = try container.groupctl("write", "item", input: "old")
         let holder = try container.holder(of: "item")
         try #require(holder.stop())
@@ -61,7 +62,7 @@ struct `A member that holds a lease` {
 
     @Test(arguments: [true, false])
     func `stays the only one when the lock file is replaced by hand`(isReplaced: Bool) throws {
-        let container = try TestContainer()
+        let container = try TemporaryContainer()
         let lock = "\(container.path)/.group/lock"
         let holder = try container.holder(of: "item")
         let idle = try container.open()
@@ -78,7 +79,7 @@ struct `A member that holds a lease` {
             #expect(Self.code(of: ask) == .damaged)
         }
         for words in [["read", "item"], ["write", "item", "--timeout", "0"], ["status"], ["create"]] {
-            var command = [Executables.groupctl] + words
+            var command = ["groupctl"] + words
             command.insert(container.path, at: 2)
             let run = try RunningProcess(command, input: "x").finish()
             #expect(run.status == 65 && run.text.contains("lock"), "\(words): \(run.text)")
@@ -93,7 +94,7 @@ struct `A member that holds a lease` {
     }
 
     @Test func `is gone, and a container whose lock file was replaced is adopted`() throws {
-        let container = try TestContainer()
+        let container = try TemporaryContainer()
         let lock = "\(container.path)/.group/lock"
         _ = try container.groupctl("write", "item", input: "old")
         let cursor = try #require(try container.changes().last?.cursor)
@@ -106,9 +107,9 @@ struct `A member that holds a lease` {
 
     @Test(arguments: ["stays", "ends"])
     func `and forks without exec keeps it, and its child has nothing of it`(child: String) throws {
-        let container = try TestContainer()
+        let container = try TemporaryContainer()
         _ = try container.groupctl("write", "item", input: "old")
-        let forker = try container.start("fork-hold", "item", child)
+        let forker = try container.member("fork-hold", "item", child)
         try forker.waitForText(child == "ends" ? "child ended" : "child forked")
         #expect(forker.text.contains("child forked\n"))
         #expect(try container.groupctl("write", "item", "--timeout", "0", input: "new").status == 75)
@@ -121,7 +122,7 @@ struct `A member that holds a lease` {
     }
 
     @Test func `keeps it when another descriptor of the lock file is closed in its process`() throws {
-        let container = try TestContainer()
+        let container = try TemporaryContainer()
         let holder = try container.holder(of: "item")
         try holder.send("close-lock")
         try holder.waitForText("done close-lock")

@@ -1,8 +1,9 @@
 import GroupContainer
+import TestSupport
 import Testing
 
 /// SIGKILL at every single system call of a command.
-@Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(FaultRun.isLong ? 30 : 5)))
+@Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)))
 struct `A command killed at any of its system calls` {
     struct Scenario: Sendable, CustomTestStringConvertible {
         var isNew: Bool
@@ -23,73 +24,64 @@ struct `A command killed at any of its system calls` {
 
     @Test(arguments: scenarios)
     func `leaves the old content or the new, with a record exactly if it is the new`(scenario: Scenario) throws {
-        let container = try TestContainer()
+        let container = try TemporaryContainer()
         let other = scenario.isWatched ? try container.open() : nil
         // What a new file costs besides: the folders above it.
         let write = { (item: String) in
-            [Executables.groupctl, "write", container.path, item] + (scenario.isRelaxed ? ["--relaxed"] : [])
+            ["groupctl", "write", container.path, item] + (scenario.isRelaxed ? ["--relaxed"] : [])
         }
         _ = try container.groupctl("write", "warm/item", input: Self.content("0"))
-        let calls = try Strace.calls(
+        let kills = try EverySystemCall(
             of: write(scenario.isNew ? "first/item" : "warm/item"), input: Self.content("1"), in: container)
-        try #require(calls.contains { $0.name.hasPrefix("rename") })
+        try #require(kills.calls.contains { $0.name.hasPrefix("rename") })
 
-        for (index, call) in Self.sample(calls).enumerated() {
-            let item = scenario.isNew ? "folder\(index)/item" : "warm/item"
-            let paths = scenario.isNew ? ["folder\(index)", item] : [item]
+        try kills.forEachIfLong { kill in
+            let item = scenario.isNew ? "folder\(kill.number)/item" : "warm/item"
+            let paths = scenario.isNew ? ["folder\(kill.number)", item] : [item]
             let before = try container.changes(other).count
             let old = container.content(of: item)
-            let new = Self.content("at \(call) for \(index)")
-            _ = try Strace.run(write(item), input: new, fault: "signal=SIGKILL", at: call)
+            let new = Self.content("at \(kill.call) for \(kill.number)")
+            try kill.run(write(item), input: new)
 
             // Before anybody repaired: whole already.
             let visible = container.content(of: item)
-            #expect(visible == old || visible == new, "killed at \(call)")
+            #expect(visible == old || visible == new, "\(kill)")
             if let other {
                 for path in paths { _ = try? other.coordinator(purpose: "heir").blocking.readBytes(ItemPath(path)) }
             }
             _ = try container.groupctl("read", item)
-            #expect(container.content(of: item) == visible, "killed at \(call)")
+            #expect(container.content(of: item) == visible, "\(kill)")
 
             let records = try container.changes(other).dropFirst(before).map(\.path.description)
             let expected = paths.filter { scenario.isNew ? container.exists($0) : visible == new }
-            #expect(records == expected, "killed at \(call)")
-            #expect(container.staging.isEmpty, "killed at \(call)")
+            #expect(records == expected, "\(kill)")
+            #expect(container.staging.isEmpty, "\(kill)")
         }
+        #expect(try Invariants.broken(in: container, isWhole: { Self.isWhole($1) }) == [])
     }
 
     @Test func `leaves of a container that is being made nothing that keeps it from being made`() throws {
-        let model = try TestContainer(creating: false)
-        let calls = try Strace.calls(of: [Executables.groupctl, "create", model.path], input: "", in: model)
-        for call in Self.sample(calls) {
-            let container = try TestContainer(creating: false)
-            _ = try Strace.run([Executables.groupctl, "create", container.path], fault: "signal=SIGKILL", at: call)
+        let model = try TemporaryContainer(creating: false)
+        let kills = try EverySystemCall(of: ["groupctl", "create", model.path], in: model)
+        try kills.forEachIfLong { kill in
+            let container = try TemporaryContainer(creating: false)
+            try kill.run(["groupctl", "create", container.path])
             // Not yet there, or there: never damaged.
             let early = try container.groupctl("write", "early", input: "1")
-            #expect(early.status == 0 || early.status == 66, "killed at \(call): \(early.text)")
-            #expect(try container.groupctl("create").status == 0, "killed at \(call)")
-            #expect(try container.groupctl("write", "late", input: "2").status == 0, "killed at \(call)")
+            #expect(early.status == 0 || early.status == 66, "\(kill): \(early.text)")
+            #expect(try container.groupctl("create").status == 0, "\(kill)")
+            #expect(try container.groupctl("write", "late", input: "2").status == 0, "\(kill)")
             let expected = early.status == 0 ? ["early", "late"] : ["late"]
-            #expect(try container.changes().map(\.path.description) == expected, "killed at \(call)")
-            #expect(container.staging.isEmpty, "killed at \(call)")
-            #expect(container.journalFiles == ["1.log"], "killed at \(call)")
+            #expect(try container.changes().map(\.path.description) == expected, "\(kill)")
+            #expect(container.journalFiles == ["1.log"], "\(kill)")
+            #expect(try Invariants.broken(in: container) == [], "\(kill)")
         }
     }
 
     private static func content(_ word: String) -> String { String(repeating: word + "\n", count: 600) }
 
-    /// All in the long run. In the short one the first and the last of each name, what surrounds the rename, and a few.
-    private static func sample(_ calls: [Strace.Call]) -> [Strace.Call] {
-        if FaultRun.isLong { return calls }
-        var numbers = SeededNumbers(seed: FaultRun.seed)
-        var chosen = Set(calls.indices.shuffled(using: &numbers).prefix(8))
-        for name in Set(calls.map(\.name)) {
-            let places = calls.indices.filter { calls[$0].name == name }
-            if let place = places.randomElement(using: &numbers) { chosen.insert(place) }
-        }
-        for place in calls.indices where calls[place].name.hasPrefix("rename") {
-            chosen.formUnion(max(0, place - 6)..<min(calls.count, place + 6))
-        }
-        return chosen.sorted().map { calls[$0] }
+    private static func isWhole(_ bytes: [UInt8]) -> Bool {
+        let lines = bytes.split(separator: 10, omittingEmptySubsequences: false)
+        return lines.count == 601 && Set(lines.dropLast()).count == 1 && lines.last?.isEmpty == true
     }
 }

@@ -1,14 +1,15 @@
 import Foundation
 import GroupContainer
 import SystemCalls
+import TestSupport
 import Testing
 
 /// The first to open a container after a boot recovers its logs, and may itself be killed at it.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `A container of another boot` {
     /// As a boot would leave it: the roster names another one.
-    private func container(withChanges count: Int) throws -> TestContainer {
-        let container = try TestContainer()
+    private func container(withChanges count: Int) throws -> TemporaryContainer {
+        let container = try TemporaryContainer()
         for number in 0..<count { _ = try container.groupctl("write", "item", input: "\(number)") }
         let roster = try #require(FileHandle(forUpdatingAtPath: "\(container.path)/.group/roster"))
         try roster.seek(toOffset: 32)
@@ -20,7 +21,7 @@ struct `A container of another boot` {
     @Test func `is followed from its past into its present by the one that recovers it`() throws {
         let container = try container(withChanges: 2)
         let follower = try RunningProcess([
-            Executables.watchGroup, "--since", "start", "--count", "3", "--timeout", "20", container.path,
+            "watch-group", "--since", "start", "--count", "3", "--timeout", "20", container.path,
         ])
         try follower.waitForText("modified")
         _ = try container.groupctl("write", "item", input: "new")
@@ -30,16 +31,17 @@ struct `A container of another boot` {
 
     @Test(.enabled(if: Strace.isThere, Strace.isMissing))
     func `is recovered, though who did it was killed at any of its system calls`() throws {
-        let write = { (container: TestContainer) in [Executables.groupctl, "write", container.path, "item"] }
+        let write = { (container: TemporaryContainer) in ["groupctl", "write", container.path, "item"] }
         let model = try container(withChanges: 1)
         let calls = try Strace.calls(of: write(model), input: "new", in: model)
-        for call in FaultRun.isLong ? calls : calls.filter({ $0.name != "close" && $0.number % 2 == 1 }) {
+        for call in runsLongTests ? calls : calls.filter({ $0.name != "close" && $0.number % 2 == 1 }) {
             let container = try container(withChanges: 1)
-            _ = try Strace.run(write(container), input: "new", fault: "signal=SIGKILL", at: call)
+            _ = try Strace.run(write(container), input: "new", fault: .kill, at: call)
             let visible = container.content(of: "item") == "new"
             #expect(try container.groupctl("write", "item", input: "newer").status == 0, "killed at \(call)")
             #expect(try container.changes().count == (visible ? 3 : 2), "killed at \(call)")
             #expect(container.journalFiles == ["1.log", "2.log"], "killed at \(call)")
+            #expect(try Invariants.broken(in: container) == [], "killed at \(call)")
         }
     }
 }

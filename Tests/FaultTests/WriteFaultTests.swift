@@ -1,19 +1,20 @@
 import Glibc
 import GroupContainer
 import SystemCalls
+import TestSupport
 import Testing
 
 /// Members that write and are killed between their system calls, too, where strace can not put a fault: after the
 /// record was appended and before it is no longer pending, say.
-@Suite(.ownThreads, .timeLimit(.minutes(FaultRun.isLong ? 30 : 5)))
+@Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 5)))
 struct `Writing members that are killed at any moment` {
     @Test func `leave as many records of each as it made changes`() throws {
-        let container = try TestContainer()
+        let container = try TemporaryContainer()
         let watcher = try container.open()
         let leases = watcher.coordinator(purpose: "watcher").blocking
-        var numbers = SeededNumbers(seed: FaultRun.seed)
+        var numbers = SeededGenerator(seed: faultSeed)
         let items = (0..<3).map { "folder/item\($0)" }
-        let start = { (item: String) in try container.start("write", item, "1000000000") }
+        let start = { (item: String) in try container.member("write", item, "1000000000") }
         var writers = try items.map(start)
         defer { for writer in writers { writer.kill() } }
 
@@ -21,7 +22,7 @@ struct `Writing members that are killed at any moment` {
         var records: [Int32: Int] = [:]
         var last: UInt64 = 0
         var generations: [UInt64: ItemPath] = [:]
-        for _ in 0..<(FaultRun.isLong ? 2_000 : 250) {
+        for _ in 0..<(runsLongTests ? 2_000 : 250) {
             let victim = Int.random(in: items.indices, using: &numbers)
             let writer = writers[victim]
             try writer.waitForNumber(writer.lastNumber + 1)
@@ -43,7 +44,7 @@ struct `Writing members that are killed at any moment` {
                 generations[last] = change.path
                 records[change.by?.processIdentifier ?? 0, default: 0] += 1
             }
-            #expect(records[writer.identifier, default: 0] == made, "killed after \(said.count), seed \(FaultRun.seed)")
+            #expect(records[writer.identifier, default: 0] == made, "killed after \(said.count), seed \(faultSeed)")
             // All that it did has been read; another writer may get its number, among so many.
             records[writer.identifier] = nil
             #expect(said.count == made || said.count == made - 1)
@@ -52,9 +53,10 @@ struct `Writing members that are killed at any moment` {
         }
         for writer in writers { writer.kill() }
         // Whoever comes next takes the slots of the dead, and with them what is left in staging.
-        let next = try items.indices.map { try container.start("hold", "next\($0)") }
+        let next = try items.indices.map { try container.member("hold", "next\($0)") }
         for holder in next { try holder.waitForText("held") }
         #expect(container.staging.isEmpty)
         for holder in next { holder.kill() }
+        #expect(try Invariants.broken(in: container) == [])
     }
 }

@@ -1,4 +1,5 @@
 import SystemCalls
+import TestSupport
 import Testing
 
 @testable import GroupContainer
@@ -90,7 +91,7 @@ func code<Answer>(_ location: SourceLocation = #_sourceLocation, of body: () thr
 
 /// Waits for what nothing announces, in a task.
 func eventually(_ isTrue: () throws -> Bool) async rethrows -> Bool {
-    let end = monotonicNanoseconds() + 20_000_000_000
+    let end = monotonicNanoseconds() + patience.nanoseconds
     while monotonicNanoseconds() < end {
         if try isTrue() { return true }
         await Task.yield()

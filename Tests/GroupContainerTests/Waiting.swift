@@ -1,9 +1,7 @@
 import Dispatch
 import Foundation
 import SystemCalls
-
-/// More than any wait of a test that passes takes, so that one which does not ends.
-let patience: Duration = .seconds(20)
+import TestSupport
 
 /// Something that one thread waits for and another lets happen, once.
 final class Event: Sendable {
@@ -13,7 +11,9 @@ final class Event: Sendable {
 
     /// False: it did not, for all our patience. May be asked again and again.
     func await() -> Bool {
-        guard happened.wait(timeout: .now() + .seconds(20)) == .success else { return false }
+        guard happened.wait(timeout: .now() + .seconds(Int(patience.components.seconds))) == .success else {
+            return false
+        }
         happened.signal()
         return true
     }
@@ -45,7 +45,7 @@ final class Side<Answer: Sendable>: Sendable {
 
 /// Waits for what nothing announces, such as a request's entry in the roster.
 func eventually(_ isTrue: () throws -> Bool) rethrows -> Bool {
-    let end = monotonicNanoseconds() + 20_000_000_000
+    let end = monotonicNanoseconds() + patience.nanoseconds
     while monotonicNanoseconds() < end {
         if try isTrue() { return true }
         pause(nanoseconds: 100_000)

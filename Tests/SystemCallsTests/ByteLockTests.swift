@@ -1,4 +1,5 @@
 import SystemCalls
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
@@ -20,15 +21,15 @@ struct `A byte lock` {
         var now: LockWaiter.Outcome? { outcomes.withLock { $0.first } }
 
         func outcome() throws -> LockWaiter.Outcome? {
-            _ = try poller.wait(nanoseconds: patience)
+            _ = try poller.wait(nanoseconds: patience.nanoseconds)
             return now
         }
     }
 
     @Test func `of one descriptor is in the way of another in the same process`() throws {
         let temporary = try TemporaryFolder()
-        let one = try temporary.open("file")
-        let other = try temporary.open("file")
+        let one = try temporary.open("file", [.readingAndWriting, .creating])
+        let other = try temporary.open("file", [.readingAndWriting, .creating])
         #expect(try one.tryLock(.exclusive, Self.range))
         #expect(try !other.tryLock(.shared, Self.range))
         #expect(try other.conflict(with: .shared, .all) == Self.range)
@@ -41,10 +42,10 @@ struct `A byte lock` {
 
     @Test func `survives the closing of another descriptor of the file`() throws {
         let temporary = try TemporaryFolder()
-        let holder = try temporary.open("file")
-        let other = try temporary.open("file")
+        let holder = try temporary.open("file", [.readingAndWriting, .creating])
+        let other = try temporary.open("file", [.readingAndWriting, .creating])
         #expect(try holder.tryLock(.exclusive, Self.range))
-        let unrelated = try temporary.open("file")
+        let unrelated = try temporary.open("file", [.readingAndWriting, .creating])
         _ = consume unrelated
         #expect(try other.conflict(with: .shared, Self.range) == Self.range)
         _ = consume holder
@@ -53,8 +54,8 @@ struct `A byte lock` {
 
     @Test func `is granted to a waiter when its holder lets go`() throws {
         let temporary = try TemporaryFolder()
-        let holder = try temporary.open("file")
-        let waiting = try temporary.open("file")
+        let holder = try temporary.open("file", [.readingAndWriting, .creating])
+        let waiting = try temporary.open("file", [.readingAndWriting, .creating])
         #expect(try holder.tryLock(.exclusive, Self.range))
         let answer = try Answer()
         let waiter = try LockWaiter([.init(.exclusive, Self.range)], on: waiting.number, done: answer.note)
@@ -69,8 +70,8 @@ struct `A byte lock` {
 
     @Test func `is not left behind by a waiter that gives up, nor are those of its earlier steps`() throws {
         let temporary = try TemporaryFolder()
-        let holder = try temporary.open("file")
-        let waiting = try temporary.open("file")
+        let holder = try temporary.open("file", [.readingAndWriting, .creating])
+        let waiting = try temporary.open("file", [.readingAndWriting, .creating])
         #expect(try holder.tryLock(.exclusive, Self.range))
         let answer = try Answer()
         let first = ByteRange(start: 0, length: 1)
@@ -84,9 +85,9 @@ struct `A byte lock` {
 
     @Test func `is never left behind by a waiter that gives up in the moment of the grant`() throws {
         let temporary = try TemporaryFolder()
-        let holder = try temporary.open("file")
-        let waiting = try temporary.open("file")
-        let probe = try temporary.open("file")
+        let holder = try temporary.open("file", [.readingAndWriting, .creating])
+        let waiting = try temporary.open("file", [.readingAndWriting, .creating])
+        let probe = try temporary.open("file", [.readingAndWriting, .creating])
         let first = ByteRange(start: 0, length: 1)
         for turn in 0..<200 {
             #expect(try holder.tryLock(.exclusive, Self.range))
@@ -95,7 +96,9 @@ struct `A byte lock` {
                 [.init(.exclusive, first), .init(.exclusive, Self.range)], on: waiting.number, done: answer.note)
             // With its first step taken, its thread is about to sleep in the second.
             let start = monotonicNanoseconds()
-            while try probe.conflict(with: .exclusive, first) == nil, monotonicNanoseconds() < start + patience {}
+            while try probe.conflict(with: .exclusive, first) == nil,
+                monotonicNanoseconds() < start + patience.nanoseconds
+            {}
             spin(nanoseconds: 20_000)
             #expect(try holder.tryLock(.none, Self.range))
             // From at once to when the grant has surely arrived.

@@ -1,4 +1,5 @@
 import SystemCalls
+import TestSupport
 import Testing
 
 @Suite
@@ -7,7 +8,7 @@ struct `Extended attributes` {
 
     /// Older kernels have none of users in memory.
     private func file(in temporary: borrowing TemporaryFolder) throws -> FileDescriptor? {
-        let file = try temporary.open("file")
+        let file = try temporary.open("file", [.readingAndWriting, .creating])
         do { try file.setAttribute(Self.name, to: []) } catch { return nil }
         try file.removeAttribute(Self.name)
         return file

@@ -1,4 +1,5 @@
 import SystemCalls
+import TestSupport
 import Testing
 
 /// Each in a process of its own: one that follows a container, as other tests do here, has a queue already.
@@ -19,7 +20,7 @@ struct `An inotify queue` {
         func events(until isEnough: ([InotifyEvent]) -> Bool) throws -> [InotifyEvent] {
             var events: [InotifyEvent] = []
             while !isEnough(events) {
-                guard try poller.wait(nanoseconds: patience) else {
+                guard try poller.wait(nanoseconds: patience.nanoseconds) else {
                     Issue.record("nothing more after \(events)")
                     break
                 }
@@ -39,7 +40,7 @@ struct `An inotify queue` {
             let watcher = try Watcher()
             let watch = try watcher.queue.watch(temporary.folder)
 
-            let file = try temporary.open("hello")
+            let file = try temporary.open("hello", [.readingAndWriting, .creating])
             try file.writeAll([1])
             try file.setMode(0o644)
             _ = consume file
@@ -82,7 +83,7 @@ struct `An inotify queue` {
     @Test func `watches folders only`() async {
         await #expect(processExitsWith: .success) {
             let temporary = try TemporaryFolder()
-            let file = try temporary.open("hello")
+            let file = try temporary.open("hello", [.readingAndWriting, .creating])
             let queue = try InotifyQueue()
             #expect(throws: Errno.notAFolder) { try queue.watch(file) }
         }

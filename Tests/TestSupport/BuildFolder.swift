@@ -24,3 +24,7 @@ package let runsLongTests =
 
 /// More than any wait of a test that passes takes, so that one which does not ends.
 package let patience = Duration.seconds(60)
+
+extension Duration {
+    package var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
+}

@@ -36,13 +36,14 @@ package final class Command {
         package let description: String
     }
 
-    package let identifier: pid_t
+    package var identifier: pid_t { life.identifier }
     private let name: String
     private let output: Capture
     private let errors: Capture
+    private let life: ProcessLife
     /// At its end once the process has ended.
-    private let life: Int32
-    private var status: Int32?
+    private let end: Int32
+    private var status: Int32? { life.status }
 
     /// A nil in `environment` takes the variable away from what the tests have.
     package init(
@@ -67,48 +68,26 @@ package final class Command {
         defer { for descriptor in [source, target, errorsWriting] { close(descriptor) } }
         var start = [BuildFolder.resolve(program).commandBytes] + words.map(\.commandBytes)
         if let folder { start = ["env", "-C", folder].map(\.commandBytes) + start }
-        identifier = try Spawn(
-            words: start,
-            environment: Self.environment(environment), streams: (source, target, errorsWriting)
+        let identifier = try Spawn(
+            words: start, environment: Spawn.environment(environment), streams: (source, target, errorsWriting)
         ).start()
-        life = try Self.watchLife(of: identifier)
+        life = ProcessLife(of: identifier)
+        end = try Self.watchEnd(of: identifier)
     }
 
-    deinit {
-        if status == nil {
-            kill(-identifier, SIGKILL)
-            reap()
-        }
-        close(life)
-    }
+    deinit { close(end) }
 
-    private static func environment(_ changes: [String: String?]) -> [String] {
-        var variables = ProcessInfo.processInfo.environment.mapValues { Optional($0) }
-        variables["PATH"] = BuildFolder.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
-        variables.merge(changes) { $1 }
-        return variables.compactMap { name, value in value.map { "\(name)=\($0)" } }
-    }
-
-    private static func watchLife(of identifier: pid_t) throws -> Int32 {
+    private static func watchEnd(of identifier: pid_t) throws -> Int32 {
         let (reading, writing) = try makePipe()
         Thread.detachNewThread {
-            var information = unsafe siginfo_t()
-            // Left to be reaped: until then the number is nobody else's, and safe to be signalled.
-            while unsafe waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
+            ProcessLife.awaitEnd(of: identifier)
             close(writing)
         }
         return reading
     }
 
-    private func reap() {
-        if status != nil { return }
-        var raw: Int32 = 0
-        while unsafe waitpid(identifier, &raw, 0) < 0 && errno == EINTR {}
-        status = raw & 0x7F == 0 ? (raw >> 8) & 0xFF : 128 + raw & 0x7F
-    }
-
     /// Does nothing once it has been waited for.
-    package func signal(_ number: Int32) { if status == nil { kill(identifier, number) } }
+    package func signal(_ number: Int32) { life.signal(number) }
 
     /// Stops reading what it prints, as `head` does when it has enough.
     package func closeOutput() { output.close() }
@@ -133,7 +112,7 @@ package final class Command {
 
     /// Whether the process has ended; does not wait.
     package var hasEnded: Bool {
-        var entry = pollfd(fd: life, events: Int16(POLLIN), revents: 0)
+        var entry = pollfd(fd: end, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&entry, 1, 0) > 0
     }
 
@@ -157,16 +136,16 @@ package final class Command {
     }
 
     private func receive(until deadline: ContinuousClock.Instant, waitingFor what: String) async throws {
-        let open = [output.descriptor, errors.descriptor, status == nil ? life : -1].filter { $0 >= 0 }
+        let open = [output.descriptor, errors.descriptor, status == nil ? end : -1].filter { $0 >= 0 }
         let ready = await awaitReadable(open, atMost: deadline - ContinuousClock.now)
         if ready.isEmpty, ContinuousClock.now >= deadline {
-            if status == nil { kill(-identifier, SIGKILL) }
+            life.signal(SIGKILL, toGroup: true)
             throw Hangs(
                 description: "\(name): waited too long for \(what); "
                     + "output '\(String(decoding: output.bytes.suffix(2_000), as: UTF8.self))', "
                     + "errors '\(String(decoding: errors.bytes.suffix(2_000), as: UTF8.self))'")
         }
         for capture in [output, errors] where ready.contains(capture.descriptor) { capture.take() }
-        if ready.contains(life) { reap() }
+        if ready.contains(end) { life.reap() }
     }
 }

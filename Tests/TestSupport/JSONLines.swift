@@ -52,7 +52,8 @@ package struct JSONStatus: Decodable {
     package var members: [Member]
 
     package init(of container: TemporaryContainer) async throws {
-        let outcome = try await container.done("status", "--json")
-        self = try JSONDecoder().decode(Self.self, from: Data(outcome.output))
+        try self.init(await container.done("status", "--json").text)
     }
+
+    package init(_ text: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(text.utf8)) }
 }

@@ -25,3 +25,12 @@ package final class LeaseHolder {
         return try await command.finish()
     }
 }
+
+extension TemporaryContainer {
+    /// A member that does nothing but hold an item's exclusive lease, until its input is closed; for tests that block.
+    package func holder(of item: String) throws -> RunningProcess {
+        let holder = try member("hold", item)
+        try holder.waitForText("held")
+        return holder
+    }
+}

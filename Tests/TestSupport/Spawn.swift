@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 
 /// A call of the kernel that should not have failed.
@@ -14,6 +15,25 @@ struct Spawn {
     var environment: [String]
     /// Become its standard input, output and error.
     var streams: (Int32, Int32, Int32)
+
+    /// What the tests have, with our executables to be found first. A nil takes the variable away.
+    static func environment(_ changes: [String: String?] = [:]) -> [String] {
+        var variables = ProcessInfo.processInfo.environment.mapValues { Optional($0) }
+        variables["PATH"] = BuildFolder.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
+        variables.merge(changes) { $1 }
+        return variables.compactMap { name, value in value.map { "\(name)=\($0)" } }
+    }
+
+    /// Runs a program to its end, silently, and returns its status as a shell has it; 127 if it could not be started.
+    /// Blocks.
+    static func status(of words: [String]) -> Int32 {
+        let null = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
+        defer { close(null) }
+        let spawn = Spawn(
+            words: words.map(\.commandBytes), environment: environment(), streams: (null, null, null))
+        guard let identifier = try? spawn.start() else { return 127 }
+        return ProcessLife(of: identifier).reap()
+    }
 
     /// In a process group of its own, with every signal as a shell would leave it.
     func start() throws -> pid_t {
@@ -60,3 +80,6 @@ struct Spawn {
         return unsafe body(pointers)
     }
 }
+
+/// Whether a program does what it is told, as root or with what is installed here; it says nothing.
+package func succeeds(_ words: [String]) -> Bool { Spawn.status(of: words) == 0 }

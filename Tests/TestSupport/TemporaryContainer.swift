@@ -1,11 +1,12 @@
 import Foundation
-import Glibc
+import GroupContainer
 
 /// A container for one test, in memory where that is possible. It goes, with the folder around it, when the test lets
 /// go of it.
-package final class TemporaryContainer {
+package final class TemporaryContainer: Sendable {
+    private let temporary: TemporaryFolder
     /// Around the container, for what else a test needs: other files, links' targets, the containers of identifiers.
-    package let folder: String
+    package var folder: String { temporary.path }
     /// The container, as a GROUP argument.
     package let path: String
 
@@ -17,20 +18,16 @@ package final class TemporaryContainer {
     }
 
     package init(creating: Bool = true) async throws {
-        let place = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/dev/shm"
-        folder = "\(place)/group-container-test-\(UUID().uuidString)"
-        path = folder + "/container"
-        if unsafe mkdir(folder, 0o700) != 0 { throw Failed(description: "mkdir \(folder) failed") }
+        temporary = try TemporaryFolder()
+        path = temporary.path + "/container"
         if creating { try await done("create") }
     }
 
-    /// `rm`, because Foundation cannot name what is not UTF-8.
-    deinit {
-        let null = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
-        let words = ["rm", "-rf", "--", folder].map(\.commandBytes)
-        let remover = try? Spawn(words: words, environment: [], streams: (null, null, null)).start()
-        if let remover { waitpid(remover, nil, 0) }
-        close(null)
+    /// For tests that block: made by this process, which does not stay a member.
+    package init(creating: Bool = true) throws {
+        temporary = try TemporaryFolder()
+        path = temporary.path + "/container"
+        if creating { _ = try Container(path: path, creating: true) }
     }
 
     /// Identifiers of this test are its own, and nothing of the user's settings matters.

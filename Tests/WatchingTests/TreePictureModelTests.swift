@@ -1,20 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import GroupContainer
 
 @Suite struct `A picture of the tree, beside a naive one` {
-    /// SplitMix64.
-    private struct Seeded: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
     /// The tree as a list of names, changed as a file system would change it.
     private struct Naive {
         var items: [String: ItemState] = [:]
@@ -26,7 +15,7 @@ import Testing
         private func isIn(_ path: String, _ folder: String) -> Bool { path.hasPrefix(folder + "/") }
 
         /// A place in a folder that exists.
-        private func place(_ random: inout Seeded) -> String {
+        private func place(_ random: inout SeededGenerator) -> String {
             let folders = items.keys.filter { items[$0]?.type == .folder && $0.count < 12 }.sorted() + [""]
             let folder = folders.randomElement(using: &random) ?? ""
             let name = Self.names.randomElement(using: &random) ?? "a"
@@ -36,7 +25,7 @@ import Testing
         private func isEmptyFolder(_ path: String) -> Bool { !items.keys.contains { isIn($0, path) } }
 
         /// Carries out one change that a file system would allow, and answers its record; nil if it would not.
-        mutating func step(_ random: inout Seeded) -> ChangeRecord? {
+        mutating func step(_ random: inout SeededGenerator) -> ChangeRecord? {
             let chosen = items.keys.sorted().randomElement(using: &random)
             switch Int.random(in: 0..<12, using: &random) {
             case 0...3: return create(place(&random), Bool.random(using: &random) ? .folder : .file)
@@ -100,7 +89,7 @@ import Testing
 
     @Test(arguments: UInt64(1)...5)
     func `is the same after each of many random changes`(seed: UInt64) throws {
-        var random = Seeded(state: seed)
+        var random = SeededGenerator(seed: seed)
         var naive = Naive()
         var picture = TreePicture()
         var count = 0

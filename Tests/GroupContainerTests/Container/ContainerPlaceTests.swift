@@ -1,5 +1,6 @@
 import Glibc
 import SystemCalls
+import TestSupport
 import Testing
 
 @testable import GroupContainer

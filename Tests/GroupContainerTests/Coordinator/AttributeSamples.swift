@@ -1,4 +1,5 @@
 import SystemCalls
+import TestSupport
 
 @testable import GroupContainer
 

@@ -1,20 +1,21 @@
 import Foundation
-import TestSupport
 
 /// A tree that knows nothing but the lines of a stream: what a follower would have that never looks at the disk. It
 /// notes each line that cannot be true of the tree that the lines before it made.
-struct StreamedTree {
-    struct Entry: Equatable {
-        var type: String
+package struct StreamedTree {
+    package struct Entry: Equatable {
+        package var type: String
         /// Of files.
-        var size: UInt64?
+        package var size: UInt64?
     }
 
-    private(set) var items: [String: Entry] = [:]
-    private(set) var faults: [String] = []
+    package private(set) var items: [String: Entry] = [:]
+    package private(set) var faults: [String] = []
     /// Of the last line.
-    private(set) var sequence: UInt64 = 0
-    private(set) var cursor = ""
+    package private(set) var sequence: UInt64 = 0
+    package private(set) var cursor = ""
+
+    package init() {}
 
     private func children(_ path: String) -> [String] { items.keys.filter { $0.hasPrefix(path + "/") } }
 
@@ -27,7 +28,7 @@ struct StreamedTree {
         return items[String(path[..<slash])]?.type == "folder"
     }
 
-    mutating func apply(_ change: JSONChange) {
+    package mutating func apply(_ change: JSONChange) {
         expect(change.sequence == sequence + 1, "not the one behind \(sequence)", change)
         (sequence, cursor) = (change.sequence, change.cursor)
         let path = change.nameOnDisk
@@ -44,7 +45,8 @@ struct StreamedTree {
             expect(items[path] != nil, "it is not there", change)
             if items[path]?.type == "folder" {
                 for child in children(path) {
-                    expect(false, "\(child) was not removed before it", change)
+                    // Under a lease a folder goes as one.
+                    expect(change.coordinated, "\(child) was not removed before it", change)
                     items[child] = nil
                 }
             }
@@ -67,12 +69,22 @@ struct StreamedTree {
     }
 
     /// What stands in a container, but for `.group`: from find(1), which knows every name.
-    static func onDisk(_ container: TemporaryContainer) async throws -> [String: Entry] {
-        let found = try await container.shell(
-            #"cd "$1" && find . -mindepth 1 -path ./.group -prune -o -printf '%y %s %P\0'"#)
+    package static func onDisk(_ container: TemporaryContainer) async throws -> [String: Entry] {
+        entries(found: try await container.shell(find).output)
+    }
+
+    /// The same, for tests that block.
+    static func seen(in container: TemporaryContainer) throws -> [String: Entry] {
+        entries(
+            found: Array(try RunningProcess(["sh", "-c", find, "sh", container.path], input: "").finish().text.utf8))
+    }
+
+    private static let find = #"cd "$1" && find . -mindepth 1 -path ./.group -prune -o -printf '%y %s %P\0'"#
+
+    private static func entries(found: [UInt8]) -> [String: Entry] {
         let kinds: [Substring: String] = ["f": "file", "d": "folder", "l": "link"]
         var entries: [String: Entry] = [:]
-        for line in found.output.split(separator: 0) {
+        for line in found.split(separator: 0) {
             let fields = String(decoding: line, as: UTF8.self).split(separator: " ", maxSplits: 2)
             let type = kinds[fields[0]] ?? "other"
             entries[String(fields[2])] = Entry(type: type, size: type == "file" ? UInt64(fields[1]) : nil)
@@ -81,7 +93,7 @@ struct StreamedTree {
     }
 
     /// One line for each path at which both are not the same; none is as it should be.
-    func differences(from disk: [String: Entry]) -> [String] {
+    package func differences(from disk: [String: Entry]) -> [String] {
         Set(items.keys).union(disk.keys).sorted().compactMap { path in
             let (told, there) = (items[path], disk[path])
             if told == there { return nil }
@@ -98,5 +110,5 @@ extension JSONChange {
     }
 
     /// As a person would say it: `moved f to g`.
-    var summary: String { from.map { "\(kind) \($0) to \(path)" } ?? "\(kind) \(path)" }
+    package var summary: String { from.map { "\(kind) \($0) to \(path)" } ?? "\(kind) \(path)" }
 }

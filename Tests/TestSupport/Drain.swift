@@ -1,0 +1,86 @@
+import Foundation
+import SystemCalls
+
+/// What comes out of a pipe, read by a thread of its own as soon as it is there, so that whoever writes never waits for
+/// the test.
+final class Drain: @unchecked Sendable {
+    /// Guards everything below it.
+    private let state = NSCondition()
+    private var bytes: [UInt8] = []
+    private var isAtEnd = false
+
+    /// For the thread's closure, which can not take what is not copyable.
+    private final class SharedDescriptor: Sendable {
+        let descriptor: FileDescriptor
+        init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+    }
+
+    init(_ reader: consuming FileDescriptor) {
+        let reader = SharedDescriptor(reader)
+        Thread.detachNewThread { [self] in
+            var chunk = [UInt8](repeating: 0, count: 65_536)
+            while let count = try? reader.descriptor.read(into: &chunk), count > 0 {
+                state.withLock {
+                    bytes.append(contentsOf: chunk[..<count])
+                    state.broadcast()
+                }
+            }
+            state.withLock {
+                isAtEnd = true
+                state.broadcast()
+            }
+        }
+    }
+
+    /// Everything until now.
+    var text: String { state.withLock { String(decoding: bytes, as: UTF8.self) } }
+
+    /// The number on the last whole line.
+    var lastNumber: Int { state.withLock { Self.lastNumber(in: bytes) } }
+
+    private static func lastNumber(in bytes: [UInt8]) -> Int {
+        guard var place = bytes.lastIndex(of: 10) else { return 0 }
+        var (number, unit) = (0, 1)
+        while place > 0, (48...57).contains(bytes[place - 1]) {
+            place -= 1
+            number += Int(bytes[place] - 48) * unit
+            unit *= 10
+        }
+        return number
+    }
+
+    func waitForNumber(_ number: Int) throws { try wait("for \(number)") { Self.lastNumber(in: $0) >= number } }
+
+    /// For one of them.
+    func waitForText(_ expected: String...) throws {
+        try wait("for '\(expected.joined(separator: "' or '"))'") { bytes in
+            let text = String(decoding: bytes, as: UTF8.self)
+            return expected.contains { text.contains($0) }
+        }
+    }
+
+    func waitForEnd() throws {
+        try state.withLock { try wait("for its end") { isAtEnd } }
+    }
+
+    private func wait(_ what: String, until condition: ([UInt8]) -> Bool) throws {
+        try state.withLock { try wait(what) { condition(bytes) } }
+    }
+
+    /// With the lock held.
+    private func wait(_ what: String, until condition: () -> Bool) throws {
+        let limit = Date(timeIntervalSinceNow: TimeInterval(patience.components.seconds))
+        while !condition() {
+            let isLate = isAtEnd || !state.wait(until: limit)
+            if isLate && !condition() {
+                let said = String(decoding: bytes.suffix(500), as: UTF8.self)
+                throw WaitedInVain(description: "waited in vain \(what); it \(isAtEnd ? "ended and " : "")said \(said)")
+            }
+        }
+    }
+}
+
+/// What a test waited for did not come.
+package struct WaitedInVain: Error, CustomStringConvertible {
+    package let description: String
+}

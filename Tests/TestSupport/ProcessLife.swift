@@ -1,0 +1,57 @@
+import Glibc
+import SystemCalls
+
+/// A process that a test started, and its process group. It is signalled only until it was reaped, when its number may
+/// be another's. Whoever lets go of it before kills it, with all that it started.
+final class ProcessLife: Sendable {
+    let identifier: pid_t
+    private let ended = Guarded<Int32?>(nil)
+
+    /// Takes over a process that leads its group, as `Spawn` starts it.
+    init(of identifier: pid_t) { self.identifier = identifier }
+
+    deinit {
+        signal(SIGKILL, toGroup: true)
+        reap()
+    }
+
+    /// 128 + n for signal n; nil as long as it was not reaped.
+    var status: Int32? { ended.withLock { $0 } }
+
+    /// Does nothing once it was reaped.
+    func signal(_ number: Int32, toGroup: Bool = false) {
+        ended.withLock { if $0 == nil { _ = kill(toGroup ? -identifier : identifier, number) } }
+    }
+
+    /// Returns when the kernel has stopped all of it; false: it has ended.
+    func stop() -> Bool {
+        ended.withLock { status in
+            guard status == nil else { return false }
+            _ = kill(identifier, SIGSTOP)
+            var information = unsafe siginfo_t()
+            // It stays to be waited for, whatever comes.
+            let answer = unsafe waitid(P_PID, id_t(identifier), &information, WSTOPPED | WEXITED | WNOWAIT)
+            return unsafe answer == 0 && information.si_code == 5  // CLD_STOPPED
+        }
+    }
+
+    /// Returns when it has ended, and leaves it to be reaped: until then the number is nobody else's.
+    static func awaitEnd(of identifier: pid_t) {
+        var information = unsafe siginfo_t()
+        while unsafe waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
+    }
+
+    /// Waits for its end and returns its status; its children may live on.
+    @discardableResult func reap() -> Int32 {
+        // First without taking it, so that nobody who signals has to wait.
+        if status == nil { Self.awaitEnd(of: identifier) }
+        return ended.withLock { ended in
+            if let ended { return ended }
+            var raw: Int32 = 0
+            while unsafe waitpid(identifier, &raw, 0) < 0 && errno == EINTR {}
+            let status = raw & 0x7F == 0 ? (raw >> 8) & 0xFF : 128 + raw & 0x7F
+            ended = status
+            return status
+        }
+    }
+}

@@ -1,0 +1,49 @@
+/// A file system of its own that is soon full, seen by nobody but the programs that are started in it. It goes when the
+/// test lets go of it.
+package final class SmallFileSystem {
+    package enum Kind: String, CaseIterable, Sendable {
+        case memory = "mount -t tmpfs -o size=12m none disk"
+        case ext4 = """
+            truncate -s 24M image && mkfs.ext4 -q -O ^has_journal image && mount -o loop image disk
+            """
+    }
+
+    /// Whether one can be mounted; it takes root, and not in every container.
+    package static let isPossible = isRoot && succeeds(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt"])
+
+    /// Holds the mount namespace; goes first.
+    private let keeper: Command
+    private let surroundings: TemporaryContainer
+
+    /// Where it is mounted, for the programs that are started in it.
+    package var path: String { surroundings.folder + "/disk" }
+
+    package init(_ kind: Kind) async throws {
+        surroundings = try await TemporaryContainer(creating: false)
+        let script = "cd \"$1\" && mkdir disk && { \(kind.rawValue); } && echo mounted && exec tail -f /dev/null"
+        keeper = try surroundings.start("unshare", ["-m", "sh", "-c", script, "sh", surroundings.folder])
+        guard try await keeper.readLine() == "mounted" else {
+            throw TemporaryContainer.Failed(description: "no \(kind) file system: \(try await keeper.finish())")
+        }
+    }
+
+    /// Starts a program in the folder around the file system, which is `disk` there.
+    package func start(
+        _ program: String, _ words: [any BytesConvertible], input: any BytesConvertible = ""
+    ) throws -> Command {
+        let enter = [
+            "-t", "\(keeper.identifier)", "-m", "env", "-C", surroundings.folder, BuildFolder.resolve(program),
+        ]
+        return try surroundings.start("nsenter", enter + words, input: input)
+    }
+
+    /// Runs a shell script there to its end; `fill` in it leaves not one byte free, `make_room` undoes that.
+    package func shell(_ script: String) async throws -> Command.Outcome {
+        let functions = """
+            fill() { dd if=/dev/zero of=disk/filler bs=64k; dd if=/dev/zero of=disk/filler2 bs=1; } 2>/dev/null
+            make_room() { rm disk/filler disk/filler2; }
+
+            """
+        return try await start("sh", ["-c", functions + script]).finish()
+    }
+}

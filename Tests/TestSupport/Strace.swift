@@ -1,0 +1,74 @@
+import SystemCalls
+
+/// Faults at system calls, made by strace(1): it stands between a command and the kernel.
+package enum Strace {
+    /// Whether it is installed, may trace, and can put faults in.
+    package static let isThere = succeeds([
+        "strace", "-o", "/dev/null", "-e", "inject=fsync:signal=KILL:when=2", "true",
+    ])
+
+    /// One call of a command, as strace counts it: the first `read` of a thread is ("read", 1).
+    package struct Call: Hashable, Sendable, CustomStringConvertible {
+        package var name: String
+        package var number: Int
+        package var description: String { "\(name) \(number)" }
+
+        package init(name: String, number: Int) { (self.name, self.number) = (name, number) }
+    }
+
+    package enum Fault: Hashable, Sendable {
+        /// Killed before the call does anything.
+        case kill
+        /// Stopped once the call has done its work.
+        case stop
+        /// The call does nothing and answers this error, `EIO` say.
+        case error(String)
+
+        fileprivate var text: String {
+            switch self {
+            case .kill: "signal=SIGKILL"
+            case .stop: "signal=SIGSTOP"
+            case .error(let name): "error=\(name)"
+            }
+        }
+    }
+
+    /// The calls that a command's main thread makes from the first one that concerns the container on.
+    package static func calls(
+        of command: [String], input: String, in container: TemporaryContainer
+    ) throws -> [Call] {
+        let trace = "\(container.folder)/trace"
+        let run = try RunningProcess(["strace", "-f", "-o", trace] + command, input: input).finish()
+        guard run.status == 0 else { throw TemporaryContainer.Failed(description: "\(command): \(run.text)") }
+        let file = try FileDescriptor.open(path: Array(trace.utf8), .reading)
+        let lines = String(decoding: try file.readAll(), as: UTF8.self).split(separator: "\n")
+
+        let main = lines.first?.prefix { $0 != " " } ?? ""
+        var counts: [String: Int] = [:]
+        var calls: [Call] = []
+        var concernsIt = false
+        for line in lines where line.hasPrefix("\(main) ") {
+            guard let open = line.firstIndex(of: "("), !line.contains("<... ") else { continue }
+            let name = String(line[line.index(line.startIndex, offsetBy: main.count)..<open].drop { $0 == " " })
+            counts[name, default: 0] += 1
+            // The command line has the path, too.
+            if name != "execve" && line.contains(container.path) { concernsIt = true }
+            if concernsIt { calls.append(Call(name: name, number: counts[name] ?? 0)) }
+        }
+        return calls
+    }
+
+    /// Runs a command with a fault at one of its calls.
+    package static func run(_ command: [String], input: String = "", fault: Fault, at call: Call) throws -> (
+        status: Int32, text: String
+    ) {
+        try start(command, input: input, fault: fault, at: call).finish()
+    }
+
+    package static func start(
+        _ command: [String], input: String = "", fault: Fault, at call: Call, andAllLater: Bool = false
+    ) throws -> TracedProcess {
+        let injection = "inject=\(call.name):\(fault.text):when=\(call.number)\(andAllLater ? "+" : "")"
+        return try TracedProcess(["-e", "trace=\(call.name)", "-e", injection] + command, input: input)
+    }
+}

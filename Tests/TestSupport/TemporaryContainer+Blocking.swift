@@ -1,0 +1,57 @@
+import Foundation
+package import GroupContainer
+import SystemCalls
+
+/// For tests that block on threads of their own, and are members themselves.
+extension TemporaryContainer {
+    package func open() throws -> Container { try Container(path: path) }
+
+    /// An item's content as anyone sees it, without a lease; nil where nothing stands.
+    package func content(of item: String) -> String? {
+        guard let data = FileManager.default.contents(atPath: "\(path)/\(item)") else { return nil }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    package func exists(_ item: String) -> Bool { FileManager.default.fileExists(atPath: "\(path)/\(item)") }
+
+    package var staging: [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: "\(path)/.group/staging")) ?? []
+    }
+
+    package var journalFiles: [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: "\(path)/.group/journal")) ?? []).sorted()
+    }
+
+    /// All changes that are kept, as a new reader of the container gets them; throws if a number is missing.
+    package func changes(_ container: Container? = nil, from origin: ChangeOrigin = .start) throws -> [Change] {
+        var follower = try (container ?? open()).recordedChanges(since: origin)
+        var found: [Change] = []
+        while let change = try follower.next(timeout: .zero) { found.append(change) }
+        let first = found.first?.sequence ?? 1
+        guard found.indices.allSatisfy({ found[$0].sequence == first + UInt64($0) }) else {
+            throw Failed(description: "a gap in the sequence: \(found.map(\.sequence))")
+        }
+        return found
+    }
+
+    /// Runs groupctl to its end.
+    package func groupctl(_ words: String..., input: String = "") throws -> (status: Int32, text: String) {
+        var words = words
+        words.insert(path, at: 1)
+        return try RunningProcess(["groupctl"] + words, input: input).finish()
+    }
+
+    /// Starts `test-member MODE <this container> WORDS…`.
+    package func member(_ mode: String, _ words: String...) throws -> RunningProcess {
+        try RunningProcess(["test-member", mode, path] + words)
+    }
+
+    /// Returns once so many others are seen to wait.
+    package func waitForWaiters(_ count: Int, in container: Container) throws {
+        let limit = monotonicNanoseconds() + patience.nanoseconds
+        while try container.status().members.flatMap(\.accesses).count(where: \.isWaiting) < count {
+            if monotonicNanoseconds() > limit { throw WaitedInVain(description: "waited in vain for \(count) waiters") }
+            pause(nanoseconds: 100_000)
+        }
+    }
+}

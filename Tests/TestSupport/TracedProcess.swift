@@ -1,0 +1,51 @@
+import Glibc
+import SystemCalls
+
+/// A command under strace(1), which tells what it does as it does it.
+package final class TracedProcess {
+    private let process: RunningProcess
+    private let log: Drain
+    /// Keeps the log from ending before strace has opened it.
+    private var writer: FileDescriptor?
+    private let temporary: TemporaryFolder
+
+    /// `words` are strace's own options, then the command.
+    init(_ words: [String], input: String) throws {
+        temporary = try TemporaryFolder()
+        let fifo = "\(temporary.path)/log"
+        if unsafe mkfifo(fifo, 0o600) != 0 { throw SetUpError("mkfifo", errno) }
+        let opener = try temporary.open("log")
+        let reader = try temporary.open("log", .reading)
+        writer = try temporary.open("log", .writing)
+        _ = consume opener
+        log = Drain(reader)
+        process = try RunningProcess(["strace", "-f", "-o", fifo] + words, input: input)
+    }
+
+    /// Whether the fault's call was reached; to be asked once it has ended or is stopped.
+    package var isReached: Bool {
+        let text = log.text
+        return text.contains("(INJECTED)") || text.contains("killed by SIGKILL") || text.contains(Self.stopped)
+    }
+
+    private static let stopped = "stopped by SIGSTOP"
+
+    /// Waits for the fault `stop`; false: it ended and did not reach it.
+    package func waitUntilStopped() throws -> Bool {
+        // strace itself lives on, and its log with it.
+        try log.waitForText(Self.stopped, "+++ exited", "+++ killed")
+        return log.text.contains(Self.stopped)
+    }
+
+    /// Lets go on what was stopped.
+    package func resume() { process.signal(SIGCONT, toGroup: true) }
+
+    /// Its status and everything that it printed, once it has ended; nothing of strace's own.
+    package func finish() throws -> (status: Int32, text: String) {
+        let answer = try process.finish()
+        process.reap()
+        writer = nil
+        try log.waitForEnd()
+        return answer
+    }
+}
