@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -35,6 +36,7 @@ int clinux_statx(int directory, const char *path, clinux_status *status) {
     status->links = s.stx_nlink;
     status->deviceMajor = s.stx_dev_major;
     status->deviceMinor = s.stx_dev_minor;
+    status->node = makedev(s.stx_rdev_major, s.stx_rdev_minor);
     return 0;
 }
 
@@ -59,6 +61,12 @@ int clinux_allocate(int descriptor, int64_t size) { return fallocate(descriptor,
 int clinux_free_range(int descriptor, int64_t start, int64_t length) {
     return fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, start, length);
 }
+
+int clinux_clone(int to, int from) { return ioctl(to, FICLONE, from); }
+
+long clinux_copy_range(int from, int to, size_t length) { return copy_file_range(from, NULL, to, NULL, length, 0); }
+
+int clinux_sync_filesystem(int descriptor) { return syncfs(descriptor); }
 
 int clinux_memory_file(void) { return memfd_create("input", MFD_CLOEXEC); }
 

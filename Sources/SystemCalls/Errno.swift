@@ -28,6 +28,7 @@ package struct Errno: Error, Equatable, Hashable, Sendable, CustomStringConverti
     package static let invalid = Errno(EINVAL)
     package static let notSupported = Errno(ENOTSUP)
     package static let noAttribute = Errno(ENODATA)
+    package static let notEmpty = Errno(ENOTEMPTY)
 
     package var description: String {
         guard let text = unsafe strerror(code) else { return "error \(code)" }

@@ -131,6 +131,9 @@ package struct FileDescriptor: ~Copyable, Sendable {
     /// Content, and what is needed to read it, to the disk. System calls: fdatasync(2)
     package func synchronizeData() throws(Errno) { _ = try retryingOnInterrupt { fdatasync(number) } }
 
+    /// Everything on its file system to the disk: for what cannot be opened. System calls: syncfs(2)
+    package func synchronizeFileSystem() throws(Errno) { _ = try check { clinux_sync_filesystem(number) } }
+
     /// System calls: fchmod(2)
     package func setMode(_ mode: UInt32) throws(Errno) { _ = try check { fchmod(number, mode) } }
 

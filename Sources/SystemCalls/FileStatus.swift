@@ -13,6 +13,8 @@ package struct FileStatus: Equatable, Sendable {
     package var group: UInt32
     package var links: UInt32
     package var device: UInt64
+    /// Which device a device file stands for.
+    package var node: UInt64
 
     init(_ raw: clinux_status) {
         inode = raw.inode
@@ -25,6 +27,7 @@ package struct FileStatus: Equatable, Sendable {
         group = raw.group
         links = raw.links
         device = UInt64(raw.deviceMajor) << 32 | UInt64(raw.deviceMinor)
+        node = raw.node
     }
 
     package var permissions: UInt32 { mode & 0o7777 }

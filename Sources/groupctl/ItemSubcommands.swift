@@ -48,7 +48,7 @@ struct CommandFailure: Error {
     var status: ExitStatus
 }
 
-private func durability(_ run: borrowing CommandRun) -> Durability {
+func durability(_ run: borrowing CommandRun) -> Durability {
     run.arguments.flag("relaxed") ? .relaxed : .durable
 }
 

@@ -5,11 +5,11 @@ import ContainerCommands
 enum GroupControl {
     static let specification = CommandSpecification(
         name: "groupctl",
-        summary: "Makes, reads, writes and shows group containers: folders that an app and its widgets share.",
+        summary: "Makes, reads, changes and shows group containers: folders that an app and its widgets share.",
         usage: ["groupctl [options] SUBCOMMAND GROUP …"],
         options: CommonOptions.specifications(
             timeout: "How long to wait for a lease: 2, 0.5 (seconds) or 250ms; 30 s unless told; 0 is one try."),
-        subcommands: [create, path, list, read, write, update, changes, refresh, status],
+        subcommands: [create, path, list, read, write, update, mkdir, remove, move, copy, changes, refresh, status],
         examples: [
             HelpEntry("groupctl create group.com.example.todo", "Makes a container for this user."),
             HelpEntry(
@@ -80,6 +80,41 @@ enum GroupControl {
             "Runs COMMAND with an item's content on its standard input, and replaces it by what COMMAND prints; all under one exclusive lease. An absent item is empty. If COMMAND fails, nothing is written and its status is passed on.",
         usage: ["groupctl update GROUP PATH [--relaxed] -- COMMAND [ARG…]"], options: [relaxed, exitCode],
         positionals: [group, item], trailingCommand: .required)
+
+    private static let noReplace = OptionSpecification.flag(
+        "no-replace", letter: "n", help: "End with status 4 if something stands at TO, rather than replace it.")
+    private static let from = PositionalSpecification("FROM", help: "An item, relative to the container's root.")
+    private static let to = PositionalSpecification(
+        "TO", help: "Its new path: not the folder to put it into. Folders on the way are made.")
+
+    private static let mkdir = CommandSpecification(
+        name: "mkdir", summary: "Makes a folder, and those on the way; does nothing where there is one.",
+        usage: ["groupctl mkdir GROUP PATH [--relaxed]"],
+        options: [relaxed, .flag("exit-code", help: "Exit with 3 when the folder was there already.")],
+        positionals: [group, item])
+
+    private static let remove = CommandSpecification(
+        name: "remove",
+        summary:
+            "Removes an item, of a symbolic link the link; a folder that has something in it with -r only, and then all of it at once.",
+        usage: ["groupctl remove GROUP PATH [-r] [--relaxed]"],
+        options: [.flag("recursive", letter: "r", help: "A folder goes with everything in it."), relaxed],
+        positionals: [group, item])
+
+    private static let move = CommandSpecification(
+        name: "move",
+        summary:
+            "Moves an item, a folder with everything in it, at once. What stands at TO is replaced, if it is a file or an empty folder.",
+        usage: ["groupctl move GROUP FROM TO [-n] [--relaxed]"], options: [noReplace, relaxed],
+        positionals: [group, from, to])
+
+    private static let copy = CommandSpecification(
+        name: "copy",
+        summary:
+            "Copies a file with its mode and owner, without copying the bytes where the file system can. A file at TO is replaced atomically.",
+        usage: ["groupctl copy GROUP FROM TO [-n] [--relaxed]"],
+        options: [noReplace, relaxed, .flag("exit-code", help: "Exit with 3 when TO was the same already.")],
+        positionals: [group, from, to])
 
     private static let changes = CommandSpecification(
         name: "changes", summary: "Prints what happened since a place, and ends.",

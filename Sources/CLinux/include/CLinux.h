@@ -16,6 +16,7 @@ typedef struct {
     uint64_t inode, size, mountID;
     int64_t modified, changed;  // nanoseconds since 1970
     uint32_t mode, owner, group, links, deviceMajor, deviceMinor;
+    uint64_t node;  // which device a device file stands for
 } clinux_status;
 
 int clinux_openat2(int directory, const char *path, int flags, uint32_t mode, uint64_t resolve);
@@ -26,6 +27,9 @@ long clinux_filesystem_type(int descriptor);
 int clinux_set_nocow(int descriptor);
 int clinux_allocate(int descriptor, int64_t size);
 int clinux_free_range(int descriptor, int64_t start, int64_t length);
+int clinux_clone(int to, int from);
+long clinux_copy_range(int from, int to, size_t length);
+int clinux_sync_filesystem(int descriptor);
 int clinux_memory_file(void);
 int clinux_pipe(int32_t ends[2]);
 

@@ -13,8 +13,13 @@ extension Member {
 
     /// The entry itself; nil where nothing stands.
     func status(of location: ItemLocation) throws(Errno) -> FileStatus? {
+        try status(of: location.bytes, in: folder.root)
+    }
+
+    /// The same, from another folder on.
+    func status(of path: [UInt8], in folder: borrowing FileDescriptor) throws(Errno) -> FileStatus? {
         do throws(Errno) {
-            return try FileDescriptor.open(location.bytes, in: folder.root, [.placeOnly, .notFollowing]).status()
+            return try FileDescriptor.open(path, in: folder, [.placeOnly, .notFollowing]).status()
         } catch {
             if error == .noSuchEntry || error == .notAFolder { return nil }
             throw error
@@ -47,9 +52,15 @@ extension Member {
     func readFile(_ location: ItemLocation, operation: String = "read") throws(CoordinationError) -> (
         content: [UInt8], status: FileStatus
     ) {
-        let label = printable(location.bytes)
+        try readFile(location.bytes, in: folder.root, label: printable(location.bytes), operation: operation)
+    }
+
+    /// The same, from another folder on.
+    func readFile(
+        _ path: [UInt8], in folder: borrowing FileDescriptor, label: String, operation: String = "read"
+    ) throws(CoordinationError) -> (content: [UInt8], status: FileStatus) {
         let file = try translating(label, operation) { () throws(Errno) in
-            try FileDescriptor.open(location.bytes, in: folder.root, [.reading, .notFollowing, .nonBlocking])
+            try FileDescriptor.open(path, in: folder, [.reading, .notFollowing, .nonBlocking])
         }
         let status = try translating(label, operation) { () throws(Errno) in try file.status() }
         if !status.isRegularFile {

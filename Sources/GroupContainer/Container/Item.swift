@@ -10,6 +10,10 @@ public struct Item: Hashable, Sendable {
     public var size: UInt64
     /// Nanoseconds since 1970.
     public var modified: Int64
+
+    init(path: ItemPath, _ state: ItemState) {
+        (self.path, type, size, modified) = (path, state.type, state.size, state.modified)
+    }
 }
 
 extension Container {
@@ -27,8 +31,7 @@ extension Container {
                 guard let status = try open.statusIfPresent(of: name) else { continue }
                 let state = ItemState(status, contentHash: nil)
                 let path = location.map { $0.bytes + [UInt8(ascii: "/")] + name } ?? name
-                items.append(
-                    Item(path: ItemPath(bytes: path), type: state.type, size: state.size, modified: state.modified))
+                items.append(Item(path: ItemPath(bytes: path), state))
             }
             return items.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
         }

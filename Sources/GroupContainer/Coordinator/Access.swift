@@ -1,131 +1,140 @@
 import SystemCalls
 
 /// Granted access to the items of a request, for the time of its closure. Every call blocks while the disk works.
+///
+/// Errors of all calls: `invalidArgument` for an item that the request did not ask for in that way, and once the
+/// closure has ended.
 public final class Access {
-    /// Nil once its closure has ended: whoever kept the object has nothing.
+    /// Nil once it was given back: at the closure's end, or before it, where all there is are snapshots.
     private var granted: Lease?
-    private let member: Member
+    private var isOver = false
+    let member: Member
+    let durability: Durability
+    private let intents: [AccessIntent]
     private let locations: [ItemPath: ItemLocation]
     private let purpose: String
-    private let durability: Durability
     /// The end of the last record that must be on the disk before the request returns.
     private(set) var durableThrough: LogPosition?
     private(set) var hasChanged = false
+    private(set) var snapshots: [Snapshot] = []
+    /// Trees in staging that were removed, to be deleted when nobody waits for the lease any more.
+    private var leftovers: [[UInt8]] = []
 
-    init(_ lease: Lease, _ resolution: AccessRequest.Resolution, purpose: String, _ durability: Durability) {
-        (granted, member, self.purpose, self.durability) = (lease, lease.member, purpose, durability)
+    init(
+        _ lease: Lease, _ resolution: AccessRequest.Resolution, _ intents: [AccessIntent], purpose: String,
+        _ durability: Durability
+    ) {
+        (granted, member, self.intents) = (lease, lease.member, intents)
+        (self.purpose, self.durability) = (purpose, durability)
         locations = resolution.locations
     }
 
-    /// Gives the lease back.
-    func end() { granted = nil }
+    /// Makes the snapshots that were asked for, then runs the closure. With nothing but snapshots to read, the lease is
+    /// given back in between.
+    func run<Answer>(_ body: (Access) throws -> Answer) throws -> Answer {
+        for intent in intents where intent.wantsSnapshot && !snapshots.contains(where: { $0.path == intent.path }) {
+            guard let location = locations[intent.path] else { continue }
+            snapshots.append(try Snapshot(of: intent.path, at: location, by: member))
+        }
+        if !snapshots.isEmpty && intents.allSatisfy({ $0.wantsSnapshot || !$0.needsLease }) {
+            granted?.end()
+            granted = nil
+        }
+        return try body(self)
+    }
 
-    private func location(_ path: ItemPath, for mode: LeaseMode, _ operation: String) throws(CoordinationError)
-        -> ItemLocation
+    /// Gives the lease back: whoever kept the object has nothing.
+    func end() {
+        isOver = true
+        granted?.end()
+        granted = nil
+    }
+
+    /// Deletes what it leaves in staging. Not under the lease: a large tree takes a while.
+    func sweep() {
+        for name in leftovers { try? member.folder.staging.removeTree(name) }
+        for snapshot in snapshots { snapshot.remove(by: member) }
+        (leftovers, snapshots) = ([], [])
+    }
+
+    // MARK: What was granted
+
+    func covers(_ location: ItemLocation, for mode: LeaseMode) -> Bool {
+        granted?.covers(location, for: mode) ?? false
+    }
+
+    func notGranted(_ path: ItemPath, _ operation: String, advice: String? = nil) -> CoordinationError {
+        CoordinationError(
+            .invalidArgument, item: path.description, operation: operation,
+            cause: isOver ? "its access has ended" : "the request did not ask for it in this mode",
+            advice: advice ?? "name it in coordinate(_:), and use the access within its closure")
+    }
+
+    /// Where an item's content is: links were followed when the request was made.
+    func location(_ path: ItemPath, for mode: LeaseMode, _ operation: String) throws(CoordinationError) -> ItemLocation
     {
         let asked = try path.location(for: operation)
         let location = locations[path] ?? asked
-        guard let granted, granted.covers(location, for: mode) else {
-            throw CoordinationError(
-                .invalidArgument, item: path.description, operation: operation,
-                cause: granted == nil ? "its access has ended" : "the request did not ask for it in this mode",
-                advice: "name it in coordinate(_:), and use the access within its closure")
-        }
+        if isOver || !covers(location, for: mode) { throw notGranted(path, operation) }
         return location
     }
 
-    /// An item's content. Errors: `notFound`, `wrongType`, `inputOutput`. System calls: openat2, read
-    public func readBytes(_ path: ItemPath) throws(CoordinationError) -> [UInt8] {
-        try member.readFile(location(path, for: .reading, "read")).content
+    /// The same, where no lease is needed: it is enough to have named it.
+    func namedLocation(_ path: ItemPath, _ operation: String) throws(CoordinationError) -> ItemLocation {
+        let asked = try path.location(for: operation)
+        let location = locations[path] ?? asked
+        if isOver || (locations[path] == nil && !covers(location, for: .reading)) { throw notGranted(path, operation) }
+        return location
     }
 
-    /// The same, or nil where nothing stands.
-    public func readBytesIfPresent(_ path: ItemPath) throws(CoordinationError) -> [UInt8]? {
-        do {
-            return try readBytes(path)
-        } catch {
-            if error.code == .notFound { return nil }
-            throw error
+    /// The entry itself, also where it is a link, and what it is. A folder goes with everything below it, so that must
+    /// have been granted, too.
+    func entry(_ path: ItemPath, _ operation: String) throws(CoordinationError) -> (ItemLocation, FileStatus) {
+        let location = try path.location(for: operation)
+        if isOver || !covers(location, for: .writing) { throw notGranted(path, operation) }
+        guard let status = try status(of: location, operation) else {
+            throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: operation)
         }
+        if status.isFolder && !covers(location, for: .structural) {
+            throw notGranted(
+                path, operation, advice: "ask for the folder with everything in it: .forDeleting or .forMoving")
+        }
+        return (location, status)
     }
 
-    /// Replaces an item's content atomically; folders on the way are made. It is durable, if the request is, when
-    /// `coordinate` returns.
-    ///
-    /// Of the file that it replaces are kept: mode, owner, group, extended attributes and access control list. What the
-    /// system does not permit this user is left out: giving a file to another owner, a group that is not one's own,
-    /// `trusted.*` and `security.*`, and the `user.*` of a file that it may not read. Without the owner setuid goes,
-    /// without the group setgid, and the group that it has instead may do what others may. Signatures of the old content
-    /// (`security.ima`, `security.evm`), flags of chattr(1) and dates are not kept. Another hard link keeps the old file.
-    ///
-    /// A new file or folder gets what it would get if it were made in its folder: a default access control list, or else
-    /// what the umask leaves (where a Unix group shares the container: 0660, 2770), and in a setgid folder the group. A
-    /// `mode` is the file's, whatever was there.
-    ///
-    /// Errors: `wrongType`, `noSpace`, `notPermitted`, `inputOutput`: nothing was changed; `notDurable`: it is visible.
-    public func write(bytes content: [UInt8], to path: ItemPath, mode: UInt32? = nil) throws(CoordinationError)
-        -> WriteOutcome
-    {
-        let location = try location(path, for: .writing, "write")
-        let label = path.description
-        var keepsContent = false
-        let old = try translating(label, "write") { () throws(Errno) in try member.status(of: location) }
-        if let old {
-            guard old.isRegularFile else {
-                throw CoordinationError(
-                    .wrongType, item: label, operation: "write",
-                    cause: old.isFolder ? "it is a folder" : "it is not a regular file")
-            }
-            if old.size == UInt64(content.count) {
-                keepsContent = try member.isReadable(location, as: content)
-            }
-            if keepsContent && (mode == nil || mode == old.permissions) {
-                if durability == .durable { try confirm(location) }
-                return .unchanged
-            }
-        }
-        try makeMissingFolders(of: location)
-        let position = try change { (change) throws(CoordinationError) in
-            try change.write(
-                content, to: location, replacing: old, mode: mode,
-                as: old == nil ? .created : keepsContent ? .touched : .modified)
-        }
-        return .written(position.sequence)
+    func status(of location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
+        try translating(printable(location.bytes), operation) { () throws(Errno) in try member.status(of: location) }
     }
 
-    /// The same content may have come by a relaxed write, or by one whose writer died: what is acknowledged as durable
-    /// is on the disk.
-    private func confirm(_ location: ItemLocation) throws(CoordinationError) {
-        try translating(printable(location.bytes), "write") { () throws(Errno) in
+    /// Where a path can be read in a snapshot, and nil where it is not in one.
+    func snapshotPlace(of path: ItemPath) -> [UInt8]? {
+        if isOver { return nil }
+        for snapshot in snapshots { if let place = snapshot.place(of: path) { return place } }
+        return nil
+    }
+
+    // MARK: What is changed
+
+    /// Makes one change, and has it confirmed at the end.
+    func change(
+        _ make: (StagedChange) throws(CoordinationError) -> LogPosition
+    ) throws(CoordinationError) -> UInt64 {
+        hasChanged = true
+        let position = try make(StagedChange(by: member, purpose: purpose, durability) { self.leftovers.append($0) })
+        if durability == .durable { durableThrough = position }
+        return position.sequence
+    }
+
+    /// What stands there already may have come by a relaxed change, or by one whose maker died: what is acknowledged as
+    /// durable is on the disk.
+    func confirm(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
+        if durability != .durable { return }
+        try translating(printable(location.bytes), operation) { () throws(Errno) in
             try FileDescriptor.open(
                 location.bytes, in: member.folder.root, [.reading, .notFollowing, .nonBlocking]
             ).synchronize()
             try member.openFolder(location.parent).synchronize()
         }
         durableThrough = try member.journal.log.end()
-    }
-
-    private func makeMissingFolders(of location: ItemLocation) throws(CoordinationError) {
-        for folder in location.ancestors {
-            let status = try translating(printable(folder.bytes), "make folder") { () throws(Errno) in
-                try member.status(of: folder)
-            }
-            if status != nil { continue }
-            guard let granted, granted.covers(folder, for: .writing) else {
-                throw CoordinationError(
-                    .conflict, item: printable(location.bytes), operation: "write",
-                    cause: "its folder '\(printable(folder.bytes))' was removed meanwhile", advice: "try again")
-            }
-            _ = try change { (change) throws(CoordinationError) in try change.makeFolder(at: folder) }
-        }
-    }
-
-    private func change(
-        _ make: (StagedChange) throws(CoordinationError) -> LogPosition
-    ) throws(CoordinationError) -> LogPosition {
-        hasChanged = true
-        let position = try make(StagedChange(by: member, purpose: purpose, durability))
-        if durability == .durable { durableThrough = position }
-        return position
     }
 }

@@ -64,11 +64,26 @@ public struct AccessIntent: Hashable, Sendable {
         return false
     }
 
+    /// A private copy is to be read.
+    var wantsSnapshot: Bool {
+        if case .reading(let options) = kind {
+            return options.contains(.forUploading) && !options.contains(.immediatelyAvailableMetadataOnly)
+        }
+        return false
+    }
+
+    /// False where what the folder says of the item is enough.
+    var needsLease: Bool { mode(concernsFolder: false) != nil }
+
     /// Nil where no lease is needed. With a folder in the request, the place that it moves to is granted with
     /// everything below, too: it comes to be there.
     func mode(concernsFolder: Bool) -> LeaseMode? {
         switch kind {
-        case .reading(let options): options.contains(.immediatelyAvailableMetadataOnly) ? nil : .reading
+        case .reading(let options):
+            // A folder's snapshot has everything in it as it is at one moment. Leases that share a whole folder there
+            // are none.
+            wantsSnapshot && concernsFolder
+                ? .structural : options.contains(.immediatelyAvailableMetadataOnly) ? nil : .reading
         case .writing: isStructural && concernsFolder ? .structural : .writing
         }
     }

@@ -23,8 +23,10 @@ struct AccessRequest: Sendable {
         }
         var resolution = Resolution()
         var concernsFolder = false
-        for intent in intents where intent.isStructural {
-            if try status(of: intent.path.location(for: operation))?.isFolder == true { concernsFolder = true }
+        for intent in intents where intent.isStructural || intent.wantsSnapshot {
+            let named = try intent.path.location(for: operation)
+            let location = intent.isStructural ? named : try member.resolve(named, operation: operation)
+            if try status(of: location)?.isFolder == true { concernsFolder = true }
         }
         for intent in intents {
             let named = try intent.path.location(for: operation)

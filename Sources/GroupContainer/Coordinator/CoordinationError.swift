@@ -19,13 +19,16 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
         public static let notPermitted = Code(rawValue: "notPermitted")
         /// Something else stands where the item should: a folder, a socket, a file in place of a folder.
         public static let wrongType = Code(rawValue: "wrongType")
+        /// A folder has something in it, and nobody said that this goes, too.
+        public static let notEmpty = Code(rawValue: "notEmpty")
         /// The lease was not granted before the deadline; `holders` says who has it.
         public static let leaseTimedOut = Code(rawValue: "leaseTimedOut")
         /// Granting it would never come to pass: whoever asks holds it already, or holds what its holder waits for.
         public static let deadlock = Code(rawValue: "deadlock")
         /// The task was cancelled.
         public static let cancelled = Code(rawValue: "cancelled")
-        /// The item changed in between, or moved twice while its lease was awaited.
+        /// The item changed in between, or moved twice while its lease was awaited, or something stands where nothing
+        /// should.
         public static let conflict = Code(rawValue: "conflict")
         /// A file below `.group` is not what this library writes.
         public static let damaged = Code(rawValue: "damaged")

@@ -59,8 +59,9 @@ public struct Coordinator: Sendable {
             lease.end()
             return nil
         }
-        let access = Access(lease, resolution, purpose: purpose, durability)
-        let answer = Result { try LeaseFrame.within(lease) { try body(access) } }
+        let access = Access(lease, resolution, request.intents, purpose: purpose, durability)
+        defer { access.sweep() }
+        let answer = Result { try LeaseFrame.within(lease) { try access.run(body) } }
         access.end()
         lease.end()
         if access.hasChanged { member.roster.wake(Roster.journalWord) }

@@ -12,6 +12,8 @@ extension CoordinationError {
             case .crossesDevices, .tooManyLinks:
                 (.outsideContainer, "a symbolic link or a mount point stands in its way")
             case .notAFolder, .isAFolder: (.wrongType, nil)
+            case .exists: (.conflict, "something stands there already; say that it may be replaced")
+            case .notEmpty: (.notEmpty, "say that it goes with everything in it, or remove that first")
             case .nameTooLong: (.invalidArgument, nil)
             case .tooManyFiles: (.limitReached, "raise the limit of open files: ulimit -n")
             default: (.inputOutput, nil)

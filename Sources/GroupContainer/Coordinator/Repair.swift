@@ -1,9 +1,10 @@
 import SystemCalls
 
-/// Finishing what dead members left half done: a rename without its record.
+/// Finishing what dead members left half done: a change without its record.
 ///
-/// It happened exactly if the inode that was to move stands at its destination. Then the record is completed and
-/// appended, unless the journal has it already; otherwise the staged file goes. The right to repair a slot is the lock
+/// Where the inode that was to move stands says whether it happened (`OperationRecord.hasHappened`). If so, the record
+/// is completed and appended, unless the journal has it already. What is in staging then goes: what was to come, or
+/// what was removed. The right to repair a slot is the lock
 /// on its repair byte; the life byte stays free meanwhile, so nobody takes the dead member for a living one and goes on
 /// too early.
 extension Member {
@@ -40,9 +41,11 @@ extension Member {
                 for change in rest { roster.leaveUnfinished(change.entry) }
                 throw error
             }
-            try? folder.staging.unlink(StagedChange.name(of: change.operation) + StagedChange.noteSuffix)
             roster.clearPending(change.entry)
             rest.removeLast()
+            let staged = StagedChange.name(of: change.operation)
+            try? folder.staging.unlink(staged + StagedChange.noteSuffix)
+            try? folder.staging.removeTree(staged)
         }
     }
 
@@ -89,32 +92,38 @@ extension Member {
             }
         }
         guard let content, let operation = OperationRecord(decoding: content) else { return }
-        guard let location = try? ItemLocation(operation.change.path) else { return }
-        let label = printable(location.bytes)
-        let found = try translating(label, "repair") { () throws(Errno) -> FileStatus? in
-            do throws(Errno) {
-                return try openFolder(location.parent).statusIfPresent(of: location.name)
-            } catch {
-                // Where its folder is gone, or not ours to enter, there is nothing that a record could be completed
-                // with.
-                if [.noSuchEntry, .notAFolder, .tooManyLinks, .accessDenied].contains(error) { return nil }
-                throw error
-            }
-        }
-        let isStaged = (try? folder.staging.statusIfPresent(of: staged)) != nil
-        guard let found, found.inode == operation.inode, !isStaged else { return }
+        let place = try standing(at: operation.change.path)
+        let origin = try operation.change.from.flatMap { (path) throws(CoordinationError) in try standing(at: path) }
+        let inStaging = try? folder.staging.statusIfPresent(of: staged)
+        guard
+            operation.hasHappened(
+                staged: inStaging?.inode, place: place.map { ItemState($0, contentHash: nil) }, origin: origin?.inode)
+        else { return }
         let start = LogPosition(
             file: operation.journalFile, offset: Int(clamping: operation.journalOffset), sequence: 0, checksum: 0)
         if try journal.contains(operation: change.operation, from: start) { return }
         var record = operation.change
-        record.state = ItemState(found, contentHash: operation.change.state?.contentHash)
+        if operation.way != .intoStaging {
+            record.state = place.map { ItemState($0, contentHash: operation.change.state?.contentHash) }
+        }
         _ = try journal.append(record)
     }
 
-    /// Removes files in staging; those that are left behind cost only room.
+    /// Where its folder is gone, or not ours to enter, there is nothing that a record could be completed with.
+    private func standing(at path: [UInt8]) throws(CoordinationError) -> FileStatus? {
+        guard let location = try? ItemLocation(path) else { return nil }
+        do throws(Errno) {
+            return try openFolder(location.parent).statusIfPresent(of: location.name)
+        } catch {
+            if [.noSuchEntry, .notAFolder, .tooManyLinks, .accessDenied].contains(error) { return nil }
+            throw CoordinationError(error, item: printable(path), operation: "repair")
+        }
+    }
+
+    /// Removes files and trees in staging; those that are left behind cost only room.
     func sweepStaging(where isOrphan: ([UInt8]) -> Bool) {
         for name in (try? folder.staging.entryNames()) ?? [] where isOrphan(name) {
-            do { try folder.staging.unlink(name) } catch { try? folder.staging.unlink(name, folder: true) }
+            try? folder.staging.removeTree(name)
         }
     }
 

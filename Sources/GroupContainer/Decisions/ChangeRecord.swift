@@ -18,6 +18,8 @@ struct ChangeRecord: Equatable, Sendable {
     var from: [UInt8]?
     /// As it stood right after; nil once it is gone.
     var state: ItemState?
+    /// For `removed`: it was a folder, and went with everything below it, which has no records of its own.
+    var wasFolder = false
     /// Names the operation, so that a repairer finds out whether it is recorded already. Zeros: none.
     var operation: [UInt8]
     var processIdentifier: Int32
@@ -36,7 +38,8 @@ struct ChangeRecord: Equatable, Sendable {
     func encoded() -> [UInt8] {
         var writer = ByteWriter()
         writer.write(kind.rawValue)
-        writer.write(UInt8((isCoordinated ? 1 : 0) | (from != nil ? 2 : 0) | (state != nil ? 4 : 0)))
+        let flags = [(isCoordinated, 1), (from != nil, 2), (state != nil, 4), (wasFolder, 8)] as [(Bool, UInt8)]
+        writer.write(flags.reduce(0) { $1.0 ? $0 | $1.1 : $0 })
         writer.write(UInt16(0))
         writer.write(processIdentifier)
         writer.write(time)
@@ -56,6 +59,7 @@ struct ChangeRecord: Equatable, Sendable {
             self.kind = kind
             let flags: UInt8 = try reader.number()
             isCoordinated = flags & 1 != 0
+            wasFolder = flags & 8 != 0
             _ = try reader.number(UInt16.self)
             processIdentifier = try reader.number()
             time = try reader.number()

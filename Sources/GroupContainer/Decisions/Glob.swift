@@ -42,6 +42,32 @@ struct Glob: Equatable, Sendable {
         }
     }
 
+    /// Whether it might match something below a folder, whatever is in there.
+    func couldMatchBelow(_ folder: [UInt8]) -> Bool {
+        // Where in the pattern one may stand after each component, all at once.
+        var places = standing(at: [0])
+        for name in folder.split(separator: UInt8(ascii: "/")) {
+            var next = Set<Int>()
+            for place in places where place < segments.count {
+                switch segments[place] {
+                case .anyFolders: next.insert(place)
+                case .component(let component): if Self.match(component[...], name) { next.insert(place + 1) }
+                }
+            }
+            places = standing(at: next)
+        }
+        return places.contains { $0 < segments.count }
+    }
+
+    /// Two stars may also stand for no component at all.
+    private func standing(at places: Set<Int>) -> Set<Int> {
+        var all = places
+        for place in segments.indices where all.contains(place) && segments[place] == .anyFolders {
+            all.insert(place + 1)
+        }
+        return all
+    }
+
     private static func match(_ pattern: ArraySlice<UInt8>, _ name: ArraySlice<UInt8>) -> Bool {
         var (pattern, name) = (pattern, name)
         var retry: (pattern: ArraySlice<UInt8>, name: ArraySlice<UInt8>)?

@@ -33,6 +33,16 @@ struct ItemState: Equatable, Sendable {
         return type == .folder || (size, modified, changed) == (other.size, other.modified, other.changed)
     }
 
+    /// With the content's hash of an earlier state, where none was taken and the content is still that.
+    func knowing(_ earlier: ItemState?) -> ItemState {
+        guard contentHash == nil, let earlier,
+            (type, inode, size, modified) == (earlier.type, earlier.inode, earlier.size, earlier.modified)
+        else { return self }
+        var state = self
+        state.contentHash = earlier.contentHash
+        return state
+    }
+
     func encode(into writer: inout ByteWriter) {
         writer.write(type.rawValue)
         writer.write(UInt8(contentHash == nil ? 0 : 1))

@@ -1,18 +1,42 @@
-/// What a member writes into staging before it renames, so that whoever comes after its death can finish: which inode
-/// moves where, and where in the journal to look for the record. See `Repair`.
+/// What a member writes into staging before a change, so that whoever comes after its death can finish: which inode
+/// moves from where to where, and where in the journal to look for the record. See `Repair`.
 struct OperationRecord: Equatable, Sendable {
-    /// The file or folder that moves.
+    /// Between which places the inode moves. `path` and `from` are the record's.
+    enum Way: UInt8, Sendable {
+        /// From staging to `path`: what was made.
+        case intoPlace = 1
+        /// From `path` into staging: what is removed.
+        case intoStaging = 2
+        /// From `from` to `path`.
+        case fromPlaceToPlace = 3
+        /// It stays at `path`; the mode that the record says is set.
+        case inPlace = 4
+    }
+
+    var way: Way
     var inode: UInt64
     /// The journal's end before the change.
     var journalFile: UInt64
     var journalOffset: UInt64
     var change: ChangeRecord
 
-    private static let magic = Array("GROUPOP1".utf8)
+    /// Whether the change happened, from what stands in staging, at `path` and at `from` now; nil where nothing does. A
+    /// rename is atomic: the inode stands at exactly one end of its way.
+    func hasHappened(staged: UInt64?, place: ItemState?, origin: UInt64?) -> Bool {
+        switch way {
+        case .intoPlace: place?.inode == inode && staged == nil
+        case .intoStaging: staged == inode
+        case .fromPlaceToPlace: place?.inode == inode && origin != inode
+        case .inPlace: place?.inode == inode && place?.mode == change.state?.mode
+        }
+    }
+
+    private static let magic = Array("GROUPOP2".utf8)
 
     func encoded() -> [UInt8] {
         var writer = ByteWriter()
         writer.write(raw: Self.magic)
+        writer.write(UInt64(way.rawValue))
         writer.write(inode)
         writer.write(journalFile)
         writer.write(journalOffset)
@@ -29,14 +53,16 @@ struct OperationRecord: Equatable, Sendable {
             return nil
         }
         var reader = ByteReader(Array(body))
-        guard (try? reader.raw(8)) == Self.magic, let inode = try? reader.number(UInt64.self),
+        guard (try? reader.raw(8)) == Self.magic, let number = try? reader.number(UInt64.self),
+            let way = UInt8(exactly: number).flatMap(Way.init), let inode = try? reader.number(UInt64.self),
             let file = try? reader.number(UInt64.self), let offset = try? reader.number(UInt64.self),
             let rest = try? reader.raw(reader.remaining), let change = try? ChangeRecord(decoding: rest)
         else { return nil }
-        (self.inode, journalFile, journalOffset, self.change) = (inode, file, offset, change)
+        (self.way, self.inode, journalFile, journalOffset, self.change) = (way, inode, file, offset, change)
     }
 
-    init(inode: UInt64, journalFile: UInt64, journalOffset: UInt64, change: ChangeRecord) {
-        (self.inode, self.journalFile, self.journalOffset, self.change) = (inode, journalFile, journalOffset, change)
+    init(way: Way, inode: UInt64, journalFile: UInt64, journalOffset: UInt64, change: ChangeRecord) {
+        (self.way, self.inode, self.change) = (way, inode, change)
+        (self.journalFile, self.journalOffset) = (journalFile, journalOffset)
     }
 }

@@ -19,7 +19,8 @@ struct TreePicture: Equatable, Sendable {
         guard let location = try? ItemLocation(record.path) else { return }
         switch record.kind {
         case .created, .modified, .touched:
-            if let state = record.state { set(location, state) }
+            let known = record.kind == .touched ? items[location] : nil
+            if let state = record.state { set(location, state.knowing(known)) }
         case .removed:
             for inner in below(location) { set(inner, nil) }
             set(location, nil)
@@ -34,7 +35,7 @@ struct TreePicture: Equatable, Sendable {
                     set(place, state)
                 }
             }
-            let state = record.state ?? items[from]
+            let state = record.state?.knowing(items[from]) ?? items[from]
             set(from, nil)
             set(location, state)
         case .term: break

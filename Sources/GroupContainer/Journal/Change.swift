@@ -56,6 +56,8 @@ public struct Change: Hashable, Sendable {
 
     /// The item's version: the sequence of its last record.
     public var generation: UInt64 { sequence }
+    /// A folder was moved or removed with everything in it, which has no changes of its own.
+    var takesFolder = false
     /// Made under a lease.
     public var isCoordinated: Bool { by != nil }
 
@@ -73,6 +75,7 @@ public struct Change: Hashable, Sendable {
         self.cursor = cursor
         path = ItemPath(bytes: record.path)
         type = record.state?.type
+        takesFolder = record.wasFolder || (record.kind == .moved && type == .folder)
         size = record.state?.size
         if record.isCoordinated {
             by = Author(processIdentifier: record.processIdentifier, purpose: printable(record.purpose))

@@ -44,10 +44,11 @@ struct ChangeReader: Sendable {
 
     private func matches(_ change: Change) -> Bool {
         if patterns.isEmpty { return true }
+        var places = [change.path.bytes]
+        if case .moved(let from) = change.kind { places.append(from.bytes) }
         return patterns.contains { pattern in
-            if pattern.matches(change.path.bytes) { return true }
-            if case .moved(let from) = change.kind { return pattern.matches(from.bytes) }
-            return false
+            // What was in a folder that went has no records of its own.
+            places.contains { pattern.matches($0) || (change.takesFolder && pattern.couldMatchBelow($0)) }
         }
     }
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite
 struct `A repairer's note` {
     private static let samples = `A record's bytes`.changes.map {
-        OperationRecord(inode: .max, journalFile: 3, journalOffset: 4_096, change: $0)
+        OperationRecord(way: .intoPlace, inode: .max, journalFile: 3, journalOffset: 4_096, change: $0)
     }
 
     @Test(arguments: samples)

@@ -1,0 +1,199 @@
+import SystemCalls
+
+/// What can be done to an item. Each is atomic, recorded once, and durable, if the request is, when `coordinate`
+/// returns. Errors of all: `noSpace`, `notPermitted`, `inputOutput`: nothing was changed; `notDurable`: it is visible.
+extension Access {
+    /// Replaces an item's content atomically; folders on the way are made.
+    ///
+    /// Of the file that it replaces are kept: mode, owner, group, extended attributes and access control list. What the
+    /// system does not permit this user is left out: giving a file to another owner, a group that is not one's own,
+    /// `trusted.*` and `security.*`, and the `user.*` of a file that it may not read. Without the owner setuid goes,
+    /// without the group setgid, and the group that it has instead may do what others may. Signatures of the old content
+    /// (`security.ima`, `security.evm`), flags of chattr(1) and dates are not kept. Another hard link keeps the old file.
+    ///
+    /// A new file or folder gets what it would get if it were made in its folder: a default access control list, or else
+    /// what the umask leaves (where a Unix group shares the container: 0660, 2770), and in a setgid folder the group. A
+    /// `mode` is the file's, whatever was there.
+    ///
+    /// Errors: `wrongType`, and those of all.
+    public func write(bytes content: [UInt8], to path: ItemPath, mode: UInt32? = nil) throws(CoordinationError)
+        -> WriteOutcome
+    {
+        let location = try location(path, for: .writing, "write")
+        var keepsContent = false
+        let old = try status(of: location, "write")
+        if let old {
+            if !old.isRegularFile { throw notAFile(old, path, "write") }
+            if old.size == UInt64(content.count) {
+                keepsContent = try member.isReadable(location, as: content)
+            }
+            if keepsContent && (mode == nil || mode == old.permissions) {
+                try confirm(location, "write")
+                return .unchanged
+            }
+        }
+        try makeMissingFolders(of: location, "write")
+        return .written(
+            try change { (change) throws(CoordinationError) in
+                try change.write(
+                    content, to: location, replacing: old, mode: mode,
+                    as: old == nil ? .created : keepsContent ? .touched : .modified)
+            })
+    }
+
+    /// Removes an item; of a link, the link. A folder that has something in it only with `recursively`: then it goes
+    /// with everything, at once, as one change. Returns its generation.
+    /// Errors: `notFound`, `notEmpty`, and those of all. System calls: renameat2; then unlinkat, outside of the lease
+    @discardableResult
+    public func remove(_ path: ItemPath, recursively: Bool = false) throws(CoordinationError) -> UInt64 {
+        let (location, status) = try entry(path, "remove")
+        if status.isFolder && !recursively {
+            let isEmpty = try translating(path.description, "remove") { () throws(Errno) in
+                try member.openFolder(location).entryNames().isEmpty
+            }
+            if !isEmpty { throw CoordinationError(Errno.notEmpty, item: path.description, operation: "remove") }
+        }
+        return try change { (change) throws(CoordinationError) in
+            try change.remove(location, status, recursively: recursively)
+        }
+    }
+
+    /// Moves an item, a folder with everything in it, at once, as one change; of a link, the link. Folders on the way
+    /// are made. With `replacing`, a file or an empty folder at the destination goes in the same moment. Returns the
+    /// generation.
+    /// Errors: `notFound`; `conflict` where something is in the way; `notEmpty` where a folder with something in it is;
+    /// `invalidArgument`: into itself; `wrongType`; and those of all. System calls: renameat2
+    @discardableResult
+    public func move(
+        _ path: ItemPath, to destination: ItemPath, replacing: Bool = false
+    ) throws(CoordinationError) -> UInt64 {
+        let (origin, status) = try entry(path, "move")
+        let location = try destination.location(for: "move")
+        if location == origin || location.isBelow(origin) {
+            throw CoordinationError(
+                .invalidArgument, item: path.description, operation: "move", cause: "it cannot be moved into itself")
+        }
+        if !covers(location, for: status.isFolder ? .structural : .writing) {
+            throw notGranted(destination, "move", advice: "ask for its destination, too: .forReplacing")
+        }
+        let old = try self.status(of: location, "move")
+        if let old, replacing, !old.isFolder, (old.inode, old.device) == (status.inode, status.device) {
+            // Two names of one file. The kernel would leave both; the move takes this one away.
+            return try change { (change) throws(CoordinationError) in
+                try change.remove(origin, status, recursively: false)
+            }
+        }
+        try makeMissingFolders(of: location, "move")
+        return try change { (change) throws(CoordinationError) in
+            try change.move(origin, status, to: location, replacing: replacing)
+        }
+    }
+
+    /// Makes a copy of a file, with its mode and owner, as far as the system lets this user; shared on the disk where
+    /// the file system can. Folders on the way are made. With `replacing`, a file at the destination is replaced
+    /// atomically; one that is the same already is left alone.
+    /// Errors: `notFound`; `conflict` where something is in the way; `wrongType` for what is no file; and those of all.
+    /// System calls: ioctl(FICLONE) or copy_file_range; renameat2
+    @discardableResult
+    public func copy(
+        _ path: ItemPath, to destination: ItemPath, replacing: Bool = false
+    ) throws(CoordinationError) -> WriteOutcome {
+        let source = try location(path, for: .reading, "copy")
+        let location = try location(destination, for: .writing, "copy")
+        guard let status = try status(of: source, "copy") else {
+            throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: "copy")
+        }
+        if !status.isRegularFile { throw notAFile(status, path, "copy") }
+        if source == location {
+            throw CoordinationError(
+                .invalidArgument, item: path.description, operation: "copy", cause: "it cannot be copied onto itself")
+        }
+        let old = try self.status(of: location, "copy")
+        if let old {
+            if !replacing { throw CoordinationError(Errno.exists, item: destination.description, operation: "copy") }
+            if !old.isRegularFile { throw notAFile(old, destination, "copy") }
+            if try isSame(source, status, location, old) {
+                try confirm(location, "copy")
+                return .unchanged
+            }
+        }
+        try makeMissingFolders(of: location, "copy")
+        return .written(
+            try change { (change) throws(CoordinationError) in
+                try change.copy(source, to: location, replacing: old)
+            })
+    }
+
+    /// Makes a folder, and those on the way; unchanged where one stands. Errors: `wrongType`, and those of all.
+    /// System calls: mkdirat, renameat2
+    @discardableResult
+    public func makeFolder(_ path: ItemPath) throws(CoordinationError) -> WriteOutcome {
+        let location = try location(path, for: .writing, "make folder")
+        if let old = try status(of: location, "make folder") {
+            if !old.isFolder {
+                throw CoordinationError(
+                    .wrongType, item: path.description, operation: "make folder", cause: "something else stands there")
+            }
+            try confirm(location, "make folder")
+            return .unchanged
+        }
+        try makeMissingFolders(of: location, "make folder")
+        return .written(
+            try change { (change) throws(CoordinationError) in try change.makeFolder(at: location) })
+    }
+
+    /// Sets an item's permissions, 0 to 07777; unchanged where it has them.
+    /// Errors: `notFound`, `invalidArgument`, `wrongType` for a link that leads nowhere, and those of all.
+    /// System calls: fchmodat2
+    @discardableResult
+    public func setMode(_ mode: UInt32, of path: ItemPath) throws(CoordinationError) -> WriteOutcome {
+        let operation = "set the mode of"
+        if mode > 0o7777 {
+            throw CoordinationError(
+                .invalidArgument, item: path.description, operation: operation, cause: "a mode is at most 07777, octal")
+        }
+        let location = try location(path, for: .writing, operation)
+        guard let status = try status(of: location, operation) else {
+            throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: operation)
+        }
+        if status.isLink {
+            throw CoordinationError(
+                .wrongType, item: path.description, operation: operation, cause: "a link has no mode of its own")
+        }
+        if status.permissions == mode {
+            if status.isRegularFile || status.isFolder { try confirm(location, operation) }
+            return .unchanged
+        }
+        return .written(
+            try change { (change) throws(CoordinationError) in try change.setMode(mode, of: location, status) })
+    }
+
+    private func notAFile(_ status: FileStatus, _ path: ItemPath, _ operation: String) -> CoordinationError {
+        CoordinationError(
+            .wrongType, item: path.description, operation: operation,
+            cause: status.isFolder ? "it is a folder" : "it is not a regular file")
+    }
+
+    private func isSame(
+        _ source: ItemLocation, _ status: FileStatus, _ location: ItemLocation, _ old: FileStatus
+    ) throws(CoordinationError) -> Bool {
+        if (status.size, status.permissions) != (old.size, old.permissions) { return false }
+        return try translating(printable(location.bytes), "copy") { () throws(Errno) in
+            let access: FileDescriptor.Access = [.reading, .notFollowing, .nonBlocking]
+            let other = try FileDescriptor.open(location.bytes, in: member.folder.root, access)
+            return try FileDescriptor.open(source.bytes, in: member.folder.root, access).hasSameContent(as: other)
+        }
+    }
+
+    private func makeMissingFolders(of location: ItemLocation, _ operation: String) throws(CoordinationError) {
+        for folder in location.ancestors {
+            if try status(of: folder, "make folder") != nil { continue }
+            guard covers(folder, for: .writing) else {
+                throw CoordinationError(
+                    .conflict, item: printable(location.bytes), operation: operation,
+                    cause: "its folder '\(printable(folder.bytes))' was removed meanwhile", advice: "try again")
+            }
+            _ = try change { (change) throws(CoordinationError) in try change.makeFolder(at: folder) }
+        }
+    }
+}

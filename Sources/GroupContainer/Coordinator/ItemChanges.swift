@@ -1,0 +1,119 @@
+/// What each change of one call asks for: the same on both views.
+private enum Intents {
+    static func remove(_ path: ItemPath) -> [AccessIntent] { [.writing(path, .forDeleting)] }
+    static func move(_ path: ItemPath, _ destination: ItemPath) -> [AccessIntent] {
+        [.writing(path, .forMoving), .writing(destination, .forReplacing)]
+    }
+    static func copy(_ path: ItemPath, _ destination: ItemPath) -> [AccessIntent] {
+        [.reading(path), .writing(destination, .forReplacing)]
+    }
+    static func setMode(_ path: ItemPath) -> [AccessIntent] { [.writing(path, .contentIndependentMetadataOnly)] }
+}
+
+extension BlockingCoordinator {
+    /// Removes an item, under an exclusive lease on it and everything in it. See `Access.remove`.
+    @discardableResult
+    public func remove(
+        _ path: ItemPath, recursively: Bool = false, _ durability: Durability = .durable,
+        timeout: Duration? = .seconds(30)
+    ) throws -> UInt64 {
+        try coordinate(Intents.remove(path), operation: "remove", durability, timeout) {
+            try $0.remove(path, recursively: recursively)
+        }
+    }
+
+    /// Moves an item, under exclusive leases on both ends. See `Access.move`.
+    @discardableResult
+    public func move(
+        _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, _ durability: Durability = .durable,
+        timeout: Duration? = .seconds(30)
+    ) throws -> UInt64 {
+        try coordinate(Intents.move(path, destination), operation: "move", durability, timeout) {
+            try $0.move(path, to: destination, replacing: replacing)
+        }
+    }
+
+    /// Copies a file, under a shared lease on it and an exclusive one on the destination. See `Access.copy`.
+    @discardableResult
+    public func copy(
+        _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, _ durability: Durability = .durable,
+        timeout: Duration? = .seconds(30)
+    ) throws -> WriteOutcome {
+        try coordinate(Intents.copy(path, destination), operation: "copy", durability, timeout) {
+            try $0.copy(path, to: destination, replacing: replacing)
+        }
+    }
+
+    /// Makes a folder, and those on the way. See `Access.makeFolder`.
+    @discardableResult
+    public func makeFolder(
+        _ path: ItemPath, _ durability: Durability = .durable, timeout: Duration? = .seconds(30)
+    ) throws -> WriteOutcome {
+        try coordinate([.writing(path)], operation: "make folder", durability, timeout) { try $0.makeFolder(path) }
+    }
+
+    /// Sets an item's permissions. See `Access.setMode`.
+    @discardableResult
+    public func setMode(
+        _ mode: UInt32, of path: ItemPath, _ durability: Durability = .durable, timeout: Duration? = .seconds(30)
+    ) throws -> WriteOutcome {
+        try coordinate(Intents.setMode(path), operation: "set the mode of", durability, timeout) {
+            try $0.setMode(mode, of: path)
+        }
+    }
+}
+
+extension Coordinator {
+    /// Removes an item, under an exclusive lease on it and everything in it. See `Access.remove`.
+    @discardableResult
+    public func remove(
+        _ path: ItemPath, recursively: Bool = false, _ durability: Durability = .durable,
+        timeout: Duration? = .seconds(30)
+    ) async throws -> UInt64 {
+        try await coordinate(Intents.remove(path), operation: "remove", durability, timeout) {
+            try $0.remove(path, recursively: recursively)
+        }
+    }
+
+    /// Moves an item, under exclusive leases on both ends. See `Access.move`.
+    @discardableResult
+    public func move(
+        _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, _ durability: Durability = .durable,
+        timeout: Duration? = .seconds(30)
+    ) async throws -> UInt64 {
+        try await coordinate(Intents.move(path, destination), operation: "move", durability, timeout) {
+            try $0.move(path, to: destination, replacing: replacing)
+        }
+    }
+
+    /// Copies a file, under a shared lease on it and an exclusive one on the destination. See `Access.copy`.
+    @discardableResult
+    public func copy(
+        _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, _ durability: Durability = .durable,
+        timeout: Duration? = .seconds(30)
+    ) async throws -> WriteOutcome {
+        try await coordinate(Intents.copy(path, destination), operation: "copy", durability, timeout) {
+            try $0.copy(path, to: destination, replacing: replacing)
+        }
+    }
+
+    /// Makes a folder, and those on the way. See `Access.makeFolder`.
+    @discardableResult
+    public func makeFolder(
+        _ path: ItemPath, _ durability: Durability = .durable, timeout: Duration? = .seconds(30)
+    ) async throws -> WriteOutcome {
+        try await coordinate([.writing(path)], operation: "make folder", durability, timeout) {
+            try $0.makeFolder(path)
+        }
+    }
+
+    /// Sets an item's permissions. See `Access.setMode`.
+    @discardableResult
+    public func setMode(
+        _ mode: UInt32, of path: ItemPath, _ durability: Durability = .durable, timeout: Duration? = .seconds(30)
+    ) async throws -> WriteOutcome {
+        try await coordinate(Intents.setMode(path), operation: "set the mode of", durability, timeout) {
+            try $0.setMode(mode, of: path)
+        }
+    }
+}

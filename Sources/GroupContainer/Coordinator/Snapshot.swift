@@ -1,0 +1,47 @@
+import SystemCalls
+
+/// A private copy of an item in staging, made under the lease for somebody who takes long to read it. It is swept as
+/// everything in staging is if its process dies.
+struct Snapshot: Sendable {
+    let path: ItemPath
+    private let name: [UInt8]
+
+    /// Where nothing stands, there is nothing in staging either. Errors: `wrongType` for what is no file or folder.
+    init(of path: ItemPath, at location: ItemLocation, by member: Member) throws(CoordinationError) {
+        self.path = path
+        let name = StagedChange.name(of: member.roster.makeOperation())
+        self.name = name
+        let label = path.description
+        let status = try translating(label, "read") { () throws(Errno) in try member.status(of: location) }
+        guard let status else { return }
+        if !status.isRegularFile && !status.isFolder {
+            throw CoordinationError(.wrongType, item: label, operation: "read", cause: "it is not a file or folder")
+        }
+        do throws(Errno) {
+            if status.isFolder {
+                try TreeCopy.make(
+                    name, in: member.folder.staging, of: try member.openFolder(location))
+            } else {
+                let original = try FileDescriptor.open(
+                    location.bytes, in: member.folder.root, [.reading, .notFollowing, .nonBlocking])
+                _ = try FileCopy.make(name, in: member.folder.staging, of: original, isDurable: false) {
+                    (copy) throws(Errno) in try FileCopy.keepOwnerAndMode(of: status, on: copy)
+                }
+            }
+        } catch {
+            remove(by: member)
+            throw CoordinationError(error, item: label, operation: "read")
+        }
+    }
+
+    /// In staging; nil for what is not part of it.
+    func place(of other: ItemPath) -> [UInt8]? {
+        if other == path { return name }
+        let below = path.bytes + [UInt8(ascii: "/")]
+        // A malformed rest would be answered by the kernel; nothing leads out of staging.
+        guard other.bytes.starts(with: below), (try? ItemLocation(other.bytes)) != nil else { return nil }
+        return name + other.bytes[path.bytes.count...]
+    }
+
+    func remove(by member: Member) { try? member.folder.staging.removeTree(name) }
+}

@@ -1,0 +1,76 @@
+import SystemCalls
+
+/// Changes whose content is built in staging and comes to its place by a rename.
+extension StagedChange {
+    /// Replaces or creates a file. `old` is what stands there now: its attributes are kept, unless `mode` says otherwise.
+    /// System calls: openat2, write, those of `StagedAttributes`, fsync, renameat2, fsync of the folder
+    func write(
+        _ content: [UInt8], to location: ItemLocation, replacing old: FileStatus?, mode: UInt32?,
+        as kind: ChangeRecord.Kind
+    ) throws(CoordinationError) -> LogPosition {
+        let status = try stage(location, "write") { () throws(Errno) in
+            let attributes = try StagedAttributes(ofFileAt: location, isNew: old == nil, in: member, mode: mode)
+            let file = try FileDescriptor.open(
+                name, in: staging, [.writing, .creating, .exclusively], mode: attributes.creationMode)
+            try file.writeAll(content)
+            try attributes.apply(to: file)
+            if durability == .durable { try file.synchronize() }
+            return try file.status()
+        }
+        return try commit(
+            Step(
+                kind: kind, way: .intoPlace, location: location, status: status, replacing: old != nil,
+                contentHash: member.contentHash(of: content), operation: "write"))
+    }
+
+    /// Makes a file with another one's content and attributes. `old` is what stands there now.
+    /// System calls: ioctl(FICLONE) or copy_file_range, else read and write; the rest as for `write`
+    func copy(
+        _ source: ItemLocation, to location: ItemLocation, replacing old: FileStatus?
+    ) throws(CoordinationError) -> LogPosition {
+        let status = try stage(location, "copy") { () throws(Errno) in
+            let attributes = try StagedAttributes(ofFileAt: source, isNew: false, in: member, mode: nil)
+            let original = try FileDescriptor.open(
+                source.bytes, in: member.folder.root, [.reading, .notFollowing, .nonBlocking])
+            return try FileCopy.make(name, in: staging, of: original, isDurable: durability == .durable) {
+                (file) throws(Errno) in try attributes.apply(to: file)
+            }
+        }
+        let hash = try translating(printable(location.bytes), "copy") { () throws(Errno) in
+            status.size > ItemState.largestHashed
+                ? nil : member.contentHash(of: try FileDescriptor.content(of: name, in: staging))
+        }
+        return try commit(
+            Step(
+                kind: old == nil ? .created : .modified, way: .intoPlace, location: location, status: status,
+                replacing: old != nil, contentHash: hash, operation: "copy"))
+    }
+
+    /// Makes a folder. The mode is that of `mkdir`, 0777 without the umask, or 2770 where a Unix group shares the
+    /// container; the default access control list of the folder around it comes first.
+    func makeFolder(at location: ItemLocation) throws(CoordinationError) -> LogPosition {
+        let status = try stage(location, "make folder") { () throws(Errno) in
+            let attributes = try StagedAttributes(ofNewFolderAt: location, in: member)
+            try staging.makeFolder(name, mode: attributes.creationMode)
+            let made = try FileDescriptor.open(name, in: staging, [.reading, .folder])
+            try attributes.apply(to: made)
+            if durability == .durable { try made.synchronize() }
+            return try made.status()
+        }
+        return try commit(
+            Step(kind: .created, way: .intoPlace, location: location, status: status, operation: "make folder"))
+    }
+
+    /// Nothing is left in staging where it fails.
+    private func stage(
+        _ location: ItemLocation, _ operation: String, _ build: () throws(Errno) -> FileStatus
+    ) throws(CoordinationError) -> FileStatus {
+        try member.journal.log.ensureRoom()
+        do throws(Errno) {
+            return try build()
+        } catch {
+            try? staging.removeTree(name)
+            throw CoordinationError(error, item: printable(location.bytes), operation: operation)
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import SystemCalls
+
+/// Changes of what stands in the container already.
+extension StagedChange {
+    /// Takes an item away, a folder with everything in it: one rename into staging, one record. It is deleted there
+    /// afterwards.
+    /// System calls: renameat2, fsync of the folder
+    func remove(
+        _ location: ItemLocation, _ status: FileStatus, recursively: Bool
+    ) throws(CoordinationError) -> LogPosition {
+        try member.journal.log.ensureRoom()
+        return try commit(
+            Step(
+                kind: .removed, way: .intoStaging, location: location, status: status, recursively: recursively,
+                operation: "remove"))
+    }
+
+    /// System calls: renameat2, fsync of both folders
+    func move(
+        _ origin: ItemLocation, _ status: FileStatus, to location: ItemLocation, replacing: Bool
+    ) throws(CoordinationError) -> LogPosition {
+        try member.journal.log.ensureRoom()
+        return try commit(
+            Step(
+                kind: .moved, way: .fromPlaceToPlace, location: location, origin: origin, status: status,
+                replacing: replacing, operation: "move"))
+    }
+
+    /// System calls: fchmodat2, fsync
+    func setMode(
+        _ mode: UInt32, of location: ItemLocation, _ status: FileStatus
+    ) throws(CoordinationError) -> LogPosition {
+        try member.journal.log.ensureRoom()
+        var status = status
+        status.mode = status.mode & ~0o7777 | mode
+        return try commit(
+            Step(kind: .touched, way: .inPlace, location: location, status: status, operation: "set the mode of"))
+    }
+}

@@ -1,0 +1,88 @@
+import Glibc
+
+extension FileDescriptor {
+    /// Removes an entry, whatever it is; a folder with everything in it, however deep, with two descriptors and without
+    /// following a link. What may not be listed or emptied is made so first, if it is this user's own. Goes on behind
+    /// what cannot be removed and throws the first reason. Absent: nothing to do. Only for a tree that nobody else
+    /// works in.
+    /// System calls: unlinkat(2), openat2(2), getdents(2), fchmodat(2)
+    package func removeTree(_ name: [UInt8]) throws(Errno) {
+        var failure: Errno?
+        if try removeUnlessFolder(name) { return }
+        try allowEmptying(name)
+        var current = try FileDescriptor.open(name, in: self, [.reading, .folder, .notFollowing])
+        // From the top to the present folder: what it is, and which of its entries are left.
+        var path = [try Level(name: name, of: current)]
+        while var level = path.popLast() {
+            if let entry = level.entries.popLast() {
+                path.append(level)
+                do throws(Errno) {
+                    if try current.removeUnlessFolder(entry) { continue }
+                    try current.allowEmptying(entry)
+                    let inner = try FileDescriptor.open(entry, in: current, [.reading, .folder, .notFollowing])
+                    path.append(try Level(name: entry, of: inner))
+                    current = inner
+                } catch {
+                    failure = failure ?? error
+                }
+                continue
+            }
+            do throws(Errno) {
+                guard let parent = path.last else {
+                    try unlink(level.name, folder: true)
+                    continue
+                }
+                let above = try FileDescriptor.open(
+                    [UInt8(ascii: "."), UInt8(ascii: ".")], in: current, [.reading, .folder], resolving: .free)
+                // Somebody moved it away while we were in it: what is around it now is none of our business.
+                if try above.status().inode != parent.inode { throw Errno.busy }
+                current = above
+                do throws(Errno) { try current.unlink(level.name, folder: true) } catch { failure = failure ?? error }
+            } catch {
+                throw failure ?? error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    private struct Level {
+        let name: [UInt8]
+        let inode: UInt64
+        var entries: [[UInt8]]
+
+        init(name: [UInt8], of folder: borrowing FileDescriptor) throws(Errno) {
+            self.name = name
+            inode = try folder.status().inode
+            entries = try folder.entryNames()
+        }
+    }
+
+    /// False: it is a folder that has something in it.
+    private func removeUnlessFolder(_ name: [UInt8]) throws(Errno) -> Bool {
+        do throws(Errno) {
+            try unlink(name)
+            return true
+        } catch {
+            if error == .noSuchEntry { return true }
+            if error != .isAFolder { throw error }
+        }
+        do throws(Errno) {
+            try unlink(name, folder: true)
+            return true
+        } catch {
+            if error == .notEmpty || error == .exists { return false }
+            throw error
+        }
+    }
+
+    private func allowEmptying(_ name: [UInt8]) throws(Errno) {
+        let status = try status(of: name)
+        if status.permissions & 0o700 != 0o700 { try? setMode(of: name, status.permissions | 0o700) }
+    }
+
+    /// Of an entry; never of what a link leads to. System calls: fchmodat(2)
+    package func setMode(of name: [UInt8], _ mode: UInt32) throws(Errno) {
+        let number = number
+        _ = try check { unsafe withCString(name) { unsafe fchmodat(number, $0, mode, AT_SYMLINK_NOFOLLOW) } }
+    }
+}

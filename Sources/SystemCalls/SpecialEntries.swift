@@ -1,0 +1,28 @@
+import Glibc
+
+/// Entries that are neither files nor folders, and the owner of any.
+extension FileDescriptor {
+    /// System calls: symlinkat(2)
+    package func makeLink(_ name: [UInt8], to target: [UInt8]) throws(Errno) {
+        let number = number
+        _ = try check {
+            unsafe withCString(target) { target in
+                unsafe withCString(name) { unsafe symlinkat(target, number, $0) }
+            }
+        }
+    }
+
+    /// A FIFO, a socket or a device like another one; the latter only as root. System calls: mknodat(2)
+    package func makeNode(_ name: [UInt8], like status: FileStatus) throws(Errno) {
+        let number = number
+        _ = try check { unsafe withCString(name) { unsafe mknodat(number, $0, status.mode, dev_t(status.node)) } }
+    }
+
+    /// Of the entry itself, also where it is a link. System calls: fchownat(2)
+    package func setOwner(of name: [UInt8], _ owner: UInt32, group: UInt32) throws(Errno) {
+        let number = number
+        _ = try check {
+            unsafe withCString(name) { unsafe fchownat(number, $0, owner, group, AT_SYMLINK_NOFOLLOW) }
+        }
+    }
+}

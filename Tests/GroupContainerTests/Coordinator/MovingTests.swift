@@ -1,0 +1,139 @@
+import SystemCalls
+import Testing
+
+@testable import GroupContainer
+
+@Suite(.timeLimit(.minutes(1)))
+struct `A coordinated move` {
+    @Test func `of a folder takes everything in it along, with one record that says from where`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [1], to: "a/b/file")
+        #expect(try tester.move("a", to: "new/place/c") == 6)
+        #expect(try tester.readBytes("new/place/c/b/file") == [1])
+        #expect(try sample.container.items().map(\.path) == ["new"])
+        var follower = try sample.container.recordedChanges(since: .start)
+        var last: Change?
+        while let change = try follower.next(timeout: .zero) { last = change }
+        #expect(last?.kind == .moved(from: "a") && last?.path == "new/place/c" && last?.type == .folder)
+        try sample.expectNothingLeft()
+    }
+
+    @Test func `replaces a file only where it is told to`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [1], to: "a")
+        _ = try tester.write(bytes: [2], to: "b")
+        let error = #expect(throws: CoordinationError.self) { try tester.move("a", to: "b") }
+        #expect(error?.code == .conflict && error?.item == "b" && error?.operation == "move")
+        #expect(try tester.readBytes("a") == [1] && tester.readBytes("b") == [2])
+        #expect(try tester.move("a", to: "b", replacing: true) == 3)
+        #expect(try tester.readBytes("b") == [1])
+        #expect(try sample.history() == ["created a", "created b", "moved b"])
+        try sample.expectNothingLeft()
+    }
+
+    @Test func `replaces a folder that is empty, and no other`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [1], to: "a/file")
+        try tester.makeFolder("empty")
+        _ = try tester.write(bytes: [2], to: "full/file")
+        #expect(code { try tester.move("a", to: "empty") } == .conflict)
+        #expect(code { try tester.move("a", to: "full", replacing: true) } == .notEmpty)
+        #expect(code { try tester.move("a", to: "full/file", replacing: true) } == .wrongType)
+        #expect(code { try tester.move("full/file", to: "empty", replacing: true) } == .wrongType)
+        try tester.move("a", to: "empty", replacing: true)
+        #expect(try tester.readBytes("empty/file") == [1])
+        try sample.expectNothingLeft()
+    }
+
+    @Test(arguments: ["a", "a/b", "a/b/c/d"] as [ItemPath])
+    func `into itself is refused`(destination: ItemPath) throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        try tester.makeFolder("a")
+        #expect(code { try tester.move("a", to: destination, replacing: true) } == .invalidArgument)
+        #expect(try sample.history() == ["created a"])
+    }
+
+    // case 24
+    @Test func `of a link moves the link, and replaces a link rather than follow it`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [1], to: "file")
+        try sample.temporary.run("ln", "-s", "/etc/hostname", "link")
+        try tester.move("link", to: "moved")
+        #expect(try sample.temporary.folder.linkTarget(of: Array("moved".utf8)) == Array("/etc/hostname".utf8))
+        try tester.move("file", to: "moved", replacing: true)
+        #expect(try sample.temporary.content(of: "moved") == "\u{1}")
+        try sample.temporary.run("ln", "-s", "..", "up")
+        #expect(code { try tester.move("moved", to: "up/out") } == .outsideContainer)
+        #expect(code { try tester.move("up/out", to: "in") } == .outsideContainer)
+    }
+
+    @Test func `onto another name of the same file takes the one away`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [1], to: "a")
+        try sample.temporary.run("ln", "a", "b")
+        #expect(code { try tester.move("a", to: "b") } == .conflict)
+        try tester.move("a", to: "b", replacing: true)
+        #expect(try sample.container.items().map(\.path) == ["b"])
+        #expect(try sample.history() == ["created a", "removed a"])
+    }
+
+    @Test func `concerns who follows something below either end`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [1], to: "a/todo.json")
+        let cursor = try sample.container.status().cursor
+        func seen(_ pattern: String) throws -> [String] {
+            var follower = try sample.container.recordedChanges(since: .cursor(cursor), matching: [pattern])
+            var names: [String] = []
+            while let change = try follower.next(timeout: .zero) { names.append("\(change.kind.name) \(change.path)") }
+            return names
+        }
+        try tester.move("a", to: "b")
+        try tester.remove("b", recursively: true)
+        #expect(try seen("a/todo.json") == ["moved b"])
+        #expect(try seen("b/*.json") == ["moved b", "removed b"])
+        #expect(try seen("**/x") == ["moved b", "removed b"])
+        #expect(try seen("c/todo.json") == [])
+        _ = try tester.write(bytes: [1], to: "b")
+        try tester.remove("b")
+        #expect(try seen("b/*.json") == ["moved b", "removed b"], "a file has nothing below it")
+    }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct `A mode that is set` {
+    @Test func `is a touch of its own, also of a folder and of what is no file`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [1], to: "file")
+        try tester.makeFolder("folder")
+        try sample.temporary.run("mkfifo", "fifo")
+        for path in ["file", "folder", "fifo"] as [ItemPath] {
+            #expect(try tester.setMode(0o750, of: path) != .unchanged)
+            #expect(try tester.setMode(0o750, of: path) == .unchanged)
+            #expect(try sample.temporary.status(of: path.description).permissions == 0o750)
+        }
+        #expect(try sample.history().suffix(3) == ["touched file", "touched folder", "touched fifo"])
+        #expect(try tester.setMode(0, of: "file") == .written(6))
+        #expect(code { try tester.setMode(0o10000, of: "file") } == .invalidArgument)
+        #expect(code { try tester.setMode(0o600, of: "missing") } == .notFound)
+        try sample.expectNothingLeft()
+    }
+
+    @Test func `is that of what a link leads to`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [1], to: "file", mode: 0o600)
+        try sample.temporary.run("ln", "-s", "file", "link")
+        try sample.temporary.run("ln", "-s", "nothing", "lost")
+        try tester.setMode(0o640, of: "link")
+        #expect(try sample.temporary.status(of: "file").permissions == 0o640)
+        #expect(code { try tester.setMode(0o640, of: "lost") } == .notFound)
+    }
+}

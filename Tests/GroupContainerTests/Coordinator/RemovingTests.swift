@@ -1,0 +1,130 @@
+import SystemCalls
+import Testing
+
+@testable import GroupContainer
+
+@Suite(.timeLimit(.minutes(1)))
+struct `A removal` {
+    @Test func `takes a file away, with one record, and leaves nothing in staging`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [1], to: "a/file")
+        #expect(try tester.remove("a/file") == 3)
+        #expect(code { try tester.readBytes("a/file") } == .notFound)
+        #expect(code { try tester.remove("a/file") } == .notFound)
+        #expect(try sample.history() == ["created a", "created a/file", "removed a/file"])
+        try sample.expectNothingLeft()
+    }
+
+    @Test func `of a folder with something in it is refused unless everything is meant to go`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [1], to: "a/b/file")
+        _ = try tester.write(bytes: [1], to: "a/other")
+        #expect(code { try tester.remove("a") } == .notEmpty)
+        #expect(code { try tester.remove("a/b") } == .notEmpty)
+        #expect(try tester.readBytes("a/b/file") == [1])
+        let before = try sample.history().count
+        try tester.remove("a", recursively: true)
+        #expect(try sample.container.items().isEmpty)
+        #expect(try sample.history()[before...] == ["removed a"], "one record for all of it")
+        try tester.makeFolder("empty")
+        try tester.remove("empty")
+        #expect(try sample.container.items().isEmpty)
+        try sample.expectNothingLeft()
+    }
+
+    // case 24
+    @Test func `of a link takes the link, never what it leads to`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [1], to: "folder/file")
+        try sample.temporary.run("ln", "-s", "folder", "link")
+        try sample.temporary.run("ln", "-s", "/etc/hostname", "out")
+        try sample.temporary.run("ln", "-s", "../..", "folder/up")
+        for link in ["link", "out"] as [ItemPath] { try tester.remove(link) }
+        #expect(try tester.readBytes("folder/file") == [1])
+        #expect(code { try tester.remove("folder/up/x") } == .outsideContainer)
+        try tester.remove("folder", recursively: true)
+        #expect(try sample.container.items().isEmpty)
+        try sample.expectNothingLeft()
+    }
+
+    @Test func `takes what is neither file nor folder`() throws {
+        let sample = try SampleContainer()
+        try sample.temporary.run("mkfifo", "fifo")
+        try sample.coordinator().blocking.move("fifo", to: "moved")
+        try sample.coordinator().blocking.remove("moved")
+        #expect(try sample.history() == ["moved moved", "removed moved"])
+        #expect(try sample.container.items().isEmpty)
+    }
+
+    // case 25
+    @Test(arguments: ["", "a//b", "..", "/etc/passwd", ".group", ".group/format", "a\0", "a/../../b"])
+    func `and every other change of what is no item's name is refused`(name: String) throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [1], to: "file")
+        let path = ItemPath(name)
+        let expected = code { try tester.readBytes(path) }
+        #expect(expected == .invalidArgument || expected == .outsideContainer)
+        #expect(code { try tester.remove(path, recursively: true) } == expected)
+        #expect(code { try tester.move(path, to: "new") } == expected)
+        #expect(code { try tester.move("file", to: path, replacing: true) } == expected)
+        #expect(code { try tester.copy(path, to: "new") } == expected)
+        #expect(code { try tester.copy("file", to: path, replacing: true) } == expected)
+        #expect(code { try tester.makeFolder(path) } == expected)
+        #expect(code { try tester.setMode(0o600, of: path) } == expected)
+        #expect(try sample.history() == ["created file"])
+    }
+
+    @Test func `needs a lease that says so`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [1], to: "folder/file")
+        #expect(code { try tester.coordinate(.writing("other")) { try $0.remove("folder/file") } } == .invalidArgument)
+        #expect(
+            code { try tester.coordinate(.reading("folder/file")) { try $0.remove("folder/file") } } == .invalidArgument
+        )
+        #expect(
+            code { try tester.coordinate(.writing("folder")) { try $0.remove("folder", recursively: true) } }
+                == .invalidArgument)
+        try tester.coordinate(.writing("folder", .forDeleting)) { access in
+            try access.remove("folder/file")
+            try access.remove("folder")
+        }
+        #expect(try sample.container.items().isEmpty)
+    }
+
+    @Test func `waits for whoever holds something in the folder`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [1], to: "folder/inner/file")
+        let reader = HeldLease(sample.coordinator("reader"), .reading("folder/inner/file"))
+        #expect(code { try tester.remove("folder", recursively: true, timeout: .zero) } == .leaseTimedOut)
+        try reader.end()
+        try tester.remove("folder", recursively: true, timeout: .zero)
+    }
+
+    @Test func `suspends as well as it blocks`() async throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator()
+        #expect(try await tester.makeFolder("a/b") == .written(2))
+        #expect(try await tester.makeFolder("a/b") == .unchanged)
+        try await tester.write(bytes: [1], to: "a/b/file")
+        #expect(try await tester.copy("a/b/file", to: "copy") == .written(4))
+        #expect(try await tester.move("a", to: "c") == 5)
+        #expect(try await tester.setMode(0o600, of: "copy", .relaxed) == .written(6))
+        #expect(try await tester.remove("c", recursively: true) == 7)
+        #expect(try sample.container.items().map(\.path) == ["copy"])
+    }
+}
+
+extension SampleContainer {
+    /// Nothing on its way, nothing to be repaired.
+    func expectNothingLeft(_ location: SourceLocation = #_sourceLocation) throws {
+        #expect(
+            try temporary.open(".group/staging", [.reading, .folder]).entryNames().isEmpty, sourceLocation: location)
+        #expect(container.member.roster.slotsWithPending().isEmpty, sourceLocation: location)
+    }
+}

@@ -1,0 +1,122 @@
+import SystemCalls
+import Testing
+
+@testable import GroupContainer
+
+@Suite(.timeLimit(.minutes(1)))
+struct `A snapshot for uploading` {
+    @Test func `stays as it was while the item is written, because the lease was given back`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        let other = sample.coordinator("other")
+        _ = try tester.write(bytes: [1], to: "file", mode: 0o640)
+        let place = try tester.coordinate(.reading("file", .forUploading)) { access in
+            // On a thread of its own: nested in this one it would be the same request.
+            #expect(
+                try Side { try other.blocking.write(bytes: [2, 3], to: "file", timeout: .zero) }.answer() == .written(2)
+            )
+            #expect(try access.readBytes("file") == [1])
+            #expect(try access.item("file")?.size == 1)
+            let place = try access.place(of: "file")
+            #expect(place.starts(with: Array("\(sample.temporary.path)/.group/staging/".utf8)))
+            #expect(try FileDescriptor.open(path: place, .reading).readAll() == [1])
+            #expect(code { try access.write(bytes: [9], to: "file") } == .invalidArgument)
+            return place
+        }
+        #expect(try tester.readBytes("file") == [2, 3])
+        #expect(throws: Errno.noSuchEntry) { _ = try FileDescriptor.open(path: place, .reading) }
+        try sample.expectNothingLeft()
+    }
+
+    @Test func `of a folder has everything in it`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [1], to: "folder/inner/file", mode: 0o604)
+        _ = try tester.write(bytes: [2], to: "folder/other")
+        try sample.temporary.run("ln", "-s", "/etc/hostname", "folder/link")
+        try sample.temporary.run("mkfifo", "folder/fifo")
+        try sample.temporary.run("chmod", "500", "folder/inner")
+        try tester.coordinate(.reading("folder", .forUploading)) { access in
+            _ = try Side { try sample.coordinator().blocking.remove("folder", recursively: true, timeout: .zero) }
+                .answer()
+            #expect(try access.readBytes("folder/inner/file") == [1])
+            #expect(try access.readBytes("folder/other") == [2])
+            #expect(try access.item("folder/inner")?.type == .folder)
+            #expect(try access.item("folder/fifo")?.type == .other)
+            #expect(try access.item("folder/link")?.type == .link)
+            #expect(try access.item("folder/missing") == nil)
+            #expect(code { try access.readBytes("folder/missing") } == .notFound)
+            #expect(code { try access.readBytes("folder/../../format") } != nil)
+            #expect(code { try access.readBytes("folder/link") } == .outsideContainer)
+            let place = try access.place(of: "folder/inner/file")
+            #expect(try FileDescriptor.open(path: place, .reading).status().permissions == 0o604)
+        }
+        try sample.expectNothingLeft()
+    }
+
+    @Test func `of nothing has nothing, and of what is no file is refused`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        try tester.coordinate(.reading("missing", .forUploading)) { access in
+            #expect(try access.readBytesIfPresent("missing") == nil)
+            #expect(code { try access.place(of: "missing") } == .notFound)
+        }
+        try sample.temporary.run("mkfifo", "fifo")
+        #expect(code { try tester.coordinate(.reading("fifo", .forUploading)) { _ in } } == .wrongType)
+        try sample.expectNothingLeft()
+    }
+
+    @Test func `beside something that is written keeps the lease until the end`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [1], to: "a")
+        try tester.coordinate(.reading("a", .forUploading), .writing("b")) { access in
+            #expect(try access.write(bytes: access.readBytes("a") + [2], to: "b") == .written(2))
+        }
+        #expect(try tester.readBytes("b") == [1, 2])
+    }
+
+    @Test func `of an item is not made for plain reading: its place is the item's own`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [1], to: "folder/a")
+        let expected = Array("\(sample.temporary.path)/folder/a".utf8)
+        #expect(try tester.coordinate(.reading("folder/a")) { try $0.place(of: "folder/a") } == expected)
+        #expect(try tester.coordinate(.writing("folder/a")) { try $0.place(of: "folder/a") } == expected)
+        #expect(code { try tester.coordinate(.writing("folder/a")) { try $0.place(of: "b") } } == .invalidArgument)
+    }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct `What the folder says of an item` {
+    @Test func `is told while somebody else holds it, but not its content`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [1, 2, 3], to: "file")
+        let holder = HeldLease(sample.coordinator("holder"), .writing("file"))
+        try tester.coordinate(
+            .reading("file", .immediatelyAvailableMetadataOnly), .reading("no", .immediatelyAvailableMetadataOnly),
+            timeout: .zero
+        ) { access in
+            let item = try access.item("file")
+            #expect(item?.size == 3 && item?.type == .file && item?.path == "file")
+            #expect(try access.item("no") == nil)
+            #expect(code { try access.item("other") } == .invalidArgument)
+            #expect(code { try access.readBytes("file") } == .invalidArgument)
+            #expect(code { try access.write(bytes: [], to: "file") } == .invalidArgument)
+        }
+        try holder.end()
+    }
+
+    @Test func `is not told once the closure has ended`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [1], to: "file")
+        var kept: Access?
+        try tester.coordinate(.reading("file", .forUploading)) { kept = $0 }
+        let access = try #require(kept)
+        #expect(code { try access.item("file") } == .invalidArgument)
+        #expect(code { try access.readBytes("file") } == .invalidArgument)
+        #expect(code { try access.remove("file") } == .invalidArgument)
+    }
+}
