@@ -1,4 +1,5 @@
 import SystemCalls
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(2)))
@@ -7,7 +8,7 @@ struct `The removal of a tree` {
 
     @Test func `takes everything and follows no link`() throws {
         let temporary = try TemporaryFolder()
-        let folder = temporary.folder
+        let folder = try temporary.folder.duplicate()
         try folder.makeFolder(name("outside"), mode: 0o700)
         let outside = try FileDescriptor.open(name("outside"), in: folder, [.reading, .folder])
         _ = try FileDescriptor.open(name("kept"), in: outside, [.writing, .creating], mode: 0o600)
