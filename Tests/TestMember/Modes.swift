@@ -49,6 +49,14 @@ func hold(_ path: String, _ item: ItemPath) throws {
     say("ended")
 }
 
+func upload(_ path: String, _ item: ItemPath) throws {
+    let coordinator = try Container(path: path).coordinator(purpose: "uploader").blocking
+    try coordinator.coordinate(.reading(item, .forUploading)) { _ in
+        say("uploading")
+        while readLine() != nil {}
+    }
+}
+
 /// With locks that belong to the process (fcntl's old ones) this would drop all of them.
 private func closeAnotherDescriptor(ofLockIn path: String) throws {
     _ = try FileDescriptor.open(path: Array("\(path)/.group/lock".utf8), .readingAndWriting)

@@ -9,6 +9,7 @@ let usage = """
            test-member write-durably CONTAINER PATH N
                                                   the same, durable; what fails is named instead
            test-member hold CONTAINER PATH        hold it for writing until the input ends; obey `close-lock`
+           test-member upload CONTAINER PATH      read a snapshot of it until the input ends
            test-member fork-hold CONTAINER PATH stays|ends
                                                   hold it, fork without exec; the child tries to write, then stays
                                                   until the input ends or ends at once
@@ -22,6 +23,7 @@ do {
     case ("write", 5): try write(to: words[2], ItemPath(words[3]), count: Int(words[4]) ?? 0)
     case ("write-durably", 5): try writeDurably(to: words[2], ItemPath(words[3]), count: Int(words[4]) ?? 0)
     case ("hold", 4): try hold(words[2], ItemPath(words[3]))
+    case ("upload", 4): try upload(words[2], ItemPath(words[3]))
     case ("fork-hold", 5): try forkAndHold(words[2], ItemPath(words[3]), childStays: words[4] == "stays")
     default:
         print(usage, terminator: "")

@@ -54,7 +54,7 @@ package struct StreamedTree {
         case "moved":
             let from = change.from ?? ""
             expect(items[from] != nil && from != path, "there is nothing to be moved", change)
-            expect(items[path] == nil, "something is there already", change)
+            expect(items[path] == nil || change.coordinated, "something is there already", change)
             if items[from]?.type == "folder" {
                 for child in children(from) {
                     items[path + child.dropFirst(from.count)] = items.removeValue(forKey: child)

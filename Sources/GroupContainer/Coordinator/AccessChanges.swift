@@ -103,7 +103,9 @@ extension Access {
         guard let status = try status(of: source, "copy") else {
             throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: "copy")
         }
-        if !status.isRegularFile { throw notAFile(status, path, "copy") }
+        if !status.isRegularFile {
+            throw notAFile(status, path, "copy", advice: status.isFolder ? "copy the files in it" : nil)
+        }
         if source == location {
             throw CoordinationError(
                 .invalidArgument, item: path.description, operation: "copy", cause: "it cannot be copied onto itself")
@@ -168,10 +170,12 @@ extension Access {
             try change { (change) throws(CoordinationError) in try change.setMode(mode, of: location, status) })
     }
 
-    private func notAFile(_ status: FileStatus, _ path: ItemPath, _ operation: String) -> CoordinationError {
+    private func notAFile(_ status: FileStatus, _ path: ItemPath, _ operation: String, advice: String? = nil)
+        -> CoordinationError
+    {
         CoordinationError(
             .wrongType, item: path.description, operation: operation,
-            cause: status.isFolder ? "it is a folder" : "it is not a regular file")
+            cause: status.isFolder ? "it is a folder" : "it is not a regular file", advice: advice)
     }
 
     private func isSame(

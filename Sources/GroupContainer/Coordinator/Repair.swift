@@ -4,9 +4,8 @@ import SystemCalls
 ///
 /// Where the inode that was to move stands says whether it happened (`OperationRecord.hasHappened`). If so, the record
 /// is completed and appended, unless the journal has it already. What is in staging then goes: what was to come, or
-/// what was removed. The right to repair a slot is the lock
-/// on its repair byte; the life byte stays free meanwhile, so nobody takes the dead member for a living one and goes on
-/// too early.
+/// what was removed. The right to repair a slot is the lock on its repair byte; the life byte stays free meanwhile, so
+/// nobody takes the dead member for a living one and goes on too early.
 extension Member {
     /// To be called with the lease granted and before the item is looked at. Sixteen loads where nothing is pending.
     func repairPending(touching plan: LeasePlan, until deadline: Deadline) throws(CoordinationError) {

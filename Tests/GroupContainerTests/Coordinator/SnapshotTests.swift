@@ -11,7 +11,7 @@ struct `A snapshot for uploading` {
         let tester = sample.coordinator().blocking
         let other = sample.coordinator("other")
         _ = try tester.write(bytes: [1], to: "file", mode: 0o640)
-        let place = try tester.coordinate(.reading("file", .forUploading)) { access in
+        let place = try tester.coordinate(.reading("file", .forUploading)) { access throws in
             // On a thread of its own: nested in this one it would be the same request.
             #expect(
                 try Side { try other.blocking.write(bytes: [2, 3], to: "file", timeout: .zero) }.answer() == .written(2)
@@ -37,7 +37,7 @@ struct `A snapshot for uploading` {
         try sample.temporary.run("ln", "-s", "/etc/hostname", "folder/link")
         try sample.temporary.run("mkfifo", "folder/fifo")
         try sample.temporary.run("chmod", "500", "folder/inner")
-        try tester.coordinate(.reading("folder", .forUploading)) { access in
+        try tester.coordinate(.reading("folder", .forUploading)) { access throws in
             _ = try Side { try sample.coordinator().blocking.remove("folder", recursively: true, timeout: .zero) }
                 .answer()
             #expect(try access.readBytes("folder/inner/file") == [1])
@@ -58,7 +58,7 @@ struct `A snapshot for uploading` {
     @Test func `of nothing has nothing, and of what is no file is refused`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
-        try tester.coordinate(.reading("missing", .forUploading)) { access in
+        try tester.coordinate(.reading("missing", .forUploading)) { access throws in
             #expect(try access.readBytesIfPresent("missing") == nil)
             #expect(code { try access.place(of: "missing") } == .notFound)
         }
@@ -71,7 +71,7 @@ struct `A snapshot for uploading` {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "a")
-        try tester.coordinate(.reading("a", .forUploading), .writing("b")) { access in
+        try tester.coordinate(.reading("a", .forUploading), .writing("b")) { access throws in
             #expect(try access.write(bytes: access.readBytes("a") + [2], to: "b") == .written(2))
         }
         #expect(try tester.readBytes("b") == [1, 2])
@@ -98,7 +98,7 @@ struct `What the folder says of an item` {
         try tester.coordinate(
             .reading("file", .immediatelyAvailableMetadataOnly), .reading("no", .immediatelyAvailableMetadataOnly),
             timeout: .zero
-        ) { access in
+        ) { access throws in
             let item = try access.item("file")
             #expect(item?.size == 3 && item?.type == .file && item?.path == "file")
             #expect(try access.item("no") == nil)

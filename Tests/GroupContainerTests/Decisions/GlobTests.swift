@@ -84,4 +84,16 @@ struct `A pattern` {
     func `comes to an end, however many stars it has`(pattern: String, path: String) {
         #expect(!Self.matches(pattern, path))
     }
+
+    @Test(
+        arguments: [
+            ("a/b", "a", true), ("a/b", "a/b", false), ("a/b", "b", false), ("a/b/c", "a", true), ("a", "a", false),
+            ("a", "b", false), ("*/b", "x", true), ("*", "a", false), ("*.d/*", "x.d", true), ("*.d/*", "x", false),
+            ("**", "a/b/c", true), ("a/**", "a", true), ("a/**", "a/b/c", true), ("a/**", "b", false),
+            ("**/x", "a/b", true), ("a/**/x", "a", true), ("a/**/x", "a/x", true), ("a/**/x", "b", false),
+            ("a/**/b/c", "a/b", true), ("a/*/c", "a/b/c", false), ("", "a", false),
+        ])
+    func `could match below a folder, or could not`(pattern: String, folder: String, expected: Bool) {
+        #expect(Glob(Array(pattern.utf8)).couldMatchBelow(Array(folder.utf8)) == expected)
+    }
 }

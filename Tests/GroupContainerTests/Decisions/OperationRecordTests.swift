@@ -6,7 +6,7 @@ import Testing
 @Suite
 struct `A repairer's note` {
     private static let samples = `A record's bytes`.changes.map {
-        OperationRecord(way: .intoPlace, inode: .max, journalFile: 3, journalOffset: 4_096, change: $0)
+        OperationRecord(way: .fromPlaceToPlace, inode: .max, journalFile: 3, journalOffset: 4_096, change: $0)
     }
 
     @Test(arguments: samples)
@@ -36,5 +36,44 @@ struct `A repairer's note` {
             let bytes = mutated(note.encoded(), using: &generator)
             if let found = OperationRecord(decoding: bytes) { #expect(found == note) }
         }
+    }
+
+    private static func note(_ way: OperationRecord.Way) -> OperationRecord {
+        var change = `A record's bytes`.change(.touched)
+        change.state?.mode = 0o640
+        return OperationRecord(way: way, inode: 7, journalFile: 1, journalOffset: 4_096, change: change)
+    }
+
+    private static func state(_ inode: UInt64?, mode: UInt32 = 0o600) -> ItemState? {
+        guard let inode else { return nil }
+        var state = `A record's bytes`.state
+        (state.inode, state.mode) = (inode, mode)
+        return state
+    }
+
+    /// What stands in staging, at the path, and where it came from; nil where nothing does.
+    @Test(
+        arguments: [
+            (OperationRecord.Way.intoPlace, 7, nil, nil, false), (.intoPlace, nil, 7, nil, true),
+            (.intoPlace, nil, 8, nil, false), (.intoPlace, nil, nil, nil, false), (.intoPlace, 7, 7, nil, false),
+            (.intoStaging, nil, 7, nil, false), (.intoStaging, 7, nil, nil, true), (.intoStaging, 7, 8, nil, true),
+            (.intoStaging, 8, nil, nil, false), (.intoStaging, nil, nil, nil, false),
+            (.fromPlaceToPlace, nil, nil, 7, false), (.fromPlaceToPlace, nil, 8, 7, false),
+            (.fromPlaceToPlace, nil, 7, nil, true), (.fromPlaceToPlace, nil, 7, 8, true),
+            (.fromPlaceToPlace, nil, 7, 7, false), (.fromPlaceToPlace, nil, nil, nil, false),
+        ] as [(OperationRecord.Way, UInt64?, UInt64?, UInt64?, Bool)])
+    func `says that it happened where the inode stands at the end of its way`(
+        way: OperationRecord.Way, staged: UInt64?, place: UInt64?, origin: UInt64?, expected: Bool
+    ) {
+        let found = Self.note(way).hasHappened(staged: staged, place: Self.state(place), origin: origin)
+        #expect(found == expected)
+    }
+
+    @Test func `says that a mode was set where the item has it`() {
+        let note = Self.note(.inPlace)
+        #expect(note.hasHappened(staged: nil, place: Self.state(7, mode: 0o640), origin: nil))
+        #expect(!note.hasHappened(staged: nil, place: Self.state(7, mode: 0o600), origin: nil))
+        #expect(!note.hasHappened(staged: nil, place: Self.state(8, mode: 0o640), origin: nil))
+        #expect(!note.hasHappened(staged: nil, place: nil, origin: nil))
     }
 }

@@ -19,8 +19,14 @@ struct `A record's bytes` {
 
     static let changes = [
         change(.created), change(.modified), change(.removed, state: nil), change(.moved, from: Array("old".utf8)),
-        change(.touched), change(.term, state: nil), change(.moved, from: []),
+        change(.touched), change(.term, state: nil), change(.moved, from: []), removedFolder,
     ]
+
+    private static var removedFolder: ChangeRecord {
+        var change = change(.removed, state: nil)
+        change.wasFolder = true
+        return change
+    }
 
     @Test(arguments: changes)
     func `come back as the change that was written`(change: ChangeRecord) throws {
@@ -84,6 +90,18 @@ struct `An item's state` {
         var other = `A record's bytes`.state
         other.contentHash = nil
         #expect(`A record's bytes`.state.looksLike(other))
+    }
+
+    @Test func `that moved keeps its content's hash, as long as the content is the same`() {
+        var moved = `A record's bytes`.state
+        (moved.contentHash, moved.changed) = (nil, 9)
+        #expect(moved.knowing(`A record's bytes`.state).contentHash == 77)
+        #expect(moved.knowing(nil).contentHash == nil)
+        for change in [{ $0.size -= 1 }, { $0.modified += 1 }, { $0.inode -= 1 }] as [(inout ItemState) -> Void] {
+            var other = moved
+            change(&other)
+            #expect(other.knowing(`A record's bytes`.state).contentHash == nil)
+        }
     }
 
     @Test func `does not look like one with another number`() {

@@ -1,0 +1,110 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.serialized)
+struct `groupctl mkdir, remove, move and copy` {
+    private func history(_ container: TemporaryContainer) async throws -> [String] {
+        try await container.done("changes", "--since", "start").lines
+    }
+
+    @Test func `do what they say, each as one change`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("mkdir", "a/b")
+        try await container.done("write", "a/b/file", input: "content")
+        try await container.done("copy", "a/b/file", "copy", "--relaxed")
+        try await container.done("move", "a", "c/d")
+        try await container.done("move", "copy", "c/d/b/file")
+        try await container.done("remove", "-r", "c", "--relaxed")
+        #expect(
+            try await history(container) == [
+                "created\ta", "created\ta/b", "created\ta/b/file", "created\tcopy", "created\tc", "moved\tc/d\ta",
+                "moved\tc/d/b/file\tcopy", "removed\tc",
+            ])
+        #expect(try await container.done("list").output.isEmpty)
+        #expect(try await container.shell("ls \"$1/.group/staging\"").output.isEmpty)
+    }
+
+    @Test func `say with json and verbose what they did`() async throws {
+        let container = try await TemporaryContainer()
+        let json = { (words: [String]) in try await container.start("groupctl", words + ["--json"]).finish().text }
+        let path = container.path
+        #expect(try await json(["mkdir", path, "a"]) == #"{"path":"a","outcome":"created","generation":1}"# + "\n")
+        #expect(
+            try await json(["mkdir", path, "a"]) == #"{"path":"a","outcome":"unchanged","generation":null}"# + "\n")
+        try await container.done("write", "f", input: "1")
+        #expect(
+            try await json(["copy", path, "f", "g"]) == #"{"path":"g","from":"f","outcome":"copied","generation":3}"#
+                + "\n")
+        #expect(
+            try await json(["move", path, "g", "h"]) == #"{"path":"h","from":"g","outcome":"moved","generation":4}"#
+                + "\n")
+        #expect(try await json(["remove", path, "h"]) == #"{"path":"h","outcome":"removed","generation":5}"# + "\n")
+        let verbose = try await container.done("move", "f", "g", "--verbose")
+        #expect(verbose.output.isEmpty && verbose.errors == "'g' was moved from 'f', at generation 6\n")
+        #expect(try await container.run("mkdir", "a", "--exit-code").status == 3)
+        try await container.done("copy", "g", "f")
+        #expect(try await container.run("copy", "g", "f", "--exit-code").status == 3)
+        #expect(try await container.run("copy", "g", "f").status == 0)
+    }
+
+    @Test func `refuse with a status that a script can tell apart`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a/file", input: "1")
+        try await container.done("write", "b", input: "2")
+        let before = try await history(container)
+        for (words, status, message) in [
+            (["remove", "a"], 1, "cannot remove 'a': Directory not empty"),
+            (["remove", "missing"], 66, "cannot remove 'missing': No such file"),
+            (["move", "missing", "x"], 66, "cannot move 'missing': No such file"),
+            (["move", "-n", "b", "a/file"], 4, "cannot move 'a/file': File exists"),
+            (["move", "b", "a"], 1, "cannot move"),
+            (["move", "a", "a/x"], 64, "cannot move 'a': it cannot be moved into itself"),
+            (["copy", "-n", "b", "a/file"], 4, "cannot copy 'a/file': File exists"),
+            (["copy", "a", "x"], 1, "cannot copy 'a': it is a folder"),
+            (["copy", "b", "b"], 64, "cannot copy 'b': it cannot be copied onto itself"),
+            (["mkdir", "b"], 1, "cannot make folder 'b': something else stands there"),
+            (["remove", ".group"], 77, "cannot remove '.group'"), (["remove", ".."], 77, "cannot remove '..'"),
+            (["move", "b", "../b"], 77, "cannot move '../b'"), (["copy", "b", "/b"], 77, "cannot copy '/b'"),
+            (["move", "b"], 64, "missing TO"),
+        ] as [([String], Int32, String)] {
+            let outcome = try await container.start("groupctl", [words[0], container.path] + words.dropFirst()).finish()
+            #expect(outcome.status == status && outcome.output.isEmpty, "\(words) \(outcome)")
+            #expect(outcome.errors.hasPrefix("groupctl: \(message)"), "\(words) \(outcome)")
+        }
+        let error = try JSONError(try await container.run("remove", "a", "--json"))
+        #expect(error.code == "notEmpty" && error.item == "a" && error.operation == "remove")
+        #expect(try await history(container) == before)
+    }
+
+    @Test func `wait for who holds an item at either end, and name him`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a/file", input: "1")
+        try await container.done("write", "b", input: "1")
+        let holder = try await LeaseHolder(of: "b", in: container, purpose: "somebody")
+        for words in [
+            ["remove", "b"], ["move", "b", "c"], ["move", "a", "b"], ["copy", "a/file", "b"], ["copy", "b", "c"],
+        ] {
+            let outcome = try await container.start(
+                "groupctl", [words[0], container.path, "--timeout", "0"] + words.dropFirst()
+            ).finish()
+            #expect(outcome.status == 75 && outcome.errors.contains("somebody"), "\(words) \(outcome)")
+        }
+        #expect(try await holder.release().status == 0)
+    }
+
+    @Test(.enabled(if: canPlayNobody, "needs root and setpriv(1)"))
+    func `remove a tree with folders that its owner may not enter`() async throws {
+        let container = try await TemporaryContainer(creating: false)
+        #expect(try await container.shell("chmod 711 \"${1%/*}\" && install -d -o nobody -g games \"$1\"").status == 0)
+        let groupctl = BuildFolder.resolve("groupctl")
+        let script = """
+            "$2" create "$1" && cd "$1" && mkdir -p a/b/c d && : >a/b/file && : >a/b/c/file && chmod 0 a/b/c && chmod 500 a/b a
+            "$2" remove "$1" -r a && ls .group/staging && chmod 0 d && "$2" remove -r "$1" d && ls
+            """
+        let outcome = try await container.start(
+            "setpriv", nobody(groups: "60") + ["sh", "-c", script, "sh", container.path, groupctl]
+        ).finish()
+        #expect(outcome.status == 0 && outcome.output.isEmpty, "\(outcome)")
+    }
+}

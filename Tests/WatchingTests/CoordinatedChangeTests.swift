@@ -1,0 +1,51 @@
+import TestSupport
+import Testing
+
+/// The steward sees the events of coordinated changes, too, and must not take them for foreign ones.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct `Of a coordinated change, the stream tells` {
+    /// What the stream says of commands of groupctl. Nothing of it is foreign.
+    private func told(_ watched: WatchedContainer, by lines: [String]...) async throws -> [String] {
+        for words in lines {
+            let outcome = try await watched.container.start(
+                "groupctl", [words[0], watched.container.path] + words.dropFirst()
+            ).finish()
+            if outcome.status != 0 { throw TemporaryContainer.Failed(description: "\(words): \(outcome)") }
+        }
+        let changes = try await watched.settle()
+        #expect(changes.allSatisfy { $0.coordinated && $0.by?.purpose == "groupctl" }, "\(changes.map(\.summary))")
+        return changes.map(\.summary)
+    }
+
+    private static let tree = "mkdir -p a/b/c other; printf 1 > a/file; printf 22 > a/b/c/x; printf 3 > other/file"
+
+    @Test func `one move of a folder with everything in it`() async throws {
+        let watched = try await WatchedContainer(Self.tree)
+        #expect(try await told(watched, by: ["move", "a", "other/a"]) == ["moved a to other/a"])
+        #expect(try await told(watched, by: ["move", "other/a", "z"]) == ["moved other/a to z"])
+        // It is watched where it is now, and known as it is now.
+        #expect(try await watched.told(by: "chmod 600 z/b/c/x") == ["touched z/b/c/x"])
+        #expect(try await watched.told(by: ": > z/b/new").withoutRepetitions == ["created z/b/new"])
+        #expect(try await watched.told(by: "mkdir a; : > a/x").filter { $0 == "created a/x" }.count == 1)
+    }
+
+    @Test func `one removal of a folder with everything in it`() async throws {
+        let watched = try await WatchedContainer(Self.tree)
+        #expect(try await told(watched, by: ["remove", "-r", "a"]) == ["removed a"])
+        let again = try await watched.told(by: "mkdir -p a/b; : > a/b/new")
+        #expect(again.withoutRepetitions == ["created a", "created a/b", "created a/b/new"])
+    }
+
+    @Test func `one change of each file`() async throws {
+        let watched = try await WatchedContainer(Self.tree)
+        #expect(try await told(watched, by: ["move", "a/file", "b"]) == ["moved a/file to b"])
+        #expect(try await told(watched, by: ["move", "b", "other/file"]) == ["moved b to other/file"])
+        #expect(try await told(watched, by: ["copy", "other/file", "c"]) == ["created c"])
+        #expect(try await told(watched, by: ["copy", "a/b/c/x", "c"]) == ["modified c"])
+        #expect(
+            try await told(watched, by: ["remove", "c"], ["mkdir", "d/e"]) == ["removed c", "created d", "created d/e"])
+        // Its content is known still: the same bytes again are a touch.
+        let again = try await watched.changes(inOneRoundBy: "printf 1 > other/file")
+        #expect(again.map(\.summary) == ["touched other/file"])
+    }
+}
