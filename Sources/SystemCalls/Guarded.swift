@@ -1,11 +1,11 @@
-import Glibc
+public import Glibc
 
 /// A value behind a mutex. (`Synchronization.Mutex` would do; ThreadSanitizer does not understand it.)
-@safe package final class Guarded<Value>: @unchecked Sendable {
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private var value: Value
+@safe public final class Guarded<Value>: @unchecked Sendable {
+    @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline var value: Value
 
-    package init(_ value: sending Value) {
+    public init(_ value: sending Value) {
         unsafe mutex = .allocate(capacity: 1)
         unsafe pthread_mutex_init(mutex, nil)
         self.value = value
@@ -16,8 +16,10 @@ import Glibc
         unsafe mutex.deallocate()
     }
 
-    /// Runs `body` alone. It should decide and return; what takes long or calls out comes after.
-    package func withLock<Answer, Failure: Error>(_ body: (inout Value) throws(Failure) -> Answer) throws(Failure)
+    /// Runs `body` alone. It should decide and return; what takes long or calls out comes after. (Public, because only then it is inlined: it costs a mutex, not a search for the
+    /// metadata of its types.)
+    @inlinable public func withLock<Answer, Failure: Error>(_ body: (inout Value) throws(Failure) -> Answer)
+        throws(Failure)
         -> Answer
     {
         unsafe pthread_mutex_lock(mutex)

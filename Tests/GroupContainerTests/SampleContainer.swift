@@ -29,7 +29,7 @@ struct SampleContainer {
 
     /// Nobody holds, nobody waits, and no trace is left of those who did.
     func isQuiet() throws -> Bool {
-        try waiting().isEmpty && holding().isEmpty && container.member.turns.isQuiet
+        try waiting().isEmpty && holding().isEmpty && container.member.desk.turns.isQuiet
             && !container.member.roster.isAnythingWanted
     }
 

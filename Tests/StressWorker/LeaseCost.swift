@@ -7,12 +7,14 @@ func measureLeaseCost(of folder: String, rounds: Int) throws {
     let file = try FileDescriptor.open(path: Array("\(folder)/.group/lock".utf8), .readingAndWriting)
     let byte = ByteRange(start: 1 << 40, length: 1)
     let paths: [ItemPath] = ["a", "a/b/c", "a/b/c/d/e/f/g/h"]
-    var kinds: [(name: String, run: () throws -> Void)] = [
+    var kinds: [(name: String, run: (Int) throws -> Void)] = [
         (
             "bare OFD lock and unlock",
-            {
-                _ = try file.tryLock(.exclusive, byte)
-                _ = try file.tryLock(.none, byte)
+            { count in
+                for _ in 0..<count {
+                    _ = try file.tryLock(.exclusive, byte)
+                    _ = try file.tryLock(.none, byte)
+                }
             }
         )
     ]
@@ -28,7 +30,7 @@ func measureLeaseCost(of folder: String, rounds: Int) throws {
     for _ in 0..<rounds {
         for (index, kind) in kinds.enumerated() {
             let start = monotonicNanoseconds()
-            for _ in 0..<batch { try kind.run() }
+            try kind.run(batch)
             samples[index].append((monotonicNanoseconds() - start) / Int64(batch))
         }
     }

@@ -6,37 +6,36 @@ import SystemCalls
 final class Member: Sendable {
     let folder: GroupFolder
     let format: ContainerFormat
-    let hashKey: SipHash
-    let lockFile: LockFile
-    let roster: Roster
+    let desk: LeaseDesk
     let journal: Journal
     let sleeper: JournalSleeper
-    let turns = Turns()
     /// A slot has eight `pending` entries; a ninth change waits here.
     let changeRoom = DispatchSemaphore(value: RosterLayout.pendingCount)
-    private let forkGeneration: UInt32
 
     private init(
         folder: GroupFolder, format: ContainerFormat, hashKey: SipHash, lockFile: LockFile, roster: Roster,
         journal: Journal
     ) {
-        (self.folder, self.format, self.hashKey) = (folder, format, hashKey)
-        (self.lockFile, self.roster, self.journal) = (lockFile, roster, journal)
+        (self.folder, self.format, self.journal) = (folder, format, journal)
+        desk = LeaseDesk(lockFile, roster, hashKey: hashKey)
         sleeper = JournalSleeper(roster)
-        forkGeneration = SystemCalls.forkGeneration
     }
 
     deinit {
         // A child that only forked must not touch its parent's slot.
-        if forkGeneration == SystemCalls.forkGeneration { roster.leave() }
+        if desk.forkGeneration == SystemCalls.forkGeneration { roster.leave() }
     }
+
+    var hashKey: SipHash { desk.hashKey }
+    var lockFile: LockFile { desk.lockFile }
+    var roster: Roster { desk.roster }
 
     /// Somebody removed the container, or the file that tells its members of each other: who goes on alone would go on
     /// silently.
     var isGone: Bool { folder.isGone || (try? roster.file.status().links) == 0 }
 
     func checkNotForked(_ operation: String) throws(CoordinationError) {
-        if forkGeneration == SystemCalls.forkGeneration { return }
+        if desk.forkGeneration == SystemCalls.forkGeneration { return }
         throw CoordinationError(
             .forked, item: printable(folder.path), operation: operation,
             cause: "this process is a forked child of the one that opened the container",
@@ -93,7 +92,7 @@ final class Member: Sendable {
 
     private static func existing(_ key: Key) -> Member? {
         guard let member = members.withLock({ $0[key]?.member }) else { return nil }
-        return member.forkGeneration == SystemCalls.forkGeneration ? member : nil
+        return member.desk.forkGeneration == SystemCalls.forkGeneration ? member : nil
     }
 
     private static func join(

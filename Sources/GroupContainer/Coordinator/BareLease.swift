@@ -10,9 +10,11 @@ package struct BareLease {
         mode = isWriting ? .writing : .reading
     }
 
-    /// Acquires it and gives it back.
-    package func cycle() throws(CoordinationError) {
-        let request = LeaseRequest([(location, mode)], by: member, for: [], operation: "lease")
-        try request.acquireBlocking(until: .never).end()
+    /// Acquires it and gives it back, so many times.
+    package func cycle(_ count: Int) throws(CoordinationError) {
+        for _ in 0..<count {
+            let request = LeaseRequest([(location, mode)], by: member, for: [], operation: "lease")
+            try request.acquireBlocking(until: .never).end()
+        }
     }
 }

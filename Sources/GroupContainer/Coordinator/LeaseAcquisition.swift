@@ -53,13 +53,13 @@ struct LeaseAcquisition {
         return LeasePlan(rest)
     }
 
-    private var parts: [LeasePlan.Part] { plan.parts }
+    private var parts: LeasePlan.Parts { plan.parts }
 
     /// What to wait for next; nil once everything is locked.
     mutating func advance() throws(CoordinationError) -> LeaseWait? {
         if parts.isEmpty { return nil }
         if turn == nil {
-            let turn = member.turns.enter(plan, isNested: isNested)
+            let turn = member.desk.turns.enter(plan, isNested: isNested)
             self.turn = turn
             if let signal = turn.signal {
                 try noteWait(queued: nil)
@@ -98,13 +98,13 @@ struct LeaseAcquisition {
 
     mutating func complete(until deadline: Deadline) throws(CoordinationError) -> Lease {
         guard let turn, let handle else { return Lease(request, chain: chain, nil) }
-        member.turns.noteGrant(turn)
+        member.desk.turns.noteGrant(turn)
         if hasSeat { WaiterThreads.giveSeatBack() }
         hasSeat = false
         if entries.isEmpty { noteParts(.held) }
         let lease = Lease(
             request, chain: isNested ? chain : turn.ticket.number,
-            Lease.Grip(handle: handle, entries: entries, turn: turn))
+            Lease.Grip(handle: handle, accesses: entries.reduce(0) { $0 | 1 << UInt32($1) }, turn: turn))
         (self.turn, self.handle, entries) = (nil, nil, [])
         // What a dead member left half done with these items comes first.
         try member.repairPending(touching: request.plan, until: deadline)
@@ -116,7 +116,7 @@ struct LeaseAcquisition {
         lowerWant()
         for entry in entries { member.roster.forgetAccess(entry) }
         if let handle { member.lockFile.giveBack(handle) }
-        if let turn { member.turns.leave(turn) }
+        if let turn { member.desk.turns.leave(turn) }
         if hasSeat { WaiterThreads.giveSeatBack() }
         (self.turn, self.handle, entries, hasSeat) = (nil, nil, [], false)
     }

@@ -69,6 +69,11 @@ final class LockFile: Sendable {
     /// Gives all locks of the handle back, and the handle to the pool.
     func giveBack(_ handle: Handle) {
         guard (try? handle.descriptor.tryLock(.none, .all)) != nil else { return }
+        giveBackUnlocked(handle)
+    }
+
+    /// One that holds no lock.
+    func giveBackUnlocked(_ handle: Handle) {
         idle.withLock { if $0.count < Self.kept { $0.append(handle) } }
     }
 

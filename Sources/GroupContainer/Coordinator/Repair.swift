@@ -9,8 +9,11 @@ import SystemCalls
 extension Member {
     /// To be called with the lease granted and before the item is looked at. Sixteen loads where nothing is pending.
     func repairPending(touching plan: LeasePlan, until deadline: Deadline) throws(CoordinationError) {
+        // Its own are among them.
+        let slots = roster.slotsWithPending()
+        if slots.isEmpty { return }
         try finishOwn()
-        for slot in roster.slotsWithPending() where slot != roster.slot {
+        for slot in slots where slot != roster.slot {
             let touches = roster.pending(of: slot).contains { change in
                 change.block == Roster.everyItem
                     || plan.parts.contains {

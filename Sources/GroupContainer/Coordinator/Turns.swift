@@ -37,13 +37,18 @@ final class Turns: Sendable {
         }
     }
 
+    /// Granted already, as far as this process is concerned; nil where it has to wait or to be looked at more closely.
+    func enterAtOnce(_ plan: LeasePlan) -> Turn? {
+        ordinary.withLock { $0.queue.grantAtOnce(plan) }.map { Turn(ticket: $0, isNested: false, signal: nil) }
+    }
+
     func noteGrant(_ turn: Turn) {
         let next = line(isNested: turn.isNested).withLock { $0.take($0.queue.noteGrant(turn.ticket)) }
         for signal in next { signal.set(()) }
     }
 
     func leave(_ turn: Turn) {
-        let next = line(isNested: turn.isNested).withLock { line in
+        let next = (turn.isNested ? nested : ordinary).withLock { line in
             if turn.signal != nil { line.signals[turn.ticket] = nil }
             return line.take(line.queue.end(turn.ticket))
         }

@@ -32,22 +32,33 @@ struct LeasePlan: Equatable, Sendable {
         func covers(_ other: Part) -> Bool { span.contains(other.span) && mode >= other.mode }
     }
 
-    private(set) var parts: [Part]
+    /// The parts; a single one, which nearly all requests have, without an array.
+    struct Parts: RandomAccessCollection, Equatable, Sendable {
+        fileprivate let only: Part?
+        fileprivate let several: [Part]
+
+        var startIndex: Int { 0 }
+        var endIndex: Int { only == nil ? several.count : 1 }
+        subscript(index: Int) -> Part { only ?? several[index] }
+    }
+
+    let parts: Parts
 
     init(_ wanted: [(block: LeaseBlock, mode: LeaseMode)]) { self.init(wanted.map(Part.init)) }
 
-    init(_ part: Part) { parts = [part] }
+    init(_ part: Part) { parts = Parts(only: part, several: []) }
 
     init(_ wanted: [Part]) {
-        parts = []
+        var folded: [Part] = []
         // A wider one comes before what it contains: spans nest or lie apart.
         for part in wanted.sorted(by: { ($0.span.start, $1.span.length) < ($1.span.start, $0.span.length) }) {
-            if let last = parts.last, last.span.overlaps(part.span) {
-                parts[parts.count - 1].mode = max(last.mode, part.mode)
+            if let last = folded.last, last.span.overlaps(part.span) {
+                folded[folded.count - 1].mode = max(last.mode, part.mode)
             } else {
-                parts.append(part)
+                folded.append(part)
             }
         }
+        parts = folded.count == 1 ? Parts(only: folded[0], several: []) : Parts(only: nil, several: folded)
     }
 
     func covers(_ part: Part) -> Bool { parts.contains { $0.covers(part) } }

@@ -19,23 +19,13 @@ struct LeaseQueue: Sendable {
         /// Lanes in which it is not in front, and earlier requests that share a folder with it.
         var obstacles = 0
         var isHolding = false
-    }
 
-    fileprivate struct Lane: Sendable {
-        var readers = 0
-        var hasWriter = false
-        /// Who comes next: it asks the kernel, or waits for its turn in another lane.
-        var front: Ticket?
-        /// Who waits behind; those that were withdrawn are passed over when they come to the front.
-        var waiting: [Ticket] = []
-        var first = 0
-
-        var isEmpty: Bool { readers == 0 && !hasWriter && front == nil && first == waiting.count }
+        func mode(at span: LeaseSpan) -> LeaseMode? { plan.parts.first { $0.span == span }?.mode }
     }
 
     private var requests: [Request?] = []
     private var free: [Int] = []
-    private var lanes: [Int64: Lane] = [:]
+    private var lanes = LeaseLanes()
     /// Those of whole folders.
     private var folders: [Ticket] = []
     private var arrivals: UInt64 = 0
@@ -56,10 +46,30 @@ struct LeaseQueue: Sendable {
             for other in folders where Self.clash(plan, requests[other.index]?.plan) { request.obstacles += 1 }
         }
         for part in plan.parts where part.mode != .structural {
-            if !lanes[part.span.start, default: Lane()].arrive(ticket, part.mode) { request.obstacles += 1 }
+            let isInFront = lanes.change(part.span.start) { $0.arrive(ticket, part.mode) }
+            if !isInFront { request.obstacles += 1 }
         }
         if ticket.index == requests.count { requests.append(request) } else { requests[ticket.index] = request }
         return (ticket, request.obstacles == 0)
+    }
+
+    /// Where nothing of it is held in another mode or waited for: it counts as granted, and is asked of the kernel
+    /// afterwards. Nil where it has to take its place in line. Only for one item.
+    mutating func grantAtOnce(_ plan: LeasePlan) -> Ticket? {
+        guard folders.isEmpty, plan.parts.count == 1, let part = plan.parts.first, part.mode != .structural else {
+            return nil
+        }
+        let isGranted = lanes.change(part.span.start) { lane in
+            guard lane.front == nil, lane.peek == nil, lane.admits(part.mode) else { return false }
+            lane.grant(part.mode)
+            return true
+        }
+        if !isGranted { return nil }
+        arrivals += 1
+        let ticket = Ticket(index: free.popLast() ?? requests.count, number: arrivals)
+        let request = Request(ticket: ticket, plan: plan, concernsFolder: false, isHolding: true)
+        if ticket.index == requests.count { requests.append(request) } else { requests[ticket.index] = request }
+        return ticket
     }
 
     /// The kernel has granted it. Returns whose turn it is now.
@@ -68,8 +78,7 @@ struct LeaseQueue: Sendable {
         requests[ticket.index]?.isHolding = true
         var next: [Ticket] = []
         for part in request.plan.parts where part.mode != .structural {
-            change(part) { $0.grant(part.mode) }
-            advance(part, &next)
+            update(part, &next) { $0.grant(part.mode) }
         }
         return next
     }
@@ -81,8 +90,7 @@ struct LeaseQueue: Sendable {
         free.append(ticket.index)
         var next: [Ticket] = []
         for part in request.plan.parts where part.mode != .structural {
-            change(part) { $0.leave(ticket, part.mode, wasHolding: request.isHolding) }
-            advance(part, &next)
+            update(part, &next) { $0.leave(ticket, part.mode, wasHolding: request.isHolding) }
         }
         if request.concernsFolder {
             folders.removeAll { $0 == ticket }
@@ -93,7 +101,9 @@ struct LeaseQueue: Sendable {
         return next
     }
 
-    private subscript(_ ticket: Ticket) -> Request? {
+    private subscript(_ ticket: Ticket) -> Request? { Self.request(ticket, in: requests) }
+
+    private static func request(_ ticket: Ticket, in requests: [Request?]) -> Request? {
         guard requests.indices.contains(ticket.index), let request = requests[ticket.index],
             request.ticket == ticket
         else { return nil }
@@ -110,27 +120,16 @@ struct LeaseQueue: Sendable {
         }
     }
 
-    private mutating func change(_ part: LeasePlan.Part, _ body: (inout Lane) -> Void) {
-        body(&lanes[part.span.start, default: Lane()])
-    }
-
-    /// Lets the next in a lane come to the front.
-    private mutating func advance(_ part: LeasePlan.Part, _ next: inout [Ticket]) {
-        guard var lane = lanes[part.span.start] else { return }
-        while lane.front == nil, let ticket = lane.peek {
-            guard let request = self[ticket],
-                let mode = request.plan.parts.first(where: { $0.span == part.span })?.mode
-            else {
-                lane.first += 1
-                continue
-            }
-            if !lane.admits(mode) { break }
-            lane.first += 1
-            lane.front = ticket
-            removeObstacle(from: ticket, &next)
+    /// Changes a lane, then lets the next in it come to the front.
+    private mutating func update(
+        _ part: LeasePlan.Part, _ next: inout [Ticket], _ body: (inout LeaseLanes.Lane) -> Void
+    ) {
+        let requests = requests
+        let front = lanes.change(part.span.start) { lane -> Ticket? in
+            body(&lane)
+            return lane.advance { Self.request($0, in: requests)?.mode(at: part.span) }
         }
-        lane.compact()
-        lanes[part.span.start] = lane.isEmpty ? nil : lane
+        if let front { removeObstacle(from: front, &next) }
     }
 
     private mutating func clear(_ gone: Request, from ticket: Ticket, _ next: inout [Ticket]) {
@@ -141,46 +140,5 @@ struct LeaseQueue: Sendable {
     private mutating func removeObstacle(from ticket: Ticket, _ next: inout [Ticket]) {
         requests[ticket.index]?.obstacles -= 1
         if requests[ticket.index]?.obstacles == 0 { next.append(ticket) }
-    }
-}
-
-extension LeaseQueue.Lane {
-    /// Whether one that comes to the front could share what is held.
-    fileprivate func admits(_ mode: LeaseMode) -> Bool { !hasWriter && (readers == 0 || mode == .reading) }
-
-    fileprivate var peek: LeaseQueue.Ticket? { first < waiting.count ? waiting[first] : nil }
-
-    /// True: it is in front.
-    fileprivate mutating func arrive(_ ticket: LeaseQueue.Ticket, _ mode: LeaseMode) -> Bool {
-        if front == nil && first == waiting.count && admits(mode) {
-            front = ticket
-            return true
-        }
-        waiting.append(ticket)
-        return false
-    }
-
-    fileprivate mutating func grant(_ mode: LeaseMode) {
-        front = nil
-        if mode == .reading { readers += 1 } else { hasWriter = true }
-    }
-
-    fileprivate mutating func leave(_ ticket: LeaseQueue.Ticket, _ mode: LeaseMode, wasHolding: Bool) {
-        if wasHolding {
-            if mode == .reading { readers -= 1 } else { hasWriter = false }
-        } else if front == ticket {
-            front = nil
-        }
-    }
-
-    /// Forgets those that have passed; each is moved once at most for each that has passed.
-    fileprivate mutating func compact() {
-        if first > 16 && first > waiting.count / 2 {
-            waiting.removeFirst(first)
-            first = 0
-        } else if first == waiting.count {
-            waiting.removeAll(keepingCapacity: true)
-            first = 0
-        }
     }
 }

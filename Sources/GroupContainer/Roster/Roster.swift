@@ -1,3 +1,4 @@
+import Synchronization
 import SystemCalls
 
 /// The shared map of live members: who they are, what they hold, wait for and have pending. One slot a member; a slot
@@ -14,15 +15,15 @@ final class Roster: Sendable {
     let repairs = Guarded(Set<Int>())
     /// How many of this member's requests wait in each bucket, so that the last one clears the bit.
     let wanting = Guarded([Int: Int]())
-    /// Which entries of its own slot are taken.
+    /// Which of its slot's accesses are taken, a bit each.
+    let takenAccesses = Atomic<UInt32>(0)
+    /// Which other entries of its own slot are taken.
     let entries = Guarded(RosterEntries())
 
     struct RosterEntries: Sendable {
         var pending = Set<Int>()
         /// Visible, but their record could not be appended: this member finishes them before it does anything else.
         var unfinished = Set<Int>()
-        /// A bit each.
-        var accesses: UInt32 = 0
         var operations: UInt64 = 0
     }
 

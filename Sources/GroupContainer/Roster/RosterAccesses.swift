@@ -1,3 +1,4 @@
+import Synchronization
 import SystemCalls
 
 /// What each member holds and waits for: for errors, for `status`, and for finding out who waits in a circle.
@@ -15,13 +16,7 @@ extension Roster {
 
     /// Nil when all entries are taken; the lease is good nevertheless, but nobody is told of it.
     func note(_ claim: Claim, purpose: [UInt8], path: [UInt8]) -> Int? {
-        let free = entries.withLock { entries -> Int? in
-            let free = (~entries.accesses).trailingZeroBitCount
-            if free >= RosterLayout.accessCount { return nil }
-            entries.accesses |= 1 << UInt32(free)
-            return free
-        }
-        guard let free else { return nil }
+        guard let free = takeAccess() else { return nil }
         let place = accessPlace(slot, free)
         map.store32(place + RosterLayout.accessMode, UInt32(claim.part.mode.rawValue))
         map.store64(place + RosterLayout.accessStart, UInt64(bitPattern: claim.part.span.start))
@@ -34,6 +29,18 @@ extension Roster {
         map.write(path, at: place + RosterLayout.accessPath, terminatedWithin: RosterLayout.accessPathBytes)
         map.store32(place + RosterLayout.accessStage, claim.stage.rawValue)
         return free
+    }
+
+    private func takeAccess() -> Int? {
+        var taken = takenAccesses.load(ordering: .relaxed)
+        while true {
+            let free = (~taken).trailingZeroBitCount
+            if free >= RosterLayout.accessCount { return nil }
+            let (isTaken, now) = takenAccesses.compareExchange(
+                expected: taken, desired: taken | 1 << UInt32(free), ordering: .acquiring)
+            if isTaken { return free }
+            taken = now
+        }
     }
 
     func noteStage(_ stage: Claim.Stage, of entry: Int) {
@@ -53,9 +60,18 @@ extension Roster {
         return ticket
     }
 
+    /// A bit each.
+    func forgetAccesses(_ entries: UInt32) {
+        var rest = entries
+        while rest != 0 {
+            forgetAccess(rest.trailingZeroBitCount)
+            rest &= rest - 1
+        }
+    }
+
     func forgetAccess(_ entry: Int) {
         map.store32(accessPlace(slot, entry) + RosterLayout.accessStage, 0)
-        entries.withLock { $0.accesses &= ~(1 << UInt32(entry)) }
+        takenAccesses.bitwiseAnd(~(1 << UInt32(entry)), ordering: .releasing)
     }
 
     private func accessPlace(_ slot: Int, _ entry: Int) -> Int {

@@ -56,6 +56,8 @@ extension Roster {
         map.clearBits64(RosterLayout.pendingMembers + slot / 64 * 8, 1 << UInt64(slot % 64))
     }
 
+    var hasPending: Bool { map.hasBits(RosterLayout.pendingMembers, count: RosterLayout.bitmapBytes) }
+
     /// Slots with something pending. A few loads where there is nothing.
     func slotsWithPending() -> [Int] { map.bits(RosterLayout.pendingMembers, count: RosterLayout.bitmapBytes) }
 

@@ -1,0 +1,22 @@
+import SystemCalls
+
+/// Where the leases of one member are handed out: the lock file, the queues in front of it, the roster that says who has
+/// what. Apart from the member, which is referred to weakly: counting references to such an object takes long.
+final class LeaseDesk: Sendable {
+    let hashKey: SipHash
+    let lockFile: LockFile
+    let roster: Roster
+    let turns = Turns()
+    let forkGeneration = SystemCalls.forkGeneration
+
+    init(_ lockFile: LockFile, _ roster: Roster, hashKey: SipHash) {
+        (self.lockFile, self.roster, self.hashKey) = (lockFile, roster, hashKey)
+    }
+
+    /// Others see that it is not held any more, then it is free, then the next of this process may go.
+    func release(_ grip: Lease.Grip) {
+        roster.forgetAccesses(grip.accesses)
+        lockFile.giveBack(grip.handle)
+        turns.leave(grip.turn)
+    }
+}
