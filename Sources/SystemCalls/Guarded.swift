@@ -16,8 +16,8 @@ public import Glibc
         unsafe mutex.deallocate()
     }
 
-    /// Runs `body` alone. It should decide and return; what takes long or calls out comes after. (Public, because only then it is inlined: it costs a mutex, not a search for the
-    /// metadata of its types.)
+    /// Runs `body` alone. It should decide and return; what takes long or calls out comes after.
+    /// (Public, because only then it is inlined: it costs a mutex, not a search for the metadata of its types.)
     @inlinable public func withLock<Answer, Failure: Error>(_ body: (inout Value) throws(Failure) -> Answer)
         throws(Failure)
         -> Answer

@@ -124,12 +124,17 @@ struct LeaseQueue: Sendable {
     private mutating func update(
         _ part: LeasePlan.Part, _ next: inout [Ticket], _ body: (inout LeaseLanes.Lane) -> Void
     ) {
-        let requests = requests
-        let front = lanes.change(part.span.start) { lane -> Ticket? in
+        if let front = Self.update(&lanes, part.span, body, requests) { removeObstacle(from: front, &next) }
+    }
+
+    /// Apart, so that no reference to the requests is left when they are changed: all of them would be copied.
+    private static func update(
+        _ lanes: inout LeaseLanes, _ span: LeaseSpan, _ body: (inout LeaseLanes.Lane) -> Void, _ requests: [Request?]
+    ) -> Ticket? {
+        lanes.change(span.start) { lane in
             body(&lane)
-            return lane.advance { Self.request($0, in: requests)?.mode(at: part.span) }
+            return lane.advance { request($0, in: requests)?.mode(at: span) }
         }
-        if let front { removeObstacle(from: front, &next) }
     }
 
     private mutating func clear(_ gone: Request, from ticket: Ticket, _ next: inout [Ticket]) {
