@@ -14,6 +14,8 @@ final class Member: Sendable {
     let turns = Turns()
     /// A slot has eight `pending` entries; a ninth change waits here.
     let changeRoom = DispatchSemaphore(value: RosterLayout.pendingCount)
+    /// Of transactions that are committed and could not be completed: nobody may see a part of one.
+    let unfinishedLeases = Guarded([[UInt8]: Lease]())
     private let forkGeneration: UInt32
 
     private init(
@@ -141,6 +143,7 @@ final class Member: Sendable {
             for other in roster.slotsWithPending() where other != slot {
                 try member.repair(slot: other, hasRight: false)
             }
+            try member.finishTransactionsOfAnotherBoot()
             member.sweepStaging { _ in true }
         }
         try translating(".group/roster", "join") { () throws(Errno) in try roster.occupy(purpose: programName()) }
