@@ -57,7 +57,7 @@ package struct ChangeText: Sendable {
             ("type", change.type.map { .string(Self.name($0)) } ?? .null),
             ("size", change.size.map(JSONValue.unsigned) ?? .null),
             ("generation", .unsigned(change.generation)),
-            ("transaction", .null),
+            ("transaction", change.transaction.map(json) ?? .null),
             ("coordinated", .bool(change.isCoordinated)),
             (
                 "by",
@@ -68,6 +68,20 @@ package struct ChangeText: Sendable {
             ("time", .string(Timestamp.text(change.time))),
         ]
         return .object(fields)
+    }
+
+    private func json(_ transaction: Change.Transaction) -> JSONValue {
+        .object([
+            ("id", .string(transaction.identifier)), ("index", .integer(Int64(transaction.index))),
+            ("count", .integer(Int64(transaction.count))),
+        ])
+    }
+
+    /// Before each change of a transaction, so that one sees what belongs together; nothing before others.
+    private func bar(_ change: Change) -> String {
+        guard let transaction = change.transaction, transaction.count > 1 else { return "" }
+        if transaction.index == 0 { return "┌ " }
+        return transaction.index + 1 < transaction.count ? "│ " : "└ "
     }
 
     private func human(_ change: Change, _ text: TerminalText) -> String {
@@ -82,7 +96,8 @@ package struct ChangeText: Sendable {
             }
         let kind = change.kind.name
         let padding = String(repeating: " ", count: max(1, 9 - kind.count))
-        var line = text.styled(Timestamp.ofDay(change.time), as: .faint) + "  " + text.styled(kind, as: role) + padding
+        let time = text.styled(Timestamp.ofDay(change.time), as: .faint)
+        var line = time + "  " + bar(change) + text.styled(kind, as: role) + padding
         if case .rescan = change.kind { return line + "the place was lost: compare everything" }
         if let from = from(change) { line += PipeText.escaped(from.bytes) + " → " }
         line += PipeText.escaped(change.path.bytes)

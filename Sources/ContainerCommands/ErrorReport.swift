@@ -44,7 +44,7 @@ struct ErrorReport {
             case .conflict: .conflict
             case .damaged, .newerFormat, .invalidContent: .damaged
             case .unsupportedFileSystem: .unsupported
-            case .noSpace, .inputOutput, .notDurable: .inputOutput
+            case .noSpace, .inputOutput, .notDurable, .unfinished: .inputOutput
             default: .failure
             }
         default: .failure

@@ -50,6 +50,19 @@ extension FileDescriptor {
         }
     }
 
+    /// Each stands in the other's place afterwards, in one step. `invalid` where the file system cannot.
+    /// System calls: renameat2(RENAME_EXCHANGE)
+    package func exchange(
+        _ name: [UInt8], with other: [UInt8], in folder: borrowing FileDescriptor
+    ) throws(Errno) {
+        let (from, to) = (number, folder.number)
+        _ = try retryingOnInterrupt {
+            unsafe withCString(name) { one in
+                unsafe withCString(other) { two in unsafe clinux_renameat2(from, one, to, two, 2) }
+            }
+        }
+    }
+
     /// Where a symbolic link points. System calls: readlinkat(2)
     package func linkTarget(of name: [UInt8]) throws(Errno) -> [UInt8] {
         var target = [UInt8](repeating: 0, count: Int(PATH_MAX))

@@ -8,6 +8,13 @@ let usage = """
            test-member write CONTAINER PATH N     write "PROCESS 1" to "PROCESS N", relaxed; print each generation
            test-member write-durably CONTAINER PATH N
                                                   the same, durable; what fails is named instead
+           test-member transact CONTAINER N       make "a" and "b" say "PROCESS 1" to "PROCESS N", each time both in one
+                                                  transaction, relaxed; print each generation
+           test-member transact-three CONTAINER FOLDER TEXT durable|relaxed
+                                                  one transaction: FOLDER/new and "kept" say TEXT, "gone" is removed;
+                                                  print its generation
+           test-member transact-on CONTAINER      the same with folder/new and "text", durable; then, after each line of
+                                                  input, print what "kept" says
            test-member hold CONTAINER PATH        hold it for writing until the input ends; obey `close-lock`
            test-member upload CONTAINER PATH      read a snapshot of it until the input ends
            test-member fork-hold CONTAINER PATH stays|ends
@@ -22,6 +29,10 @@ do {
     case ("append", 5): try append(to: words[2], count: Int(words[3]) ?? 0, tag: words[4])
     case ("write", 5): try write(to: words[2], ItemPath(words[3]), count: Int(words[4]) ?? 0)
     case ("write-durably", 5): try writeDurably(to: words[2], ItemPath(words[3]), count: Int(words[4]) ?? 0)
+    case ("transact", 4): try transact(in: words[2], count: Int(words[3]) ?? 0)
+    case ("transact-three", 6):
+        try transactThree(in: words[2], folder: words[3], words[4], words[5] == "durable" ? .durable : .relaxed)
+    case ("transact-on", 3): try transactOn(in: words[2])
     case ("hold", 4): try hold(words[2], ItemPath(words[3]))
     case ("upload", 4): try upload(words[2], ItemPath(words[3]))
     case ("fork-hold", 5): try forkAndHold(words[2], ItemPath(words[3]), childStays: words[4] == "stays")

@@ -45,6 +45,25 @@ import Testing
         #expect(try picture.place(ofInode: 2) == Self.location("f"))
     }
 
+    @Test func `has all that a transaction did, one after the other`() throws {
+        var picture = sample()
+        let part = { (kind: ChangeRecord.Kind, path: String, from: String?, state: ItemState?) in
+            ChangePart(kind: kind, path: Array(path.utf8), from: from.map { Array($0.utf8) }, state: state)
+        }
+        picture.apply(
+            ChangeRecord(
+                transaction: [
+                    part(.created, "n", nil, Self.state(.folder, inode: 6)),
+                    part(.created, "n/f", nil, Self.state(.file, inode: 7)), part(.removed, "ab", nil, nil),
+                    part(.moved, "n/b", "a/b", nil), part(.modified, "a/f", nil, Self.state(.file, inode: 8)),
+                ],
+                operation: ChangeRecord.noOperation, processIdentifier: 1, purpose: [], time: 0))
+        #expect(Self.paths(picture) == ["a", "a/f", "n", "n/b", "n/b/g", "n/f"])
+        #expect(try picture[Self.location("a/f")]?.inode == 8)
+        #expect(picture.place(ofInode: 5) == nil && picture.place(ofInode: 2) == nil)
+        #expect(try picture.place(ofInode: 4) == Self.location("n/b/g"))
+    }
+
     @Test func `loses a folder with all that was in it, and nothing beside it`() throws {
         var picture = sample()
         picture.apply(Self.record(.removed, "a"))

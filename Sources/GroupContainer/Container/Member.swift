@@ -11,6 +11,8 @@ final class Member: Sendable {
     let sleeper: JournalSleeper
     /// A slot has eight `pending` entries; a ninth change waits here.
     let changeRoom = DispatchSemaphore(value: RosterLayout.pendingCount)
+    /// Of transactions that are committed and could not be completed: nobody may see a part of one.
+    let unfinishedLeases = Guarded([[UInt8]: Lease]())
 
     private init(
         folder: GroupFolder, format: ContainerFormat, hashKey: SipHash, lockFile: LockFile, roster: Roster,
@@ -140,6 +142,7 @@ final class Member: Sendable {
             for other in roster.slotsWithPending() where other != slot {
                 try member.repair(slot: other, hasRight: false)
             }
+            try member.finishTransactionsOfAnotherBoot()
             member.sweepStaging { _ in true }
         }
         try translating(".group/roster", "join") { () throws(Errno) in try roster.occupy(purpose: programName()) }

@@ -6,16 +6,16 @@ import SystemCalls
 /// closure has ended.
 public final class Access {
     /// Nil once it was given back: at the closure's end, or before it, where all there is are snapshots.
-    private var granted: Lease?
+    private(set) var granted: Lease?
     private var isOver = false
     let member: Member
     let durability: Durability
     private let intents: [AccessIntent]
     private let locations: [ItemPath: ItemLocation]
-    private let purpose: String
+    let purpose: String
     /// The end of the last record that must be on the disk before the request returns.
-    private(set) var durableThrough: LogPosition?
-    private(set) var hasChanged = false
+    var durableThrough: LogPosition?
+    var hasChanged = false
     private(set) var snapshots: [Snapshot] = []
     /// Trees in staging that were removed, to be deleted when nobody waits for the lease any more.
     private var leftovers: [[UInt8]] = []

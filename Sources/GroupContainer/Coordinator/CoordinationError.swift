@@ -42,6 +42,9 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
         public static let inputOutput = Code(rawValue: "inputOutput")
         /// The change is visible, but the disk did not confirm it: it may be gone after a power cut.
         public static let notDurable = Code(rawValue: "notDurable")
+        /// A transaction is committed, but a part of it could not be put into place; nor could the rest be taken back.
+        /// Its items stay leased until this process's next request, or whoever comes after its end, has completed it.
+        public static let unfinished = Code(rawValue: "unfinished")
         /// A limit of the container is reached: members, items a request.
         public static let limitReached = Code(rawValue: "limitReached")
         /// The process is a forked child of the one that opened the container, and must open it itself.

@@ -34,6 +34,12 @@ final class Lease: Sendable {
 
     var isHeld: Bool { !hasEnded.load(ordering: .acquiring) }
 
+    /// Another one that holds what this one held, whose end frees nothing from then on. Nil where it holds nothing.
+    func handOver() -> Lease? {
+        if hasEnded.exchange(true, ordering: .acquiringAndReleasing) { return nil }
+        return grip.map { Lease(request, chain: chain, $0) }
+    }
+
     func covers(_ location: ItemLocation, for mode: LeaseMode) -> Bool {
         plan.covers(LeasePlan.Part(LeaseBlock(location, key: request.desk.hashKey), mode))
     }

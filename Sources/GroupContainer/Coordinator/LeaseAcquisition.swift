@@ -24,6 +24,8 @@ struct LeaseAcquisition {
     init(_ request: LeaseRequest) throws(CoordinationError) {
         (self.request, member) = (request, request.member)
         try member.checkNotForked(request.operation)
+        // What this member could not complete keeps its leases; one of them may be what is asked for.
+        try member.finishOwn()
         let held = LeaseFrame.held(of: member)
         isNested = !held.isEmpty
         plan = try Self.uncovered(request, under: held)

@@ -34,7 +34,7 @@ extension Member {
     }
 
     /// Changes of this member that happened when their record could not be appended.
-    private func finishOwn() throws(CoordinationError) {
+    func finishOwn() throws(CoordinationError) {
         var rest = roster.takeUnfinished()
         while let change = rest.last {
             do {
@@ -44,6 +44,7 @@ extension Member {
                 throw error
             }
             roster.clearPending(change.entry)
+            unfinishedLeases.withLock { $0[change.operation] = nil }
             rest.removeLast()
             let staged = StagedChange.name(of: change.operation)
             try? folder.staging.unlink(staged + StagedChange.noteSuffix)
@@ -82,6 +83,7 @@ extension Member {
     }
 
     private func finish(_ change: Roster.PendingChange) throws(CoordinationError) {
+        if try finishTransaction(change.operation) { return }
         let staged = StagedChange.name(of: change.operation)
         let note = staged + StagedChange.noteSuffix
         let content = try translating(".group/staging", "repair") { () throws(Errno) -> [UInt8]? in

@@ -30,14 +30,22 @@ struct StagedAttributes {
         if !isNew, let kept = try Self(keptAt: location, in: member, mode: mode) {
             self = kept
         } else {
-            let shared: UInt32? = member.folder.isShared ? 0o660 : nil
-            try self.init(madeIn: member.openFolder(location.parent), mode: 0o666, shared: shared, explicit: mode)
+            try self.init(ofNewFileIn: member.openFolder(location.parent), of: member, mode: mode)
         }
+    }
+
+    /// Of a new file, likewise, by the folder that it will stand in.
+    init(ofNewFileIn parent: borrowing FileDescriptor, of member: Member, mode: UInt32?) throws(Errno) {
+        let shared: UInt32? = member.folder.isShared ? 0o660 : nil
+        try self.init(madeIn: parent, mode: 0o666, shared: shared, explicit: mode)
     }
 
     /// Of a new folder, likewise; it gets the default list, too, and is setgid in a setgid folder.
     init(ofNewFolderAt location: ItemLocation, in member: Member) throws(Errno) {
-        let parent = try member.openFolder(location.parent)
+        try self.init(ofNewFolderIn: member.openFolder(location.parent), of: member)
+    }
+
+    init(ofNewFolderIn parent: borrowing FileDescriptor, of member: Member) throws(Errno) {
         let shared: UInt32? = member.folder.isShared ? 0o2770 : nil
         try self.init(madeIn: parent, mode: 0o777, shared: shared, explicit: nil)
         defaultList = try Self.list(Self.defaultListName, of: parent)

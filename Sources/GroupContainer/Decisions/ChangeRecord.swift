@@ -6,6 +6,8 @@ struct ChangeRecord: Equatable, Sendable {
         case removed = 3
         case moved = 4
         case touched = 6
+        /// Several changes that became visible together: `parts`.
+        case transaction = 7
         /// A member became steward; `term` says which one. A control record: not counted, not shown.
         case term = 64
     }
@@ -27,6 +29,8 @@ struct ChangeRecord: Equatable, Sendable {
     /// Nanoseconds since 1970, for people.
     var time: Int64
     var term: UInt64 = 0
+    /// Of a transaction, in the order in which they were made; of anything else none.
+    var parts: [ChangePart] = []
 
     static let noOperation = [UInt8](repeating: 0, count: 16)
 
@@ -45,9 +49,14 @@ struct ChangeRecord: Equatable, Sendable {
         writer.write(time)
         writer.write(term)
         writer.write(raw: operation)
-        state?.encode(into: &writer)
-        writer.write(counted: path)
-        if let from { writer.write(counted: from) }
+        if kind == .transaction {
+            writer.write(UInt32(truncatingIfNeeded: parts.count))
+            for part in parts { part.encode(into: &writer) }
+        } else {
+            state?.encode(into: &writer)
+            writer.write(counted: path)
+            if let from { writer.write(counted: from) }
+        }
         writer.write(counted: purpose)
         return writer.bytes
     }
@@ -65,13 +74,45 @@ struct ChangeRecord: Equatable, Sendable {
             time = try reader.number()
             term = try reader.number()
             operation = try reader.raw(16)
-            state = flags & 4 != 0 ? try ItemState(from: &reader) : nil
-            path = try reader.counted()
-            from = flags & 2 != 0 ? try reader.counted() : nil
+            if kind == .transaction {
+                parts = try Self.parts(from: &reader)
+                path = []
+            } else {
+                state = flags & 4 != 0 ? try ItemState(from: &reader) : nil
+                path = try reader.counted()
+                from = flags & 2 != 0 ? try reader.counted() : nil
+            }
             purpose = try reader.counted()
         } catch {
             throw .unknown
         }
+    }
+
+    /// However many the bytes claim there are: what is not there is found missing before room is made for it.
+    private static func parts(from reader: inout ByteReader) throws -> [ChangePart] {
+        let count: UInt32 = try reader.number()
+        if count == 0 { throw Fault.unknown }
+        var parts: [ChangePart] = []
+        while parts.count < count { parts.append(try ChangePart(from: &reader)) }
+        return parts
+    }
+
+    /// What it says of items, one after the other.
+    var changes: [ChangePart] {
+        switch kind {
+        case .transaction: parts
+        case .term: []
+        default: [ChangePart(kind: kind, path: path, from: from, state: state, wasFolder: wasFolder)]
+        }
+    }
+
+    init(
+        transaction parts: [ChangePart], operation: [UInt8], processIdentifier: Int32, purpose: [UInt8], time: Int64
+    ) {
+        self.init(
+            .transaction, path: [], state: nil, isCoordinated: true, operation: operation,
+            processIdentifier: processIdentifier, purpose: purpose, time: time)
+        self.parts = parts
     }
 
     init(

@@ -15,17 +15,19 @@ struct TreePicture: Equatable, Sendable {
         return items.keys.filter { $0.isBelow(folder) }.sorted { $1.bytes.lexicographicallyPrecedes($0.bytes) }
     }
 
-    mutating func apply(_ record: ChangeRecord) {
-        guard let location = try? ItemLocation(record.path) else { return }
-        switch record.kind {
+    mutating func apply(_ record: ChangeRecord) { for change in record.changes { apply(change) } }
+
+    private mutating func apply(_ change: ChangePart) {
+        guard let location = try? ItemLocation(change.path) else { return }
+        switch change.kind {
         case .created, .modified, .touched:
-            let known = record.kind == .touched ? items[location] : nil
-            if let state = record.state { set(location, state.knowing(known)) }
+            let known = change.kind == .touched ? items[location] : nil
+            if let state = change.state { set(location, state.knowing(known)) }
         case .removed:
             for inner in below(location) { set(inner, nil) }
             set(location, nil)
         case .moved:
-            guard let from = record.from.flatMap({ try? ItemLocation($0) }) else { return }
+            guard let from = change.from.flatMap({ try? ItemLocation($0) }) else { return }
             if items[from]?.type == .folder {
                 for inner in below(from) {
                     let rest = inner.bytes[from.bytes.count...]
@@ -35,10 +37,10 @@ struct TreePicture: Equatable, Sendable {
                     set(place, state)
                 }
             }
-            let state = record.state?.knowing(items[from]) ?? items[from]
+            let state = change.state?.knowing(items[from]) ?? items[from]
             set(from, nil)
             set(location, state)
-        case .term: break
+        case .term, .transaction: break
         }
     }
 

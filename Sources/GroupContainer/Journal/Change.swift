@@ -37,9 +37,21 @@ public struct Change: Hashable, Sendable {
         public var purpose: String
     }
 
-    /// Its number: 1 for the container's first change, without gaps.
+    /// The transaction that a change is part of: its changes became visible together, follow each other without another
+    /// one in between, and share sequence, generation and cursor.
+    public struct Transaction: Hashable, Sendable {
+        /// 32 hex digits: the operation's name, which no other transaction has.
+        public var identifier: String
+        /// Which one of its changes this is, from 0, among those that the follower's patterns match.
+        public var index: Int
+        /// How many of its changes the follower's patterns match: the last one that it gets has `index + 1 == count`.
+        public var count: Int
+    }
+
+    /// Its number: 1 for the container's first change, without gaps. The changes of a transaction share one.
     public var sequence: UInt64
-    /// The place right behind it.
+    /// The place right behind it; for a change of a transaction, the one behind the transaction's last: to be kept only
+    /// once that was seen, as `ChangeFollower.cursor` does.
     public var cursor: Cursor
     /// What happened.
     public var kind: Kind
@@ -53,6 +65,8 @@ public struct Change: Hashable, Sendable {
     public var by: Author?
     /// When, in nanoseconds since 1970 by the author's clock; for people.
     public var time: Int64
+    /// Which transaction it is part of; nil for one that stands alone.
+    public var transaction: Transaction?
 
     /// The item's version: the sequence of its last record.
     public var generation: UInt64 { sequence }
@@ -61,26 +75,40 @@ public struct Change: Hashable, Sendable {
     /// Made under a lease.
     public var isCoordinated: Bool { by != nil }
 
-    init?(_ entry: Journal.Entry, cursor: Cursor) {
-        guard !entry.isControl, let record = entry.record else { return nil }
-        switch record.kind {
+    private init?(_ part: ChangePart, of record: ChangeRecord, sequence: UInt64, cursor: Cursor) {
+        switch part.kind {
         case .created: kind = .created
         case .modified: kind = .modified
         case .removed: kind = .removed
-        case .moved: kind = .moved(from: ItemPath(bytes: record.from ?? []))
+        case .moved: kind = .moved(from: ItemPath(bytes: part.from ?? []))
         case .touched: kind = .touched
-        case .term: return nil
+        case .term, .transaction: return nil
         }
-        sequence = entry.position.sequence
-        self.cursor = cursor
-        path = ItemPath(bytes: record.path)
-        type = record.state?.type
-        takesFolder = record.wasFolder || (record.kind == .moved && type == .folder)
-        size = record.state?.size
+        (self.sequence, self.cursor) = (sequence, cursor)
+        path = ItemPath(bytes: part.path)
+        type = part.state?.type
+        takesFolder = part.wasFolder || (part.kind == .moved && type == .folder)
+        size = part.state?.size
         if record.isCoordinated {
             by = Author(processIdentifier: record.processIdentifier, purpose: printable(record.purpose))
         }
         time = record.time
+    }
+
+    /// What an entry of the journal says, as far as `isWanted`: nothing for a control record or one that only a newer
+    /// version understands, one change, or those of a transaction.
+    static func changes(in entry: Journal.Entry, cursor: Cursor, where isWanted: (Change) -> Bool) -> [Change] {
+        guard !entry.isControl, let record = entry.record else { return [] }
+        var changes = record.changes.compactMap { part in
+            Change(part, of: record, sequence: entry.position.sequence, cursor: cursor)
+        }.filter(isWanted)
+        if record.kind == .transaction {
+            let identifier = Hexadecimal.encode(record.operation)
+            for index in changes.indices {
+                changes[index].transaction = Transaction(identifier: identifier, index: index, count: changes.count)
+            }
+        }
+        return changes
     }
 
     /// The marker that says that the place was lost.

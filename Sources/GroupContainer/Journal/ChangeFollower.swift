@@ -11,7 +11,9 @@ public struct ChangeFollower: Sendable {
         (self.reader, self.following) = (reader, following)
     }
 
-    /// Right behind the last change that was returned, and everything before it that did not match.
+    /// Right behind the last change that was returned, and everything before it that did not match. As long as changes
+    /// of a transaction are still to come, the place before that transaction: who stops there and comes back gets all of
+    /// it again, rather than half of it. (`Change.cursor` is behind the transaction in each of them.)
     public var cursor: Cursor { reader.cursor }
 
     /// The next change; waits for it at most `timeout` (nil: for ever) and then returns nil. A writer in any process

@@ -1,11 +1,14 @@
 import SystemCalls
 
-/// Reads the journal on from a place, as changes that match. Keeps nothing but the place: a slow consumer costs no
-/// memory.
+/// Reads the journal on from a place, as changes that match. Keeps nothing but the place, and what is left of the
+/// transaction that it is in the middle of: a slow consumer costs no memory.
 struct ChangeReader: Sendable {
     let member: Member
     private let patterns: [Glob]
+    /// In the middle of a transaction, the place before it: who stops there gets it again, rather than half of it.
     private(set) var position: LogPosition
+    /// What is to come of a transaction, the last first, and the place behind it.
+    private var rest: (changes: [Change], behind: LogPosition)?
     /// The cursor was of another history: says so before anything else.
     private var isLost = false
 
@@ -33,14 +36,22 @@ struct ChangeReader: Sendable {
             isLost = false
             return Change(rescanAt: cursor, time: wallNanoseconds())
         }
-        while let entry = try member.journal.entry(behind: position) {
-            position = entry.position
-            if let change = Change(entry, cursor: cursor), matches(change) { return change }
+        while rest == nil, let entry = try member.journal.entry(behind: position) {
+            let cursor = member.journal.cursor(at: entry.position)
+            let changes = Change.changes(in: entry, cursor: cursor, where: matches)
+            if changes.count > 1 {
+                rest = (changes.reversed(), entry.position)
+            } else {
+                position = entry.position
+                if let change = changes.first { return change }
+            }
         }
-        return nil
+        let change = rest?.changes.popLast()
+        if let behind = rest?.behind, rest?.changes.isEmpty == true { (position, rest) = (behind, nil) }
+        return change
     }
 
-    var hasMore: Bool { isLost || member.journal.log.hasMore(behind: position) }
+    var hasMore: Bool { isLost || rest != nil || member.journal.log.hasMore(behind: position) }
 
     private func matches(_ change: Change) -> Bool {
         if patterns.isEmpty { return true }

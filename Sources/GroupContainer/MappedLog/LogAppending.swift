@@ -8,7 +8,7 @@ extension MappedLog {
         var tries = 0
         while true {
             let file = try last()
-            try checkFits(body, in: file)
+            try checkFits(body.count, in: file)
             let (offset, isSealed) = try file.findEnd()
             if isSealed {
                 _ = try successor(of: file, sealedAt: offset)
@@ -29,7 +29,7 @@ extension MappedLog {
     ) throws(CoordinationError) -> LogPosition? {
         while true {
             let next = try advance(expected)
-            try checkFits(body, in: next.file)
+            try checkFits(body.count, in: next.file)
             switch next.reading {
             case .empty: break
             case .record(let record) where record.state == .seal:
@@ -47,12 +47,12 @@ extension MappedLog {
     }
 
     /// What fits into no file would go from one to the next for ever.
-    private func checkFits(_ body: [UInt8], in file: LogFile) throws(CoordinationError) {
+    func checkFits(_ bodyCount: Int, in file: LogFile) throws(CoordinationError) {
         let room = min(file.capacity - LogFileHeader.size - 8, LogHeader.largestUnits * 8)
-        if LogFile.byteCount(bodyCount: body.count) <= room { return }
+        if LogFile.byteCount(bodyCount: bodyCount) <= room { return }
         throw CoordinationError(
             .limitReached, item: file.name, operation: "append",
-            cause: "a record of \(body.count) bytes is larger than the \(room) that a file of the log has room for")
+            cause: "a record of \(bodyCount) bytes is larger than the \(room) that a file of the log has room for")
     }
 
     private enum Attempt {

@@ -6,12 +6,14 @@ extension MappedLog {
     private static let spare = Array("spare".utf8)
 
     /// A change must not fail for want of room once it is visible. Called before: when the last file runs low, the next
-    /// one is allocated now.
-    func ensureRoom() throws(CoordinationError) {
+    /// one is allocated now. `bodyCount` is the record's size, where that matters: `limitReached` for one that fits into
+    /// no file.
+    func ensureRoom(forBodyOf bodyCount: Int = 0) throws(CoordinationError) {
         let file = try last()
+        try checkFits(bodyCount, in: file)
         let (offset, isSealed) = try file.findEnd()
         if isSealed { _ = try successor(of: file, sealedAt: offset) }
-        if isSealed || offset < file.capacity / 4 * 3 { return }
+        if isSealed || offset + LogFile.byteCount(bodyCount: bodyCount) < file.capacity / 4 * 3 { return }
         try translating("\(name)/spare", "allocate") { () throws(Errno) in
             if try folder.statusIfPresent(of: Self.spare) != nil { return }
             let name = try allocate()

@@ -19,13 +19,24 @@ struct `A record's bytes` {
 
     static let changes = [
         change(.created), change(.modified), change(.removed, state: nil), change(.moved, from: Array("old".utf8)),
-        change(.touched), change(.term, state: nil), change(.moved, from: []), removedFolder,
+        change(.touched), change(.term, state: nil), change(.moved, from: []), removedFolder, transaction,
     ]
 
     private static var removedFolder: ChangeRecord {
         var change = change(.removed, state: nil)
         change.wasFolder = true
         return change
+    }
+
+    static var transaction: ChangeRecord {
+        let kinds: [ChangeRecord.Kind] = [.created, .modified, .removed, .moved, .touched]
+        return ChangeRecord(
+            transaction: kinds.map { kind in
+                ChangePart(
+                    kind: kind, path: Array("Library/\(kind)".utf8), from: kind == .moved ? Array("old".utf8) : nil,
+                    state: kind == .removed ? nil : state, wasFolder: kind == .removed)
+            },
+            operation: (0..<16).map { UInt8($0) }, processIdentifier: 3, purpose: Array("tester".utf8), time: -9)
     }
 
     @Test(arguments: changes)
@@ -41,10 +52,30 @@ struct `A record's bytes` {
         }
     }
 
-    @Test(arguments: [0, 5, 7, 63, 65, 255] as [UInt8])
+    @Test(arguments: [0, 5, 8, 63, 65, 255] as [UInt8])
     func `of a kind that a newer version may have are unknown`(kind: UInt8) {
         var bytes = Self.change(.created).encoded()
         bytes[0] = kind
+        #expect(throws: ChangeRecord.Fault.unknown) { try ChangeRecord(decoding: bytes) }
+    }
+
+    /// Of the first part: behind the kind, the flags, two zeros, numbers, operation and count.
+    static let firstPart = 44
+
+    @Test(arguments: [0, 5, 7, 64, 255] as [UInt8])
+    func `of a transaction with a part that is no change of an item are unknown`(kind: UInt8) {
+        var bytes = Self.transaction.encoded()
+        #expect(bytes[Self.firstPart] == 1)
+        bytes[Self.firstPart] = kind
+        #expect(throws: ChangeRecord.Fault.unknown) { try ChangeRecord(decoding: bytes) }
+    }
+
+    @Test(arguments: [0, 6, 1 << 31, .max] as [UInt32])
+    func `of a transaction that has not as many parts as it says are unknown`(count: UInt32) {
+        var bytes = Self.transaction.encoded()
+        var writer = ByteWriter()
+        writer.write(count)
+        bytes.replaceSubrange(Self.firstPart - 4..<Self.firstPart, with: writer.bytes)
         #expect(throws: ChangeRecord.Fault.unknown) { try ChangeRecord(decoding: bytes) }
     }
 

@@ -1,0 +1,79 @@
+import SystemCalls
+
+/// Several changes on their way in. All that is new lies in staging, complete, before anything happens. Then the
+/// manifest, which says what goes where, gets its final name: that is the commit. From there on the transaction only
+/// goes forward, whoever dies: the renames, one record, the manifest's end. After the manner of the write-ahead intents
+/// of databases.
+///
+/// The leases of all items are held from before the first look until after the record, and `pending` covers every item
+/// meanwhile, so nobody who holds a lease sees a part of it.
+final class StagedTransaction {
+    let member: Member
+    let purpose: String
+    let durability: Durability
+    let operation: [UInt8]
+    private(set) var steps = TransactionSteps()
+
+    init(by member: Member, purpose: String, _ durability: Durability) {
+        (self.member, self.purpose, self.durability) = (member, purpose, durability)
+        operation = member.roster.makeOperation()
+    }
+
+    static let manifestSuffix = Array(".manifest".utf8)
+
+    static func manifestName(of operation: [UInt8]) -> [UInt8] { StagedChange.name(of: operation) + manifestSuffix }
+
+    static func name(of operation: [UInt8], _ number: Int) -> [UInt8] {
+        StagedChange.name(of: operation) + Array(".\(number)".utf8)
+    }
+
+    var staging: FileDescriptor { _read { yield member.folder.staging } }
+    var manifest: [UInt8] { Self.manifestName(of: operation) }
+    var newManifest: [UInt8] { manifest + Array(".new".utf8) }
+
+    func name(_ number: Int) -> [UInt8] { Self.name(of: operation, number) }
+
+    /// Puts a file's new content into staging. `old` is what stands there without the transaction: its attributes
+    /// are kept, unless `mode` says otherwise.
+    func write(
+        _ content: [UInt8], to location: ItemLocation, replacing old: FileStatus?, mode: UInt32?,
+        as kind: ChangeRecord.Kind
+    ) throws(CoordinationError) {
+        let number = steps.place(
+            at: location, kind, isFolder: false, replacing: old.map(TransactionSteps.Standing.init),
+            contentHash: member.contentHash(of: content))
+        let name = name(number)
+        do throws(Errno) {
+            try? staging.unlink(name)
+            try stage(content, as: name, at: location, isNew: old == nil, mode: mode)
+        } catch {
+            try? staging.unlink(name)
+            steps.forget(location)
+            throw CoordinationError(error, item: printable(location.bytes), operation: "write")
+        }
+    }
+
+    func makeFolder(at location: ItemLocation) throws(CoordinationError) {
+        let name = name(steps.place(at: location, .created, isFolder: true, replacing: nil, contentHash: nil))
+        do throws(Errno) {
+            try stageFolder(as: name, at: location)
+        } catch {
+            try? staging.unlink(name, folder: true)
+            steps.forget(location)
+            throw CoordinationError(error, item: printable(location.bytes), operation: "make folder")
+        }
+    }
+
+    func remove(_ location: ItemLocation, standing old: FileStatus?) {
+        for number in steps.remove(location, standing: old.map(TransactionSteps.Standing.init)) {
+            Self.discard(name(number), in: staging)
+        }
+    }
+
+    /// It stays as it stands.
+    func forget(_ location: ItemLocation) {
+        guard let step = steps[location] else { return }
+        steps.forget(location)
+        if step.effect != .removal { Self.discard(name(step.number), in: staging) }
+    }
+}

@@ -1,0 +1,140 @@
+import Dispatch
+import SystemCalls
+
+/// The moment of a transaction, and what follows from it.
+extension StagedTransaction {
+    /// What has happened, and what is left to be done once the record is on the disk.
+    struct Outcome {
+        /// Nil: there was nothing to change.
+        var position: LogPosition?
+        /// Everything is visible, but not everything has reached the disk.
+        var failure: CoordinationError?
+        /// For `sweep`.
+        var operation: [UInt8] = []
+        var names: [[UInt8]] = []
+    }
+
+    private struct Obstacle: Error {
+        var reason: Errno
+        var location: ItemLocation
+    }
+
+    /// Makes everything visible, with one record. `lease` hands over what is held, to be kept until the transaction is
+    /// complete. Errors: `unfinished`: it is committed, and will be completed; those of the journal: it is visible, and
+    /// will be recorded; any other: nothing was changed, nothing is left in staging.
+    /// System calls: openat2, write, fsync, renameat2, fsync of each folder concerned
+    func commit(keeping lease: () -> Lease?) throws(CoordinationError) -> Outcome {
+        if steps.isEmpty { return Outcome() }
+        let content: TransactionManifest
+        do {
+            content = try describe()
+            try member.journal.log.ensureRoom(forBodyOf: content.record.encoded().count)
+        } catch {
+            discard()
+            throw error
+        }
+        let moves = zip(content.steps, content.record.parts).compactMap { TransactionMove(member, operation, $0, $1) }
+        member.changeRoom.wait()
+        defer { member.changeRoom.signal() }
+        let (entry, isDurable) = try decide(content)
+        do throws(Obstacle) {
+            try take(moves)
+        } catch {
+            throw abandon(moves, entry, error, keeping: lease)
+        }
+
+        // From here on all of it is visible and must get its record, whatever else fails.
+        var outcome = Outcome()
+        var failure = isDurable
+        if durability == .durable {
+            do throws(Errno) { try member.synchronizeFolders(of: moves) } catch { failure = error }
+        }
+        var record = content.record
+        record.parts = moves.map(\.result)
+        do {
+            outcome.position = try member.journal.append(record)
+        } catch {
+            leaveUnfinished(entry, keeping: lease)
+            throw error
+        }
+        member.roster.clearPending(entry)
+        outcome.failure = failure.map { errno in
+            CoordinationError(
+                .notDurable, item: label, operation: "transaction", cause: errno.description,
+                advice: "the changes are visible, but may be gone after a power cut; check the disk")
+        }
+        (outcome.operation, outcome.names) = (operation, moves.map(\.name))
+        return outcome
+    }
+
+    private var label: String { steps.inOrder.map { printable($0.location.bytes) }.joined(separator: ", ") }
+
+    /// The commit. Before it, whoever finds this member dead throws everything away; after it, they complete it.
+    /// Returns its entry in `pending`, and what kept the commit from the disk.
+    private func decide(_ content: TransactionManifest) throws(CoordinationError) -> (entry: Int, failure: Errno?) {
+        do throws(Errno) {
+            try writeManifest(content)
+        } catch {
+            discard()
+            throw CoordinationError(error, item: label, operation: "transaction")
+        }
+        // Every item, for an entry has room for one block only, and nobody must see one of them too early.
+        guard let entry = member.roster.setPending(block: Roster.everyItem, operation: operation) else {
+            discard()
+            throw CoordinationError(
+                .limitReached, item: label, operation: "transaction", cause: "too many changes at once")
+        }
+        let folder = member.folder
+        do throws(Errno) {
+            try folder.staging.rename(newManifest, to: manifest, in: folder.staging, replacing: false)
+        } catch {
+            member.roster.clearPending(entry)
+            discard()
+            throw CoordinationError(error, item: label, operation: "transaction")
+        }
+        if durability == .relaxed { return (entry, nil) }
+        do throws(Errno) { try staging.synchronize() } catch { return (entry, error) }
+        return (entry, nil)
+    }
+
+    private func take(_ moves: [TransactionMove]) throws(Obstacle) {
+        for move in moves {
+            do throws(Errno) { try move.take() } catch { throw Obstacle(reason: error, location: move.location) }
+        }
+    }
+
+    /// A step cannot be taken: those before it are taken back, in the opposite order, and then the commit itself.
+    /// Killed in the middle of this, the transaction is completed by whoever comes, as at any other moment. What cannot
+    /// be taken back stays committed: nobody gets its leases until it is complete.
+    private func abandon(
+        _ moves: [TransactionMove], _ entry: Int, _ obstacle: Obstacle, keeping lease: () -> Lease?
+    ) -> CoordinationError {
+        let item = printable(obstacle.location.bytes)
+        do throws(Errno) {
+            for move in moves.reversed() { try move.takeBack() }
+            try staging.unlink(manifest)
+            if durability == .durable { try staging.synchronize() }
+        } catch {
+            leaveUnfinished(entry, keeping: lease)
+            return CoordinationError(
+                .unfinished, item: item, operation: "transaction",
+                cause: "\(obstacle.reason); what was done before could not be taken back: \(error)",
+                advice: "its items stay leased until it is complete; this process's next request tries again")
+        }
+        member.roster.clearPending(entry)
+        discard()
+        if TransactionMove.isForeign(obstacle.reason) {
+            return CoordinationError(
+                .conflict, item: item, operation: "transaction",
+                cause: "it was changed meanwhile without coordination: \(obstacle.reason)",
+                advice: "nothing was changed; try again")
+        }
+        return CoordinationError(obstacle.reason, item: item, operation: "transaction")
+    }
+
+    private func leaveUnfinished(_ entry: Int, keeping lease: () -> Lease?) {
+        let kept = lease()
+        member.unfinishedLeases.withLock { $0[operation] = kept }
+        member.roster.leaveUnfinished(entry)
+    }
+}

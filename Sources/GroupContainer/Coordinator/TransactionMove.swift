@@ -1,0 +1,95 @@
+import SystemCalls
+
+/// One step of a committed transaction: an entry changes places with what lies in staging for it. Whether it was taken
+/// is told by the inodes, so it can be taken, and taken back, any number of times, by whoever comes.
+struct TransactionMove {
+    let member: Member
+    /// In staging: what is to be placed, afterwards what it replaced; or what was removed.
+    let name: [UInt8]
+    let inode: UInt64
+    let part: ChangePart
+    let location: ItemLocation
+
+    /// Nil where the part's path names no item: another program wrote it.
+    init?(_ member: Member, _ operation: [UInt8], _ step: TransactionManifest.Step, _ part: ChangePart) {
+        guard let location = try? ItemLocation(part.path) else { return nil }
+        (self.member, self.part, self.location) = (member, part, location)
+        name = StagedTransaction.name(of: operation, Int(step.number))
+        inode = step.inode
+    }
+
+    private var staging: FileDescriptor { _read { yield member.folder.staging } }
+    private var isRemoval: Bool { part.kind == .removed }
+
+    /// Takes it, unless it was taken. Never puts a folder that somebody made there without coordination away:
+    /// `isAFolder`, `exists`. System calls: renameat2
+    func take() throws(Errno) {
+        let staged = try staging.statusIfPresent(of: name)
+        if isRemoval {
+            if staged != nil { return }
+            let parent = try member.openFolder(location.parent)
+            // What stands there now, if it is another one, is not what was to go.
+            guard try parent.statusIfPresent(of: location.name)?.inode == inode else { return }
+            return try parent.rename(location.name, to: name, in: staging, replacing: false)
+        }
+        guard staged?.inode == inode else { return }
+        let parent = try member.openFolder(location.parent)
+        guard let old = try parent.statusIfPresent(of: location.name), part.kind != .created else {
+            return try staging.rename(name, to: location.name, in: parent, replacing: false)
+        }
+        if old.isFolder { throw Errno.isAFolder }
+        do throws(Errno) {
+            // What is replaced is kept until all is done, so that it can be put back.
+            try staging.exchange(name, with: location.name, in: parent)
+        } catch {
+            if error != .invalid { throw error }
+            try staging.rename(name, to: location.name, in: parent, replacing: true)
+        }
+    }
+
+    /// Takes it back, unless it was not taken. System calls: renameat2
+    func takeBack() throws(Errno) {
+        let staged = try staging.statusIfPresent(of: name)
+        if isRemoval {
+            if staged == nil { return }
+            return try staging.rename(
+                name, to: location.name, in: member.openFolder(location.parent), replacing: false)
+        }
+        if staged?.inode == inode { return }
+        let parent = try member.openFolder(location.parent)
+        guard try parent.statusIfPresent(of: location.name)?.inode == inode else { throw Errno.noSuchEntry }
+        if staged != nil { return try staging.exchange(name, with: location.name, in: parent) }
+        // Where it replaced something that was not kept, there is no way back.
+        if part.kind != .created { throw Errno.noSuchEntry }
+        try parent.rename(location.name, to: name, in: staging, replacing: false)
+    }
+
+    /// After it was taken, what the record is to say; as it was in staging, where something else stands there already.
+    var result: ChangePart {
+        guard !isRemoval, let parent = try? member.openFolder(location.parent),
+            let status = try? parent.statusIfPresent(of: location.name), status.inode == inode
+        else { return part }
+        var part = part
+        part.state = ItemState(status, contentHash: part.state?.contentHash)
+        return part
+    }
+
+    /// What was in its way was put there without coordination: what it says was so, and is no longer.
+    static func isForeign(_ error: Errno) -> Bool {
+        [.noSuchEntry, .notAFolder, .tooManyLinks, .isAFolder, .exists, .notEmpty, .crossesDevices].contains(error)
+    }
+}
+
+extension Member {
+    /// The folders in which something changed, and staging, each once, to the disk.
+    func synchronizeFolders(of moves: [TransactionMove]) throws(Errno) {
+        for folder in Set(moves.map(\.location.parent)) {
+            do throws(Errno) {
+                try openFolder(folder).synchronize()
+            } catch {
+                if !TransactionMove.isForeign(error) { throw error }
+            }
+        }
+        try folder.staging.synchronize()
+    }
+}

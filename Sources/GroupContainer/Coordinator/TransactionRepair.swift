@@ -1,0 +1,74 @@
+import SystemCalls
+
+/// Completing transactions whose members died, or could not do it themselves. A manifest with its final name says that
+/// the transaction is committed: then every step that was not taken yet is taken now. Without it nothing happened, and
+/// staging is swept.
+extension Member {
+    /// False where the operation is no committed transaction.
+    func finishTransaction(_ operation: [UInt8]) throws(CoordinationError) -> Bool {
+        guard let manifest = try readManifest(of: operation) else { return false }
+        try rollForward(operation, manifest)
+        return true
+    }
+
+    /// Only while no other member lives, before staging is swept: `pending` is of another boot, but a committed
+    /// transaction is still in staging. What was not durable may have reached the disk in part, and is left as it is:
+    /// it is compared with the journal.
+    func finishTransactionsOfAnotherBoot() throws(CoordinationError) {
+        let names = try translating(".group/staging", "repair") { () throws(Errno) in try folder.staging.entryNames() }
+        for name in names where name.count == 32 + StagedTransaction.manifestSuffix.count {
+            guard name.suffix(StagedTransaction.manifestSuffix.count).elementsEqual(StagedTransaction.manifestSuffix),
+                let operation = Hexadecimal.decode(String(decoding: name.prefix(32), as: UTF8.self)),
+                let manifest = try readManifest(of: operation), manifest.isDurable
+            else { continue }
+            try rollForward(operation, manifest)
+        }
+    }
+
+    private func readManifest(of operation: [UInt8]) throws(CoordinationError) -> TransactionManifest? {
+        let name = StagedTransaction.manifestName(of: operation)
+        let content = try translating(".group/staging", "repair") { () throws(Errno) -> [UInt8]? in
+            do throws(Errno) {
+                return try FileDescriptor.content(
+                    of: name, in: folder.staging, limit: TransactionManifest.largest)
+            } catch {
+                if error == .noSuchEntry { return nil }
+                throw error
+            }
+        }
+        return content.flatMap { TransactionManifest(decoding: $0) }
+    }
+
+    private func rollForward(_ operation: [UInt8], _ manifest: TransactionManifest) throws(CoordinationError) {
+        let moves = zip(manifest.steps, manifest.record.parts).compactMap { TransactionMove(self, operation, $0, $1) }
+        // The record came after the last step: with it, nothing is left to be done, and what stands there may be newer.
+        if try !isRecorded(operation, manifest) {
+            for move in moves {
+                do throws(Errno) {
+                    try move.take()
+                } catch {
+                    if !TransactionMove.isForeign(error) {
+                        throw CoordinationError(error, item: printable(move.location.bytes), operation: "repair")
+                    }
+                }
+            }
+            var record = manifest.record
+            record.parts = moves.map(\.result)
+            if manifest.isDurable {
+                try translating(".group/staging", "repair") { () throws(Errno) in try synchronizeFolders(of: moves) }
+            }
+            if !record.parts.isEmpty {
+                let position = try journal.append(record)
+                if manifest.isDurable { try journal.log.synchronize(through: position) }
+            }
+        }
+        StagedTransaction.sweep(operation, moves.map(\.name), in: folder.staging)
+    }
+
+    private func isRecorded(_ operation: [UInt8], _ manifest: TransactionManifest) throws(CoordinationError) -> Bool {
+        var start = LogPosition(
+            file: manifest.journalFile, offset: Int(clamping: manifest.journalOffset), sequence: 0, checksum: 0)
+        if try journal.log.file(start.file) == nil { start = try journal.log.start() }
+        return try journal.contains(operation: operation, from: start)
+    }
+}

@@ -1,0 +1,98 @@
+import SystemCalls
+
+/// What a transaction writes into staging: contents, folders, the manifest; and how that goes again.
+extension StagedTransaction {
+    /// The folder that a new item will stand in; it may itself be in staging still.
+    private func parent(of location: ItemLocation) throws(Errno) -> FileDescriptor {
+        if let parent = location.parent, case .staged(let number, _) = steps.view(parent) {
+            return try FileDescriptor.open(name(number), in: staging, [.reading, .folder])
+        }
+        return try member.openFolder(location.parent)
+    }
+
+    func stage(
+        _ content: [UInt8], as name: [UInt8], at location: ItemLocation, isNew: Bool, mode: UInt32?
+    ) throws(Errno) {
+        let attributes =
+            isNew
+            ? try StagedAttributes(ofNewFileIn: parent(of: location), of: member, mode: mode)
+            : try StagedAttributes(ofFileAt: location, isNew: false, in: member, mode: mode)
+        let file = try FileDescriptor.open(
+            name, in: staging, [.writing, .creating, .exclusively], mode: attributes.creationMode)
+        try file.writeAll(content)
+        try attributes.apply(to: file)
+        if durability == .durable { try file.synchronize() }
+    }
+
+    func stageFolder(as name: [UInt8], at location: ItemLocation) throws(Errno) {
+        let attributes = try StagedAttributes(ofNewFolderIn: parent(of: location), of: member)
+        try staging.makeFolder(name, mode: attributes.creationMode)
+        let made = try FileDescriptor.open(name, in: staging, [.reading, .folder])
+        try attributes.apply(to: made)
+        if durability == .durable { try made.synchronize() }
+    }
+
+    /// The manifest's content: what is in staging, and in which order it goes where.
+    func describe() throws(CoordinationError) -> TransactionManifest {
+        var manifest = TransactionManifest(
+            isDurable: durability == .durable, journalFile: 0, journalOffset: 0, steps: [],
+            record: ChangeRecord(
+                transaction: [], operation: operation, processIdentifier: processIdentifier(),
+                purpose: Array(purpose.utf8), time: wallNanoseconds()))
+        for step in steps.inOrder {
+            var part = ChangePart(kind: .removed, path: step.location.bytes, state: nil)
+            part.wasFolder = step.before?.isFolder ?? false
+            var inode = step.before?.inode ?? 0
+            if case .placement(let kind, _, let contentHash) = step.effect {
+                let status = try translating(printable(step.location.bytes), "transaction") { () throws(Errno) in
+                    try staging.status(of: name(step.number))
+                }
+                part = ChangePart(
+                    kind: kind, path: step.location.bytes, state: ItemState(status, contentHash: contentHash))
+                inode = status.inode
+            }
+            manifest.record.parts.append(part)
+            manifest.steps.append(TransactionManifest.Step(number: UInt32(step.number), inode: inode))
+        }
+        let tail = member.journal.log.tail()
+        (manifest.journalFile, manifest.journalOffset) = (tail.file, UInt64(tail.offset))
+        return manifest
+    }
+
+    /// Under its provisional name: nothing is decided yet.
+    func writeManifest(_ content: TransactionManifest) throws(Errno) {
+        let file = try FileDescriptor.open(newManifest, in: staging, [.writing, .creating, .exclusively], mode: 0o600)
+        // The repairer may be another user of the Unix group.
+        if member.folder.fileMode != 0o600 { try file.setMode(member.folder.fileMode) }
+        try file.writeAll(content.encoded())
+        if durability == .durable {
+            try file.synchronize()
+            // What it names must be on the disk before its final name can be.
+            try staging.synchronize()
+        }
+    }
+
+    /// Before the commit: as if it had never been. Whatever it fails to remove goes with the member's slot.
+    func discard() {
+        try? staging.unlink(newManifest)
+        for step in steps.inOrder where step.effect != .removal { Self.discard(name(step.number), in: staging) }
+    }
+
+    static func discard(_ name: [UInt8], in staging: borrowing FileDescriptor) {
+        try? staging.removeTree(name)
+    }
+
+    /// After the record: the manifest goes first, so that nobody takes a step again once its trace in staging is gone.
+    static func sweep(_ operation: [UInt8], _ names: [[UInt8]], in staging: borrowing FileDescriptor) {
+        do throws(Errno) {
+            try staging.unlink(manifestName(of: operation))
+        } catch {
+            if error != .noSuchEntry { return }
+        }
+        for name in names { discard(name, in: staging) }
+    }
+}
+
+extension TransactionSteps.Standing {
+    init(_ status: FileStatus) { self.init(inode: status.inode, isFolder: status.isFolder) }
+}

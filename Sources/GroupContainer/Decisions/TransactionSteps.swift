@@ -1,0 +1,103 @@
+/// What a transaction is going to do, as the changes come in, and what it sees of the container meanwhile: its own
+/// changes over what stands there. Each item has at most one step, however often it is changed.
+struct TransactionSteps: Equatable, Sendable {
+    /// What stands at a place before the transaction.
+    struct Standing: Equatable, Sendable {
+        var inode: UInt64
+        var isFolder: Bool
+    }
+
+    enum Effect: Equatable, Sendable {
+        /// What lies in staging under the step's number comes to stand there.
+        case placement(ChangeRecord.Kind, isFolder: Bool, contentHash: UInt64?)
+        case removal
+    }
+
+    struct Step: Equatable, Sendable {
+        let location: ItemLocation
+        /// The end of its name in staging. A folder's is lower than that of whatever is made in it.
+        let number: Int
+        /// Nil: nothing.
+        let before: Standing?
+        var effect: Effect
+    }
+
+    /// What the transaction itself finds at a place.
+    enum View: Equatable, Sendable {
+        /// Whatever stands there without it.
+        case untouched
+        case staged(number: Int, isFolder: Bool)
+        case absent
+    }
+
+    private var steps: [ItemLocation: Step] = [:]
+    private var next = 0
+
+    var isEmpty: Bool { steps.isEmpty }
+
+    /// In the order in which they are to be taken.
+    var inOrder: [Step] { steps.values.sorted { $0.number < $1.number } }
+
+    subscript(_ location: ItemLocation) -> Step? { steps[location] }
+
+    func view(_ location: ItemLocation) -> View {
+        if let step = steps[location] {
+            switch step.effect {
+            case .placement(_, let isFolder, _): return .staged(number: step.number, isFolder: isFolder)
+            case .removal: return .absent
+            }
+        }
+        // In what is new, or gone, stands nothing but what has a step of its own.
+        return isWithinNew(location) ? .absent : .untouched
+    }
+
+    /// In a folder that is new, or gone: nothing stands there without the transaction, or will.
+    func isWithinNew(_ location: ItemLocation) -> Bool { location.ancestors.contains { steps[$0] != nil } }
+
+    /// Something new is to stand there. Returns its number in staging: the one that an earlier change of the same item
+    /// had, if there was one.
+    mutating func place(
+        at location: ItemLocation, _ kind: ChangeRecord.Kind, isFolder: Bool, replacing before: Standing?,
+        contentHash: UInt64?
+    ) -> Int {
+        let effect = Effect.placement(kind, isFolder: isFolder, contentHash: contentHash)
+        if let number = steps[location]?.number {
+            steps[location]?.effect = effect
+            return number
+        }
+        steps[location] = Step(location: location, number: next, before: before, effect: effect)
+        next += 1
+        return next - 1
+    }
+
+    /// Nothing is to stand there, nor below; what was removed below comes to staging before it. Returns the numbers in
+    /// staging that have no use any more.
+    mutating func remove(_ location: ItemLocation, standing before: Standing?) -> [Int] {
+        var useless: [Int] = []
+        for step in steps.values where step.location.isBelow(location) && step.effect != .removal {
+            useless.append(step.number)
+            steps[step.location] = nil
+        }
+        let step = steps[location]
+        if let step, step.effect != .removal { useless.append(step.number) }
+        guard let before = step == nil ? before : step?.before else {
+            steps[location] = nil
+            return useless
+        }
+        if step == nil {
+            steps[location] = Step(location: location, number: next, before: before, effect: .removal)
+            next += 1
+        } else {
+            steps[location]?.effect = .removal
+        }
+        return useless
+    }
+
+    /// It is to stay as it stands without the transaction.
+    mutating func forget(_ location: ItemLocation) { steps[location] = nil }
+
+    /// Whether anything is made or kept below a folder that the transaction itself makes.
+    func hasSteps(below folder: ItemLocation) -> Bool {
+        steps.values.contains { $0.location.isBelow(folder) && $0.effect != .removal }
+    }
+}

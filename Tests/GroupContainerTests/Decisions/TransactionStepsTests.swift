@@ -1,0 +1,122 @@
+import TestSupport
+import Testing
+
+@testable import GroupContainer
+
+@Suite
+struct `The steps of a transaction` {
+    private static func location(_ path: String) throws -> ItemLocation { try ItemLocation(Array(path.utf8)) }
+    private static let file = TransactionSteps.Standing(inode: 7, isFolder: false)
+    private static let folder = TransactionSteps.Standing(inode: 8, isFolder: true)
+
+    private var steps = TransactionSteps()
+
+    private mutating func place(
+        _ path: String, _ kind: ChangeRecord.Kind = .created, isFolder: Bool = false,
+        replacing before: TransactionSteps.Standing? = nil
+    ) throws -> Int {
+        steps.place(at: try Self.location(path), kind, isFolder: isFolder, replacing: before, contentHash: nil)
+    }
+
+    private var lines: [String] {
+        steps.inOrder.map { "\($0.number) \(printable($0.location.bytes)) \($0.effect == .removal ? "-" : "+")" }
+    }
+
+    @Test mutating func `come in the order in which they were first made, one an item`() throws {
+        #expect(try place("new", isFolder: true) == 0)
+        #expect(try place("new/a") == 1)
+        #expect(try place("b", .modified, replacing: Self.file) == 2)
+        #expect(try place("new/a") == 1)
+        #expect(try steps.remove(Self.location("c"), standing: Self.file) == [])
+        #expect(lines == ["0 new +", "1 new/a +", "2 b +", "3 c -"])
+    }
+
+    @Test mutating func `hide what stands there`() throws {
+        #expect(try steps.view(Self.location("a")) == .untouched)
+        _ = try place("new", isFolder: true)
+        _ = try place("new/a")
+        _ = try steps.remove(Self.location("d"), standing: Self.folder)
+        #expect(try steps.view(Self.location("new")) == .staged(number: 0, isFolder: true))
+        #expect(try steps.view(Self.location("new/a")) == .staged(number: 1, isFolder: false))
+        #expect(try steps.view(Self.location("new/b")) == .absent)
+        #expect(try steps.view(Self.location("d")) == .absent)
+        #expect(try steps.view(Self.location("d/x")) == .absent)
+        #expect(try steps.view(Self.location("do")) == .untouched)
+        #expect(try steps.isWithinNew(Self.location("d/x/y")) && !steps.isWithinNew(Self.location("d")))
+    }
+
+    @Test mutating func `that remove what the transaction made leave nothing of it`() throws {
+        _ = try place("new", isFolder: true)
+        _ = try place("new/a")
+        #expect(try steps.hasSteps(below: Self.location("new")))
+        #expect(try steps.remove(Self.location("new"), standing: nil).sorted() == [0, 1])
+        #expect(steps.isEmpty)
+        #expect(try place("new") == 2)
+    }
+
+    @Test mutating func `that remove what it replaced remove what was there before`() throws {
+        let number = try place("a", .modified, replacing: Self.file)
+        #expect(try steps.remove(Self.location("a"), standing: Self.file) == [number])
+        #expect(lines == ["0 a -"])
+        #expect(try steps[Self.location("a")]?.before == Self.file)
+        #expect(try place("a", .modified, replacing: Self.file) == 0)
+        #expect(lines == ["0 a +"])
+        try steps.forget(Self.location("a"))
+        #expect(steps.isEmpty)
+    }
+
+    @Test mutating func `that empty a folder come before the one that removes it`() throws {
+        _ = try steps.remove(Self.location("d/x"), standing: Self.file)
+        #expect(try !steps.hasSteps(below: Self.location("d")))
+        _ = try steps.remove(Self.location("d"), standing: Self.folder)
+        #expect(lines == ["0 d/x -", "1 d -"])
+    }
+}
+
+@Suite
+struct `A transaction's manifest` {
+    static let manifest = TransactionManifest(
+        isDurable: true, journalFile: 3, journalOffset: .max,
+        steps: (0..<5).map { TransactionManifest.Step(number: $0 * 2, inode: .max - UInt64($0)) },
+        record: `A record's bytes`.transaction)
+
+    @Test(arguments: [true, false])
+    func `comes back as it was written`(isDurable: Bool) {
+        var manifest = Self.manifest
+        manifest.isDurable = isDurable
+        #expect(TransactionManifest(decoding: manifest.encoded()) == manifest)
+    }
+
+    @Test func `that was cut short, or is anything, is none`() {
+        let bytes = Self.manifest.encoded()
+        for count in 0..<bytes.count { #expect(TransactionManifest(decoding: Array(bytes[..<count])) == nil) }
+        var generator = SeededGenerator(seed: 5)
+        for _ in 0..<2_000 {
+            var changed = bytes
+            changed[Int.random(in: bytes.indices, using: &generator)] ^= UInt8.random(in: 1...255, using: &generator)
+            #expect(TransactionManifest(decoding: changed) == nil)
+        }
+    }
+
+    @Test func `with a right checksum over wrong bytes never does harm`() {
+        let body = Array(Self.manifest.encoded().dropLast(8))
+        var generator = SeededGenerator(seed: 6)
+        for _ in 0..<5_000 {
+            let changed = mutated(body, using: &generator)
+            var writer = ByteWriter()
+            writer.write(raw: changed)
+            writer.write(SipHash(key: (0, 0)).hash(changed))
+            if let manifest = TransactionManifest(decoding: writer.bytes) {
+                #expect(manifest.steps.count == manifest.record.parts.count)
+            }
+        }
+    }
+
+    @Test func `with more or fewer steps than its record has parts is none`() {
+        for steps in [Array(Self.manifest.steps.dropLast()), Self.manifest.steps + Self.manifest.steps.prefix(1)] {
+            var manifest = Self.manifest
+            manifest.steps = steps
+            #expect(TransactionManifest(decoding: manifest.encoded()) == nil)
+        }
+    }
+}

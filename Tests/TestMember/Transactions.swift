@@ -1,0 +1,38 @@
+import Glibc
+import GroupContainer
+
+func transact(in container: String, count: Int) throws {
+    let coordinator = try Container(path: container).coordinator(purpose: "test-member").blocking
+    for number in stride(from: 1, through: count, by: 1) {
+        let (_, generation) = try coordinator.transaction(.writing("a"), .writing("b"), durability: .relaxed) {
+            access in
+            for item in ["a", "b"] as [ItemPath] {
+                try access.write(bytes: Array("\(getpid()) \(number)".utf8), to: item)
+            }
+        }
+        if let generation { say("\(generation)") }
+    }
+}
+
+func transactThree(in container: String, folder: String, _ text: String, _ durability: Durability) throws {
+    let coordinator = try Container(path: container).coordinator(purpose: "test-member").blocking
+    let new = ItemPath("\(folder)/new")
+    let (_, generation) = try coordinator.transaction(
+        .writing(new), .writing("kept"), .writing("gone"), durability: durability
+    ) { access in
+        try access.write(bytes: Array(text.utf8), to: new)
+        try access.write(bytes: Array(text.utf8), to: "kept")
+        try access.remove("gone")
+    }
+    if let generation { say("\(generation)") }
+}
+
+func transactOn(in container: String) throws {
+    do {
+        try transactThree(in: container, folder: "folder", "text", .durable)
+    } catch let error as CoordinationError {
+        say(error.code.rawValue)
+    }
+    let coordinator = try Container(path: container).coordinator(purpose: "test-member").blocking
+    while readLine() != nil { say(String(decoding: try coordinator.readBytes("kept"), as: UTF8.self)) }
+}
