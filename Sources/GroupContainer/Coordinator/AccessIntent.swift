@@ -72,6 +72,12 @@ public struct AccessIntent: Hashable, Sendable {
         return false
     }
 
+    /// If the item is moved while its lease is awaited, that is where it is wanted. Not what is to be put in its place.
+    var followsMoves: Bool {
+        if case .writing(let options) = kind { return !options.contains(.forReplacing) }
+        return needsLease
+    }
+
     /// False where what the folder says of the item is enough.
     var needsLease: Bool { mode(concernsFolder: false) != nil }
 

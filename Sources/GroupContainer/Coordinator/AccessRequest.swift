@@ -7,6 +7,17 @@ struct AccessRequest: Sendable {
     let intents: [AccessIntent]
     let operation: String
     let purpose: [UInt8]
+    /// The journal's end before the first try: what is moved from then on is followed.
+    let start: LogPosition
+    /// Items that were moved while their lease was awaited, and where to.
+    private var moved: [ItemPath: ItemLocation] = [:]
+
+    init(_ intents: [AccessIntent], by coordinator: Coordinator, operation: String) {
+        (member, purpose) = (coordinator.member, coordinator.label)
+        (self.intents, self.operation) = (intents, operation)
+        let tail = member.journal.log.tail()
+        start = LogPosition(file: tail.file, offset: tail.offset, sequence: 0, checksum: 0)
+    }
 
     /// Where each path leads now.
     struct Resolution: Equatable, Sendable {
@@ -24,13 +35,11 @@ struct AccessRequest: Sendable {
         var resolution = Resolution()
         var concernsFolder = false
         for intent in intents where intent.isStructural || intent.wantsSnapshot {
-            let named = try intent.path.location(for: operation)
-            let location = intent.isStructural ? named : try member.resolve(named, operation: operation)
+            let location = try place(of: intent)
             if try status(of: location)?.isFolder == true { concernsFolder = true }
         }
         for intent in intents {
-            let named = try intent.path.location(for: operation)
-            let location = intent.isStructural ? named : try member.resolve(named, operation: operation)
+            let location = try place(of: intent)
             resolution.locations[intent.path] = location
             guard let mode = intent.mode(concernsFolder: concernsFolder) else { continue }
             resolution.modes[location] = max(mode, resolution.modes[location] ?? .reading)
@@ -40,6 +49,12 @@ struct AccessRequest: Sendable {
             }
         }
         return resolution
+    }
+
+    private func place(of intent: AccessIntent) throws(CoordinationError) -> ItemLocation {
+        let named: ItemLocation
+        if let followed = moved[intent.path] { named = followed } else { named = try intent.path.location(for: operation) }
+        return intent.isStructural ? named : try member.resolve(named, operation: operation)
     }
 
     private func status(of location: ItemLocation) throws(CoordinationError) -> FileStatus? {
@@ -52,13 +67,39 @@ struct AccessRequest: Sendable {
             by: member, for: purpose, operation: operation)
     }
 
-    /// Whether the lease is on what the paths lead to still. If not, the request is made again.
-    func isCurrent(_ resolution: Resolution) throws(CoordinationError) -> Bool {
+    /// What has become of the paths while their lease was awaited.
+    enum Verdict {
+        case current
+        /// They lead elsewhere, or more is needed: the request, as it is now, has to be made again.
+        case again(AccessRequest)
+    }
+
+    /// With the lease granted. An item that was moved in between is followed, once.
+    func check(_ resolution: Resolution) throws(CoordinationError) -> Verdict {
+        var next = self
+        for intent in intents where intent.followsMoves {
+            let location = try place(of: intent)
+            guard try status(of: location) == nil, let place = try trail(of: location) else { continue }
+            if moved[intent.path] != nil { throw movedAway }
+            next.moved[intent.path] = place
+        }
+        if next.moved != moved { return .again(next) }
         let now = try resolve()
-        return now.locations == resolution.locations
-            && now.modes.allSatisfy {
-                resolution.modes[$0.key] ?? .reading >= $0.value && resolution.modes[$0.key] != nil
-            }
+        let isCovered = now.modes.allSatisfy {
+            resolution.modes[$0.key] ?? .reading >= $0.value && resolution.modes[$0.key] != nil
+        }
+        return now.locations == resolution.locations && isCovered ? .current : .again(self)
+    }
+
+    /// Linear in the records since the request was made.
+    private func trail(of location: ItemLocation) throws(CoordinationError) -> ItemLocation? {
+        var trail = MoveTrail(of: location)
+        var position = start
+        while let entry = try member.journal.entry(behind: position) {
+            position = entry.position
+            if let record = entry.record { trail.note(record) }
+        }
+        return trail.hasMoved ? trail.place : nil
     }
 
     var movedAway: CoordinationError {

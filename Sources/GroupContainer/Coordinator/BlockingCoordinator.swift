@@ -17,13 +17,15 @@ public struct BlockingCoordinator: Sendable {
         _ intents: [AccessIntent], operation: String, _ durability: Durability, _ timeout: Duration?,
         _ body: (Access) throws -> Answer
     ) throws -> Answer {
-        let request = AccessRequest(
-            member: coordinator.member, intents: intents, operation: operation, purpose: coordinator.label)
+        var request = AccessRequest(intents, by: coordinator, operation: operation)
         let deadline = Deadline(after: timeout)
         for _ in 0..<Coordinator.attempts {
             let resolution = try request.resolve()
             let lease = try request.leases(for: resolution).acquireBlocking(until: deadline)
-            if let answer = try coordinator.run(request, resolution, lease, durability, body) { return answer }
+            switch try coordinator.run(request, resolution, lease, durability, body) {
+            case .answer(let answer): return answer
+            case .again(let next): request = next
+            }
         }
         throw request.movedAway
     }

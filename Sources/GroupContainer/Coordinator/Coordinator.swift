@@ -24,7 +24,11 @@ public struct Coordinator: Sendable {
     public var blocking: BlockingCoordinator { BlockingCoordinator(self) }
 
     /// Runs `body` with access to all items, or throws with none: every lease is granted, or none is held.
-    /// Do not ask for further leases in it. System calls: fcntl(F_OFD_SETLK, F_OFD_SETLKW)
+    /// `body` gets each item's place as it is then: one that was moved while the lease was awaited is followed.
+    ///
+    /// Better name everything in one request than ask for more in `body`. If it does, through `blocking`: what it reads
+    /// and holds already is granted; what would have it wait for itself, or in a circle with others, is a `deadlock` at
+    /// once. System calls: fcntl(F_OFD_SETLK, F_OFD_SETLKW)
     public func coordinate<Answer: Sendable>(
         _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = .seconds(30),
         _ body: @escaping @Sendable (Access) throws -> Answer
@@ -36,28 +40,37 @@ public struct Coordinator: Sendable {
         _ intents: [AccessIntent], operation: String, _ durability: Durability, _ timeout: Duration?,
         _ body: @escaping @Sendable (Access) throws -> Answer
     ) async throws -> Answer {
-        let request = AccessRequest(member: member, intents: intents, operation: operation, purpose: label)
+        var request = AccessRequest(intents, by: self, operation: operation)
         let deadline = Deadline(after: timeout)
         for _ in 0..<Self.attempts {
-            let resolution = try await Self.offload { try request.resolve() }
-            let lease = try await request.leases(for: resolution).acquire(until: deadline)
-            let answer = try await Self.offload { try run(request, resolution, lease, durability, body) }
-            if let answer { return answer }
+            let present = request
+            let resolution = try await Self.offload { try present.resolve() }
+            let lease = try await present.leases(for: resolution).acquire(until: deadline)
+            switch try await Self.offload({ try run(present, resolution, lease, durability, body) }) {
+            case .answer(let answer): return answer
+            case .again(let next): request = next
+            }
         }
         throw request.movedAway
     }
 
     static let attempts = 8
 
-    /// What happens under the lease and after it; nil when the paths lead elsewhere by now. The lease is given back
-    /// first: nobody waits for it while the disk confirms the record.
+    enum Round<Answer> {
+        case answer(Answer)
+        /// The paths lead elsewhere by now.
+        case again(AccessRequest)
+    }
+
+    /// What happens under the lease and after it. The lease is given back first: nobody waits for it while the disk
+    /// confirms the record.
     func run<Answer>(
         _ request: AccessRequest, _ resolution: AccessRequest.Resolution, _ lease: Lease, _ durability: Durability,
         _ body: (Access) throws -> Answer
-    ) throws -> Answer? {
-        guard try request.isCurrent(resolution) else {
+    ) throws -> Round<Answer> {
+        if case .again(let next) = try request.check(resolution) {
             lease.end()
-            return nil
+            return .again(next)
         }
         let access = Access(lease, resolution, request.intents, purpose: purpose, durability)
         defer { access.sweep() }
@@ -66,7 +79,7 @@ public struct Coordinator: Sendable {
         lease.end()
         if access.hasChanged { member.roster.wake(Roster.journalWord) }
         if let position = access.durableThrough { try member.journal.log.synchronize(through: position) }
-        return try answer.get()
+        return .answer(try answer.get())
     }
 
     /// Blocking work on a thread of its own.
@@ -88,3 +101,5 @@ public struct Coordinator: Sendable {
     /// more each second, so that a few closures that block would hold up all others.
     private static func makeQueue() -> DispatchQueue { DispatchQueue(label: "group-container.files") }
 }
+
+extension Coordinator.Round: Sendable where Answer: Sendable {}

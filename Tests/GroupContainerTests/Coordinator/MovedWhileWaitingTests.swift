@@ -1,0 +1,89 @@
+import TestSupport
+import Testing
+
+@testable import GroupContainer
+
+@Suite(.timeLimit(.minutes(1)))
+struct `An item that is moved while its lease is awaited` {
+    /// Waits for `path` while somebody who holds it moves things about, then says what the access found.
+    private func found(
+        _ sample: SampleContainer, _ intent: AccessIntent, while holding: [AccessIntent],
+        _ change: (Access) throws -> Void
+    ) throws -> [UInt8] {
+        let tester = sample.coordinator().blocking
+        var side: Side<[UInt8]>?
+        try tester.coordinate(holding, operation: "test", .relaxed, patience) { access in
+            side = Side {
+                try tester.coordinate(intent, timeout: patience) { access in
+                    if intent.isStructural { return try access.place(of: intent.path) }
+                    return try access.readBytes(intent.path)
+                }
+            }
+            #expect(try eventually { try sample.isWaited(for: intent.path.description) })
+            try change(access)
+        }
+        return try #require(side).answer()
+    }
+
+    @Test func `is followed, alone or with its folder`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [7], to: "a/b")
+        let alone = try found(
+            sample, .reading("a/b"), while: [.writing("a/b", .forMoving), .writing("c/d", .forReplacing)]
+        ) { access in
+            _ = try access.move("a/b", to: "c/d")
+        }
+        #expect(alone == [7])
+        let withFolder = try found(
+            sample, .writing("c/d"), while: [.writing("c", .forMoving), .writing("e", .forReplacing)]
+        ) { access in
+            _ = try access.move("c", to: "e")
+        }
+        #expect(withFolder == [7])
+        let twice = try found(
+            sample, .writing("e/d", .forMoving),
+            while: [.writing("e", .forMoving), .writing("f", .forReplacing), .writing("g", .forReplacing)]
+        ) { access in
+            _ = try access.move("e", to: "f")
+        }
+        #expect(twice.suffix(3) == Array("f/d".utf8))
+        #expect(try sample.isQuiet())
+    }
+
+    @Test func `is not where something stands at its place again`() throws {
+        let sample = try SampleContainer()
+        _ = try sample.coordinator().blocking.write(bytes: [7], to: "a")
+        let content = try found(
+            sample, .reading("a"), while: [.writing("a", .forMoving), .writing("b", .forReplacing)]
+        ) { access in
+            _ = try access.move("a", to: "b")
+            _ = try access.write(bytes: [8], to: "a")
+        }
+        #expect(content == [8])
+    }
+
+    @Test func `is missing where it was removed`() throws {
+        let sample = try SampleContainer()
+        _ = try sample.coordinator().blocking.write(bytes: [7], to: "a")
+        #expect(
+            code {
+                try found(sample, .reading("a"), while: [.writing("a", .forDeleting)]) { access in
+                    _ = try access.remove("a")
+                }
+            } == .notFound)
+    }
+
+    @Test func `is followed by its records`() throws {
+        func moved(_ from: String, _ to: String) -> ChangeRecord {
+            ChangeRecord(
+                .moved, path: Array(to.utf8), from: Array(from.utf8), state: nil, isCoordinated: true,
+                processIdentifier: 1, purpose: [], time: 0)
+        }
+        var trail = MoveTrail(of: try ItemLocation(Array("a/b/c".utf8)))
+        for record in [moved("a/bb", "x"), moved("a/b/c/d", "y"), moved("z", "a/b")] { trail.note(record) }
+        #expect(!trail.hasMoved)
+        for record in [moved("a", "n"), moved("n/b/c", "o"), moved("n", "p")] { trail.note(record) }
+        #expect(trail.hasMoved && trail.place.bytes == Array("o".utf8))
+    }
+}
