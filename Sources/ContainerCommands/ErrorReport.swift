@@ -71,7 +71,10 @@ struct ErrorReport {
                     (known?.holders ?? []).map { holder in
                         .object([
                             ("pid", .integer(Int64(holder.processIdentifier))), ("purpose", .string(holder.purpose)),
-                            ("since", .string(Timestamp.text(holder.since))),
+                            ("since", .string(Timestamp.text(holder.since))), ("item", .string(holder.item)),
+                            ("mode", .string(holder.isWriting ? "writing" : "reading")),
+                            ("command", holder.command.map(JSONValue.string) ?? .null),
+                            ("condition", holder.condition.map { .string($0.rawValue) } ?? .null),
                         ])
                     })
             ),

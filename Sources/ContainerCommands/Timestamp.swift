@@ -14,6 +14,18 @@ package enum Timestamp {
     /// `10:00:00.123`, for a terminal.
     package static func ofDay(_ nanoseconds: Int64) -> String { String(text(nanoseconds).dropFirst(11).dropLast()) }
 
+    /// `0.4 s`, `12 s`, `3 min`, `5 h`, `2 d`: how long something has lasted, at a glance.
+    package static func duration(_ nanoseconds: Int64) -> String {
+        let tenths = max(0, nanoseconds) / 100_000_000
+        return switch tenths {
+        case ..<100: "\(tenths / 10).\(tenths % 10) s"
+        case ..<1_200: "\(tenths / 10) s"
+        case ..<72_000: "\(tenths / 600) min"
+        case ..<1_728_000: "\(tenths / 36_000) h"
+        default: "\(tenths / 864_000) d"
+        }
+    }
+
     private static func digits(_ number: Int, _ width: Int) -> String {
         let text = String(number)
         return String(repeating: "0", count: max(0, width - text.count)) + text

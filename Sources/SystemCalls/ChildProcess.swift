@@ -11,13 +11,18 @@ package struct ChildProcess: ~Copyable {
     package init(
         _ words: [[UInt8]], input: borrowing FileDescriptor, output: borrowing FileDescriptor, diesWithParent: Bool
     ) throws(Errno) {
+        try self.init(words, input: input.number, output: output.number, diesWithParent: diesWithParent)
+    }
+
+    /// The same with this process's own standard input and output where the number is -1.
+    private init(_ words: [[UInt8]], input: Int32, output: Int32, diesWithParent: Bool) throws(Errno) {
         var pointers: [UnsafeMutablePointer<CChar>?] = unsafe words.map { word in
             unsafe withCString(word) { unsafe strdup($0) }
         }
         defer { unsafe pointers.forEach { unsafe free($0) } }
         unsafe pointers.append(nil)
         var child: pid_t = 0
-        let error = unsafe clinux_spawn(pointers, input.number, output.number, diesWithParent ? 1 : 0, &child)
+        let error = unsafe clinux_spawn(pointers, input, output, diesWithParent ? 1 : 0, &child)
         if error != 0 { throw Errno(error) }
         identifier = child
     }
@@ -33,6 +38,12 @@ package struct ChildProcess: ~Copyable {
 }
 
 extension ChildProcess {
+    /// Runs a command with this process's input and output, and returns its exit status. It dies when the calling thread
+    /// does. System calls: fork(2), execve(2), waitpid(2)
+    package static func run(_ words: [[UInt8]]) throws(Errno) -> Int32 {
+        try ChildProcess(words, input: -1, output: -1, diesWithParent: true).wait()
+    }
+
     /// Runs a command with `input` as its standard input and returns what it prints, and its exit status. The input is
     /// a file in memory rather than a pipe, so a command that prints before it has read everything cannot come to a
     /// standstill. It dies when the calling thread does. System calls: memfd_create(2), pipe2(2)

@@ -12,14 +12,24 @@ enum Filter {
             let (output, status) = try ChildProcess.filter(command, input: input)
             return (output, ExitStatus(rawValue: status))
         } catch {
-            let status: ExitStatus
-            switch error {
-            case .noSuchEntry: status = .commandNotFound
-            case .accessDenied: status = .commandNotExecutable
-            default: throw error
-            }
-            run.complain("cannot run '\(PipeText.escaped(command.first ?? []))': \(error)")
-            return ([], status)
+            return ([], try CommandRefusal.status(of: command, error, for: run))
         }
+    }
+}
+
+/// A command that cannot be started.
+enum CommandRefusal {
+    /// 127 where there is none, 126 where it may not be run; said as well.
+    static func status(
+        of command: [[UInt8]], _ error: Errno, for run: borrowing CommandRun
+    ) throws(Errno) -> ExitStatus {
+        let status: ExitStatus
+        switch error {
+        case .noSuchEntry: status = .commandNotFound
+        case .accessDenied: status = .commandNotExecutable
+        default: throw error
+        }
+        run.complain("cannot run '\(PipeText.escaped(command.first ?? []))': \(error)")
+        return status
     }
 }

@@ -9,7 +9,9 @@ enum GroupControl {
         usage: ["groupctl [options] SUBCOMMAND GROUP …"],
         options: CommonOptions.specifications(
             timeout: "How long to wait for a lease: 2, 0.5 (seconds) or 250ms; 30 s unless told; 0 is one try."),
-        subcommands: [create, path, list, read, write, update, mkdir, remove, move, copy, changes, refresh, status],
+        subcommands: [
+            create, path, list, read, write, update, mkdir, remove, move, copy, lock, changes, refresh, status,
+        ],
         examples: [
             HelpEntry("groupctl create group.com.example.todo", "Makes a container for this user."),
             HelpEntry(
@@ -115,6 +117,22 @@ enum GroupControl {
         usage: ["groupctl copy GROUP FROM TO [-n] [--relaxed]"],
         options: [noReplace, relaxed, .flag("exit-code", help: "Exit with 3 when TO was the same already.")],
         positionals: [group, from, to])
+
+    private static let lock = CommandSpecification(
+        name: "lock",
+        summary:
+            "Runs COMMAND while it holds the lease on all of the items: alone, or with other readers. COMMAND cannot outlive the lease. Its exit status is passed on; 126: it may not be run, 127: there is none.",
+        usage: ["groupctl lock GROUP PATH… [--shared] -- COMMAND [ARG…]"],
+        options: [
+            .flag("shared", help: "For reading: other readers go on, writers wait."),
+            .value(
+                "conflict-exit-code", "N", help: "Exit with N, rather than 75, when the lease is not granted in time."),
+        ],
+        positionals: [group, PositionalSpecification("PATH", .variadic, help: "Items; they need not exist.")],
+        trailingCommand: .required,
+        examples: [
+            HelpEntry("groupctl lock ./shared/ a.db b.db -- sqlite3 …", "Nobody who asks for them comes in between.")
+        ])
 
     private static let changes = CommandSpecification(
         name: "changes", summary: "Prints what happened since a place, and ends.",

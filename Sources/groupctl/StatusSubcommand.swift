@@ -1,6 +1,7 @@
 import CommandLineKit
 import ContainerCommands
 import GroupContainer
+import SystemCalls
 
 func status(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()
@@ -24,12 +25,18 @@ private func text(_ status: ContainerStatus, _ container: Container, _ text: Ter
         lines.append(
             "  " + text.styled(member.purpose, as: .strong)
                 + "  process \(member.processIdentifier), user \(member.user), since \(Timestamp.text(member.since))\(role)"
+                + (member.condition.map { $0 == .running ? "" : "  " + text.styled($0.rawValue, as: .error) } ?? "")
         )
+        if let command = member.command { lines.append("    " + text.styled(command, as: .faint)) }
         for access in member.accesses {
-            let what = (access.isWaiting ? "waits to " : "holds to ") + (access.isWriting ? "write" : "read")
+            let what =
+                (access.isWaiting ? "waits to " : "holds to ") + (access.isWriting ? "write" : "read")
+                + (access.isWholeFolder ? " with all below" : "")
             let role: TerminalText.Role = access.isWaiting ? .error : .modified
             lines.append(
-                "    " + text.styled(what, as: role) + "  \(access.path)  since \(Timestamp.text(access.since))")
+                "    " + text.styled(what, as: role)
+                    + "  \(access.path)  for \(Timestamp.duration(wallNanoseconds() - access.since))"
+                    + (access.purpose == member.purpose ? "" : "  " + text.styled(access.purpose, as: .faint)))
         }
     }
     if !status.members.contains(where: \.isSteward) {
@@ -59,12 +66,15 @@ private func json(_ member: ContainerStatus.Member) -> JSONValue {
         ("pid", .integer(Int64(member.processIdentifier))), ("user", .integer(Int64(member.user))),
         ("purpose", .string(member.purpose)), ("since", .string(Timestamp.text(member.since))),
         ("steward", .bool(member.isSteward)),
+        ("command", member.command.map(JSONValue.string) ?? .null),
+        ("condition", member.condition.map { .string($0.rawValue) } ?? .null),
         (
             "leases",
             .array(
                 member.accesses.map { access in
                     .object([
                         ("path", .string(access.path)), ("mode", .string(access.isWriting ? "writing" : "reading")),
+                        ("wholeFolder", .bool(access.isWholeFolder)), ("purpose", .string(access.purpose)),
                         ("state", .string(access.isWaiting ? "waiting" : "holding")),
                         ("since", .string(Timestamp.text(access.since))),
                     ])

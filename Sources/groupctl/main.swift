@@ -13,6 +13,7 @@ CommandRun.main(GroupControl.specification) { run in
     case "remove": try remove(&run)
     case "move": try move(&run)
     case "copy": try copy(&run)
+    case "lock": try lock(&run)
     case "changes": try changes(&run)
     case "refresh": try refresh(&run)
     case "status": try status(&run)

@@ -24,7 +24,7 @@ struct `groupctl status and changes` {
 
         let text = try await container.done("status").text
         #expect(text.contains("the-holder  process \(holder.command.identifier), user \(getuid())"))
-        #expect(text.contains("holds to write  a  since ") && !text.contains("\u{1B}"))
+        #expect(text.contains("holds to write  a  for ") && !text.contains("\u{1B}"))
         #expect(try await container.done("status", "--color", "always").text.contains("\u{1B}"))
         #expect(try await holder.release().status == 0)
     }

@@ -14,6 +14,10 @@ public struct ContainerStatus: Sendable {
         public var since: Int64
         /// It looks after changes made without coordination.
         public var isSteward: Bool
+        /// How its process was called, cut after 4,096 bytes; nil where the system will not say.
+        public var command: String?
+        /// What its process is doing; nil where the system will not say.
+        public var condition: CoordinationError.Holder.Condition?
         /// What it holds and waits for; at most nineteen are shown.
         public var accesses: [Access]
     }
@@ -24,10 +28,14 @@ public struct ContainerStatus: Sendable {
         public var path: String
         /// Alone, rather than shared.
         public var isWriting: Bool
+        /// A folder with everything below it.
+        public var isWholeFolder: Bool
         /// Still waiting.
         public var isWaiting: Bool
         /// Since when, in nanoseconds since 1970.
         public var since: Int64
+        /// What it is for: the purpose of the coordinator that asked.
+        public var purpose: String
     }
 
     /// The container's identifier, drawn at random when it was made.
@@ -50,14 +58,15 @@ extension Container {
         let hasSteward = member.hasSteward(ofTerm: roster.map.load64(RosterLayout.term))
         let steward = hasSteward ? Int(clamping: roster.map.load64(RosterLayout.steward)) : 0
         let members = roster.liveMembers().map { live in
-            ContainerStatus.Member(
+            let process = live.process
+            return ContainerStatus.Member(
                 processIdentifier: live.processIdentifier, user: live.user, purpose: live.purpose, since: live.started,
-                isSteward: live.slot + 1 == steward,
+                isSteward: live.slot + 1 == steward, command: process?.command, condition: process?.condition,
                 accesses: roster.accesses(of: live).map { access in
                     ContainerStatus.Access(
                         path: access.path, isWriting: access.claim.part.mode != .reading,
-                        isWaiting: access.claim.stage != .held,
-                        since: access.since)
+                        isWholeFolder: access.claim.part.mode == .structural, isWaiting: access.claim.stage != .held,
+                        since: access.since, purpose: access.purpose)
                 })
         }
         let end = try member.journal.log.end()

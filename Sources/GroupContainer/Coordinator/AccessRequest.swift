@@ -53,7 +53,11 @@ struct AccessRequest: Sendable {
 
     private func place(of intent: AccessIntent) throws(CoordinationError) -> ItemLocation {
         let named: ItemLocation
-        if let followed = moved[intent.path] { named = followed } else { named = try intent.path.location(for: operation) }
+        if let followed = moved[intent.path] {
+            named = followed
+        } else {
+            named = try intent.path.location(for: operation)
+        }
         return intent.isStructural ? named : try member.resolve(named, operation: operation)
     }
 

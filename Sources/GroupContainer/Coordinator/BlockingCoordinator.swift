@@ -13,6 +13,14 @@ public struct BlockingCoordinator: Sendable {
         try coordinate(intents, operation: "coordinate", durability, timeout, body)
     }
 
+    /// The same for as many items as it takes.
+    public func coordinate<Answer>(
+        _ intents: [AccessIntent], durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ body: (Access) throws -> Answer
+    ) throws -> Answer {
+        try coordinate(intents, operation: "coordinate", durability, timeout, body)
+    }
+
     func coordinate<Answer>(
         _ intents: [AccessIntent], operation: String, _ durability: Durability, _ timeout: Duration?,
         _ body: (Access) throws -> Answer

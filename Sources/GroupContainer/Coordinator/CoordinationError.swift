@@ -108,9 +108,7 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
         if let item { text += " '\(item)'" }
         text += ": \(cause)"
         if !holders.isEmpty {
-            text +=
-                "; held by "
-                + holders.map(\.description).joined(separator: ", ")
+            text += "; held by " + holders.map(\.description).joined(separator: ", ")
         }
         if let advice { text += "; \(advice)" }
         return text
@@ -130,19 +128,11 @@ extension CoordinationError.Holder: CustomStringConvertible {
     }
 
     init(_ access: Roster.Access) {
-        let process = access.member.processIdentifier
-        // A number that another process has by now, or that means another one in its namespace, is nobody's.
-        let view = ProcessView(of: process).flatMap { $0.started == access.member.processStart ? $0 : nil }
+        let process = access.member.process
         self.init(
-            processIdentifier: process, purpose: access.purpose, since: access.since, item: access.path,
-            isWriting: access.claim.part.mode != .reading, command: view.map { printable($0.command) },
-            condition: view.map { view in
-                switch view.condition {
-                case .running: .running
-                case .stopped: .stopped
-                case .zombie: .zombie
-                }
-            })
+            processIdentifier: access.member.processIdentifier, purpose: access.purpose, since: access.since,
+            item: access.path, isWriting: access.claim.part.mode != .reading, command: process?.command,
+            condition: process?.condition)
     }
 
     /// `10:00:00Z`: a lease is held for seconds, so the day goes without saying.

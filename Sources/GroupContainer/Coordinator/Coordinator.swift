@@ -36,6 +36,14 @@ public struct Coordinator: Sendable {
         try await coordinate(intents, operation: "coordinate", durability, timeout, body)
     }
 
+    /// The same for as many items as it takes.
+    public func coordinate<Answer: Sendable>(
+        _ intents: [AccessIntent], durability: Durability = .durable, timeout: Duration? = .seconds(30),
+        _ body: @escaping @Sendable (Access) throws -> Answer
+    ) async throws -> Answer {
+        try await coordinate(intents, operation: "coordinate", durability, timeout, body)
+    }
+
     func coordinate<Answer: Sendable>(
         _ intents: [AccessIntent], operation: String, _ durability: Durability, _ timeout: Duration?,
         _ body: @escaping @Sendable (Access) throws -> Answer

@@ -1,0 +1,30 @@
+import CommandLineKit
+import ContainerCommands
+import GroupContainer
+import SystemCalls
+
+/// Runs COMMAND while the items are leased; its status is ours.
+func lock(_ run: inout CommandRun) throws -> ExitStatus {
+    guard let command = run.arguments.command else { throw run.arguments.usageError("COMMAND is missing") }
+    let paths = run.arguments.positionals("PATH").map { ItemPath(bytes: $0) }
+    let conflict = try run.arguments.text("conflict-exit-code").map { text in
+        guard let status = Int32(text), (0...255).contains(status) else {
+            throw run.arguments.usageError("--conflict-exit-code: '\(text)' is not a number from 0 to 255")
+        }
+        return ExitStatus(rawValue: status)
+    }
+    let intents = paths.map { run.arguments.flag("shared") ? AccessIntent.reading($0) : .writing($0) }
+    let coordinator = try run.openContainer().coordinator(purpose: run.options.purpose).blocking
+    do {
+        return try coordinator.coordinate(intents, timeout: run.leaseTimeout) { _ in
+            do throws(Errno) {
+                return ExitStatus(rawValue: try ChildProcess.run(command))
+            } catch {
+                return try CommandRefusal.status(of: command, error, for: run)
+            }
+        }
+    } catch let error as CoordinationError where error.code == .leaseTimedOut && conflict != nil {
+        run.complain("\(error)")
+        return conflict ?? .leaseTimedOut
+    }
+}

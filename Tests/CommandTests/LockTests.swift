@@ -1,0 +1,96 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.serialized)
+struct `groupctl lock` {
+    /// Holds until its gate is opened, then prints "done".
+    private func holder(_ words: String..., in container: TemporaryContainer) async throws -> Command {
+        let command = try container.start(
+            "groupctl",
+            ["lock", container.path] + words + [
+                "--", "sh", "-c", "echo $$ >&2; exec cat \"$0\"", "\(container.folder)/gate",
+            ])
+        _ = try await command.readLine(from: .errors)
+        return command
+    }
+
+    private func makeGate(in container: TemporaryContainer) throws {
+        let isMade = unsafe mkfifo("\(container.folder)/gate", 0o600) == 0
+        try #require(isMade)
+    }
+
+    private func openGate(in container: TemporaryContainer) throws {
+        try FileHandle(forWritingTo: URL(filePath: "\(container.folder)/gate")).close()
+    }
+
+    @Test(arguments: [("exit 0", 0), ("exit 7", 7), ("kill -TERM $$", 143)])
+    func `ends as its command does`(script: String, status: Int32) async throws {
+        let container = try await TemporaryContainer()
+        let outcome = try await container.run("lock", "a", "--", "sh", "-c", "echo said; \(script)", input: "")
+        #expect(outcome.status == status && outcome.text == "said\n", "\(outcome)")
+    }
+
+    @Test func `says when there is no such command, or none that may be run`() async throws {
+        let container = try await TemporaryContainer()
+        let missing = try await container.run("lock", "a", "--", "/nowhere/at-all")
+        #expect(missing.status == 127 && missing.errors.contains("cannot run '/nowhere/at-all'"))
+        #expect(try await container.run("lock", "a", "--", "/dev/null").status == 126)
+        #expect(try await container.run("lock", "a").status == 64)
+        #expect(try await container.run("lock", "--", "true").status == 64)
+        #expect(try await container.run("lock", "a", "--conflict-exit-code", "many", "--", "true").status == 64)
+    }
+
+    @Test func `keeps others from all its items, and the command's input is its own`() async throws {
+        let container = try await TemporaryContainer()
+        try makeGate(in: container)
+        let holder = try await holder("a", "b/c", in: container)
+        for item in ["a", "b/c"] {
+            let refused = try await container.run("write", item, "--timeout", "0", input: "x")
+            #expect(refused.status == 75 && refused.errors.contains("held by groupctl (process \(holder.identifier)"))
+        }
+        #expect(try await container.run("write", "d", "--timeout", "0", input: "x").status == 0)
+        #expect(
+            try await container.run("lock", "a", "--timeout", "0", "--conflict-exit-code", "9", "--", "true").status
+                == 9)
+        #expect(try await container.run("lock", "a", "--timeout", "0", "--", "true").status == 75)
+        try openGate(in: container)
+        #expect(try await holder.finish().status == 0)
+        #expect(try await container.run("lock", "a", "--", "cat", input: "given").text == "given")
+    }
+
+    @Test func `lets readers in beside readers`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "old")
+        try makeGate(in: container)
+        let holder = try await holder("--shared", "a", in: container)
+        #expect(try await container.run("read", "a", "--timeout", "0").text == "old")
+        #expect(try await container.run("lock", "--shared", "a", "--timeout", "0", "--", "true").status == 0)
+        #expect(try await container.run("write", "a", "--timeout", "0", input: "new").status == 75)
+        try openGate(in: container)
+        #expect(try await holder.finish().status == 0)
+        #expect(try await container.run("write", "a", "--timeout", "0", input: "new").status == 0)
+    }
+
+    // case 1
+    @Test func `that is killed takes its command with it, and the next one enters`() async throws {
+        let container = try await TemporaryContainer()
+        try makeGate(in: container)
+        let command = try container.start(
+            "groupctl",
+            ["lock", container.path, "a", "--", "sh", "-c", "echo $$ >&2; exec cat \"$0\"", "\(container.folder)/gate"])
+        let child = try #require(pid_t(try await command.readLine(from: .errors) ?? ""))
+        let waiter = try container.start("write", "a", input: "next")
+        command.signal(SIGKILL)
+        #expect(try await command.finish().status == 137)
+        #expect(try await waiter.finish().status == 0)
+        // Its parent has reaped nothing; it is gone, or a zombie that whoever adopted it has not seen yet.
+        var isAlive = true
+        for _ in 0..<100_000 where isAlive {
+            let state = (try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8))?.split(separator: ")")
+                .last
+            isAlive = state.map { !$0.hasPrefix(" Z") } ?? false
+        }
+        #expect(!isAlive)
+    }
+}
