@@ -4,6 +4,9 @@ import SystemCalls
 
 let usage = """
     usage: stress-worker lease-cost DIRECTORY ROUNDS   what a lease costs beside a bare lock, as a Markdown table
+           stress-worker work DIRECTORY READS-PER-HUNDRED START END SEED [announcing]
+                                                       add to the number in `n`, and read it, from START to END
+           stress-worker now                           the clock of START and END, in nanoseconds
 
     """
 
@@ -11,6 +14,12 @@ let words = CommandLine.arguments
 do {
     switch (words.dropFirst().first, words.count) {
     case ("lease-cost", 4): try measureLeaseCost(of: words[2], rounds: Int(words[3]) ?? 100)
+    case ("now", 2): print(monotonicNanoseconds())
+    case ("work", 7), ("work", 8):
+        try Work(
+            folder: words[2], readsPerHundred: Int(words[3]) ?? 0, start: Int64(words[4]) ?? 0,
+            end: Int64(words[5]) ?? 0, seed: UInt64(words[6]) ?? 1, isAnnouncing: words.last == "announcing"
+        ).run()
     default:
         print(usage, terminator: "")
         exitProcess(64)

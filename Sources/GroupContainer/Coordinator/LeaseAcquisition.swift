@@ -70,20 +70,22 @@ struct LeaseAcquisition {
         }
         let handle = try borrow()
         while taken < parts.count {
-            if try takeAtOnce(parts[taken], on: handle) {
+            let rest = try take(parts[taken], on: handle)
+            if rest.isEmpty {
                 advancePart()
-            } else if hasSeat {
-                return try queue(for: parts[taken], on: handle)
-            } else if let place = WaiterThreads.takeSeat() {
+                continue
+            }
+            if !hasSeat, let place = WaiterThreads.takeSeat() {
                 // Whoever waits here must not keep anything: those with a seat may be waiting for it.
                 member.lockFile.unlock(handle)
                 lowerWant()
                 taken = 0
                 for entry in entries { member.roster.noteStage(.wanted, of: entry) }
                 return .seat(place)
-            } else {
-                hasSeat = true
             }
+            hasSeat = true
+            try noteWait(queued: taken)
+            return .kernel(rest.map(LockWaiter.Step.init), handle)
         }
         return nil
     }
@@ -152,27 +154,30 @@ struct LeaseAcquisition {
 // MARK: - One part
 
 extension LeaseAcquisition {
-    /// Without waiting. Where others wait, only through the turnstile behind which they stand: nobody is overtaken.
-    private func takeAtOnce(_ part: LeasePlan.Part, on handle: LockFile.Handle) throws(CoordinationError) -> Bool {
+    /// As far as it goes without waiting; returns what is left to do, nothing once the part is locked. Where others wait,
+    /// only through the turnstile behind which they stand: nobody is overtaken. Whoever has to wait stands there before
+    /// a thread is started for it, which takes long where the processors are busy: others would go on passing.
+    private mutating func take(_ part: LeasePlan.Part, on handle: LockFile.Handle) throws(CoordinationError)
+        -> [LeasePlan.Part.Step]
+    {
         do throws(Errno) {
             let isWanted = member.roster.isWanted(part.span)
-            if isNested || !isWanted {
-                if try handle.descriptor.tryStep(part.whole) { return true }
-                if !isWanted { return false }
+            if isNested || !isWanted, try handle.descriptor.tryStep(part.whole) { return [] }
+            raiseWant(part.span)
+            var gates = gates(of: part)
+            while let gate = gates.first, try handle.descriptor.trySteps(LeasePlan.Part.pass(gate)) {
+                gates.removeFirst()
             }
-            for gate in gates(of: part) where try !handle.descriptor.trySteps(LeasePlan.Part.pass(gate)) {
-                return false
+            guard gates.isEmpty, try handle.descriptor.tryStep(part.arrival) else {
+                return gates.flatMap(LeasePlan.Part.pass) + [part.arrival] + part.passage
             }
-            if try !handle.descriptor.trySteps([part.arrival] + part.passage) {
-                _ = try handle.descriptor.tryStep(.release(start: part.span.start, length: part.span.length))
-                return false
-            }
+            guard try handle.descriptor.trySteps(part.passage) else { return part.passage }
+            // Somebody wants it, and yet it was free: he may have died over it.
+            if isWanted { member.repairDead(wanting: part.span) }
+            return []
         } catch {
             throw CoordinationError(error, item: request.label, operation: request.operation)
         }
-        // Somebody wants it, and yet it was free: he may have died over it.
-        member.repairDead(wanting: part.span)
-        return true
     }
 
     /// The turnstiles to pass first. Not those of folders in which something is locked already: who wants such a folder
@@ -184,16 +189,6 @@ extension LeaseAcquisition {
                 && !(isNested
                     && LeaseFrame.held(of: member).contains { $0.plan.parts.contains { $0.span.overlaps(gate) } })
         }
-    }
-
-    /// Joins the kernel's line.
-    private mutating func queue(for part: LeasePlan.Part, on handle: LockFile.Handle) throws(CoordinationError)
-        -> LeaseWait
-    {
-        raiseWant(part.span)
-        let steps = gates(of: part).flatMap(LeasePlan.Part.pass) + [part.arrival] + part.passage
-        try noteWait(queued: taken)
-        return .kernel(steps.map(LockWaiter.Step.init), handle)
     }
 }
 

@@ -1,0 +1,41 @@
+import TestSupport
+import Testing
+
+/// Many processes at once, each a command of its own: how locks between processes are tried out everywhere.
+@Suite(.serialized, .timeLimit(.minutes(3)))
+struct `Many processes` {
+    // case 12
+    @Test func `that add 1 to 10 have added 55`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "n", input: "0")
+        let writers = try (1...10).map { number in
+            try container.start("update", "n", "--", "awk", "{ print $1 + \(number) }")
+        }
+        for writer in writers { #expect(try await writer.finish().status == 0) }
+        #expect(try container.content("n") == "55\n")
+    }
+
+    // case 13
+    @Test func `a hundred that write two files and twenty that read both, see both equal`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "0")
+        try await container.done("write", "b", input: "0")
+        let (a, b) = ("\(container.path)/a", "\(container.path)/b")
+        // In place, as programs do that know nothing of us: only the lease keeps readers from seeing half of it.
+        let writing = "printf %s \"$0\" >\"$1\"; printf %s \"$0\" >\"$2\""
+        var running: [Command] = []
+        for number in 1...100 {
+            running.append(
+                try container.start("lock", "a", "b", "--", "sh", "-c", writing, "\(number)", a, b))
+            if number.isMultiple(of: 5) {
+                running.append(try container.start("lock", "--shared", "b", "a", "--", "cmp", a, b))
+            }
+        }
+        for command in running {
+            let outcome = try await command.finish()
+            #expect(outcome.status == 0, "\(outcome)")
+        }
+        let value = try container.content("a")
+        #expect(try container.content("b") == value && (1...100).contains(Int(value) ?? 0))
+    }
+}
