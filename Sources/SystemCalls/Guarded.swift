@@ -5,6 +5,7 @@ public import Glibc
     @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
     @usableFromInline var value: Value
 
+    /// Guards a value.
     public init(_ value: sending Value) {
         unsafe mutex = .allocate(capacity: 1)
         unsafe pthread_mutex_init(mutex, nil)

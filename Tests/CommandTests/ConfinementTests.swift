@@ -4,6 +4,7 @@ import Testing
 
 @Suite(.serialized)
 struct `Out of the container` {
+    // case 25
     @Test(arguments: [
         "../x", "..", "/etc/passwd", "a/../../x", "a/..", ".group/format", ".group", ".group/journal/1.log",
     ])
@@ -24,6 +25,7 @@ struct `Out of the container` {
         #expect(try await container.done("changes", "--since", "start").output.isEmpty)
     }
 
+    // case 24
     @Test(arguments: ["/etc/hostname", "../secret", "inner/../../secret"])
     func `no symbolic link leads, neither as the item nor as its folder`(target: String) async throws {
         let container = try await TemporaryContainer()
@@ -76,6 +78,7 @@ struct `Out of the container` {
         #expect(try await container.done("list").output.isEmpty)
     }
 
+    // case 25
     @Test func `a name over 255 bytes and a path over 4095 are refused before anything is made`() async throws {
         let container = try await TemporaryContainer()
         let name = String(repeating: "ä", count: 128)

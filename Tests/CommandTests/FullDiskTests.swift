@@ -20,6 +20,7 @@ struct `A full disk` {
             }, uniquingKeysWith: { $1 })
     }
 
+    // case 6
     @Test(arguments: SmallFileSystem.Kind.allCases)
     func `refuses a write before anything is changed, and all is well with room again`(disk: SmallFileSystem.Kind)
         async throws
@@ -84,6 +85,7 @@ struct `A full disk` {
         #expect(answers["again"] == "0" && answers["write"] == "0", "\(answers)")
     }
 
+    // case 28
     @Test func `that can only be read is read, and not written`() async throws {
         let answers = try await run(
             """

@@ -4,6 +4,7 @@ import Testing
 
 @Suite(.serialized)
 struct `A lease` {
+    // case 14
     @Test(arguments: [["read", "a"], ["write", "a"], ["update", "a", "--", "cat"]])
     func `that is held makes one try end with 75 and its holder's name`(call: [String]) async throws {
         let container = try await TemporaryContainer()
@@ -89,6 +90,7 @@ struct `A lease` {
         #expect(try await container.shell("ls \"$1/.group/staging\"").output.isEmpty)
     }
 
+    // case 16
     @Test func `of a stopped process is not stolen: the deadline names it`() async throws {
         let container = try await TemporaryContainer()
         let holder = try await LeaseHolder(of: "a", in: container, purpose: "the-holder")

@@ -19,6 +19,7 @@ struct `Appending members that are killed and stopped` {
         }
     }
 
+    // case 41
     @Test func `leave a log that has each acknowledged record once and without a gap`() throws {
         let container = try TemporaryContainer()
         var numbers = SeededGenerator(seed: faultSeed)

@@ -8,6 +8,7 @@ import Testing
 /// What a dead member leaves in the roster: changes half done, wants, its slot.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `A dead member` {
+    // case 2
     @Test(.enabled(if: Strace.isThere, Strace.isMissing), arguments: [true, false])
     func `between its rename and its record gets the record from the item's next lease`(isNew: Bool) throws {
         let container = try TemporaryContainer()
@@ -53,6 +54,7 @@ struct `A dead member` {
         #expect(try container.groupctl("read", "item", "--timeout", "0").text == "old")
     }
 
+    // case 17
     @Test func `or one that left makes room, however many come and go at once`() throws {
         let container = try TemporaryContainer()
         let watcher = try container.open()

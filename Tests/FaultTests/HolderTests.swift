@@ -8,6 +8,7 @@ import Testing
 /// The one who holds a lease dies, stops, forks, or loses its lock file.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `A member that holds a lease` {
+    // case 1
     @Test(arguments: ["read", "write"])
     func `and is killed frees it for the waiter at once`(command: String) throws {
         let container = try TemporaryContainer()
@@ -27,6 +28,7 @@ struct `A member that holds a lease` {
         #expect(try watcher.status().members.count == 1)
     }
 
+    // case 18
     @Test func `and runs a command under it takes the command along`() throws {
         let container = try TemporaryContainer()
         let holder = try RunningProcess([
@@ -42,6 +44,7 @@ struct `A member that holds a lease` {
         #expect(!FileManager.default.fileExists(atPath: "/proc/\(command)/exe"))
     }
 
+    // case 16
     @Test(arguments: ["read", "write"])
     func `and is stopped keeps it, and the waiter's deadline names it`(command: String) throws {
         let container = try TemporaryContainer()
@@ -60,6 +63,7 @@ struct `A member that holds a lease` {
         #expect(try container.groupctl("write", "item", "--timeout", "0", input: "new").status == 0)
     }
 
+    // case 20
     @Test(arguments: [true, false])
     func `stays the only one when the lock file is replaced by hand`(isReplaced: Bool) throws {
         let container = try TemporaryContainer()
@@ -105,6 +109,7 @@ struct `A member that holds a lease` {
         #expect(try container.changes(from: .cursor(cursor)).map(\.kind).first == .rescan)
     }
 
+    // case 18
     @Test(arguments: ["stays", "ends"])
     func `and forks without exec keeps it, and its child has nothing of it`(child: String) throws {
         let container = try TemporaryContainer()
@@ -121,6 +126,7 @@ struct `A member that holds a lease` {
         _ = try? forker.finish()
     }
 
+    // case 19
     @Test func `keeps it when another descriptor of the lock file is closed in its process`() throws {
         let container = try TemporaryContainer()
         let holder = try container.holder(of: "item")

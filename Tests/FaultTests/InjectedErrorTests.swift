@@ -36,6 +36,7 @@ struct `A write whose system call fails` {
             + behind.map { Fault(name: $0.0, number: $0.1, error: error, code: "notDurable", outcome: .visibleOnly) }
     }
 
+    // case 4
     @Test(arguments: faults, [true, false])
     func `says so, with the old content or a record of the new`(fault: Fault, isNew: Bool) throws {
         let container = try TemporaryContainer()
@@ -81,6 +82,7 @@ struct `A write whose system call fails` {
         return matching[fault.number - 1]
     }
 
+    // case 6
     @Test(arguments: [("EIO", "inputOutput"), ("ENOSPC", "noSpace")])
     func `is refused before anything happens when the journal can not have room`(error: String, code: String) throws {
         let container = try TemporaryContainer()
@@ -111,6 +113,7 @@ struct `A write whose system call fails` {
         try expectGoodHealth(of: container)
     }
 
+    // case 5
     @Test func `leaves a member that goes on, in the same process, after the disk refused a record`() throws {
         let container = try TemporaryContainer()
         let writer = try Strace.start(
@@ -121,6 +124,7 @@ struct `A write whose system call fails` {
         #expect(try container.changes().map(\.sequence) == [1, 2, 3])
     }
 
+    // case 5
     @Test func `changes nothing while no record can reach the disk, and is readable`() throws {
         let container = try TemporaryContainer()
         let writer = try Strace.start(

@@ -22,6 +22,7 @@ struct `A command killed at any of its system calls` {
         }
     }
 
+    // case 2
     @Test(arguments: scenarios)
     func `leaves the old content or the new, with a record exactly if it is the new`(scenario: Scenario) throws {
         let container = try TemporaryContainer()

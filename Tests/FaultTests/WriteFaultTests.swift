@@ -8,6 +8,7 @@ import Testing
 /// record was appended and before it is no longer pending, say.
 @Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 5)))
 struct `Writing members that are killed at any moment` {
+    // case 2
     @Test func `leave as many records of each as it made changes`() throws {
         let container = try TemporaryContainer()
         let watcher = try container.open()

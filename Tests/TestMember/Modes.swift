@@ -57,6 +57,26 @@ func upload(_ path: String, _ item: ItemPath) throws {
     }
 }
 
+func nest(_ path: String, _ outer: ItemPath, _ inner: ItemPath) throws {
+    let coordinator = try Container(path: path).coordinator(purpose: "nester").blocking
+    try coordinator.coordinate(.writing(outer)) { _ in
+        say("held")
+        while readLine() != nil {
+            let start = monotonicNanoseconds()
+            var ending = "written"
+            do {
+                try coordinator.coordinate(.writing(inner), durability: .relaxed) { access in
+                    _ = try access.write(bytes: Array("\(getpid())".utf8), to: inner)
+                }
+            } catch let error as CoordinationError {
+                ending = error.code.rawValue
+            }
+            say("\(ending) \((monotonicNanoseconds() - start) / 1_000_000)")
+        }
+    }
+    say("ended")
+}
+
 /// With locks that belong to the process (fcntl's old ones) this would drop all of them.
 private func closeAnotherDescriptor(ofLockIn path: String) throws {
     _ = try FileDescriptor.open(path: Array("\(path)/.group/lock".utf8), .readingAndWriting)

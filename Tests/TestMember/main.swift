@@ -16,6 +16,8 @@ let usage = """
            test-member transact-on CONTAINER      the same with folder/new and "text", durable; then, after each line of
                                                   input, print what "kept" says
            test-member hold CONTAINER PATH        hold it for writing until the input ends; obey `close-lock`
+           test-member nest CONTAINER OUTER INNER hold OUTER; for each line of input write INNER under it, and say how that
+                                                  ended and after how many milliseconds
            test-member upload CONTAINER PATH      read a snapshot of it until the input ends
            test-member fork-hold CONTAINER PATH stays|ends
                                                   hold it, fork without exec; the child tries to write, then stays
@@ -34,6 +36,7 @@ do {
         try transactThree(in: words[2], folder: words[3], words[4], words[5] == "durable" ? .durable : .relaxed)
     case ("transact-on", 3): try transactOn(in: words[2])
     case ("hold", 4): try hold(words[2], ItemPath(words[3]))
+    case ("nest", 5): try nest(words[2], ItemPath(words[3]), ItemPath(words[4]))
     case ("upload", 4): try upload(words[2], ItemPath(words[3]))
     case ("fork-hold", 5): try forkAndHold(words[2], ItemPath(words[3]), childStays: words[4] == "stays")
     default:

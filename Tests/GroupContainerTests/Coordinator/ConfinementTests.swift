@@ -43,6 +43,7 @@ struct `What stands at a path` {
         #expect(try confined.tester.readBytes("new/file") == [1])
     }
 
+    // case 24
     @Test(arguments: ["../secret", "/etc/hostname", "Library/../../secret", "..", ".", ".group/format", "link", "/"])
     func `may not be a link that leads out`(target: String) throws {
         let confined = try Confined()
@@ -66,6 +67,7 @@ struct `What stands at a path` {
         #expect(try confined.temporary.open("outside", [.reading, .folder]).entryNames().count == 1)
     }
 
+    // case 25
     @Test(
         arguments: [
             ("", CoordinationError.Code.invalidArgument), ("a//b", .invalidArgument), ("./a", .invalidArgument),

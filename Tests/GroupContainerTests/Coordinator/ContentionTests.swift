@@ -6,6 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(2)))
 struct `Many requests at once` {
+    // case 12
     @Test func `of tasks that count lose none`() async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
@@ -48,6 +49,7 @@ struct `Many requests at once` {
         for side in sides { try side.answer() }
     }
 
+    // case 22
     @Test func `of tasks for two items in opposite orders all come to an end`() async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
@@ -91,6 +93,7 @@ struct `Many requests at once` {
         }
     }
 
+    // case 13
     @Test func `read a whole file at any time, an old one or a new one`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking

@@ -6,6 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct `A lease` {
+    // case 14
     @Test func `that is not granted in time names its holder`() throws {
         let sample = try SampleContainer()
         let start = wallNanoseconds()
@@ -75,6 +76,7 @@ struct `A lease` {
         try held.end()
     }
 
+    // case 23
     @Test func `is not given to later readers before a writer that waits`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()

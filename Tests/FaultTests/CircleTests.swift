@@ -1,0 +1,72 @@
+import Glibc
+import GroupContainer
+import SystemCalls
+import TestSupport
+import Testing
+
+/// Members, each a process, that ask for more while they hold something.
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
+struct `A circle of members that wait for each other` {
+    private func nest(_ outer: String, _ inner: String, in container: TemporaryContainer) throws -> RunningProcess {
+        let member = try container.member("nest", outer, inner)
+        try member.waitForText("held\n")
+        return member
+    }
+
+    // case 22
+    @Test(arguments: 2...5)
+    func `ends in an error for the one that closed it, and all others come through`(count: Int) throws {
+        let container = try TemporaryContainer()
+        let watcher = try container.open()
+        for round in 0..<5 {
+            let members = try (0..<count).map { number in
+                try nest("item\(number)", "item\((number + 1) % count)", in: container)
+            }
+            // One after the other, so that the last one closes the circle.
+            let order = (0..<count).map { ($0 + round) % count }
+            for (position, index) in order.dropLast().enumerated() {
+                try members[index].send("go")
+                try container.waitForWaiters(position + 1, in: watcher)
+            }
+            let last = members[order[count - 1]]
+            try last.send("go")
+            try last.waitForText("deadlock ")
+            #expect(members.filter { $0.text.contains("deadlock") }.count == 1)
+            last.closeInput()
+            for index in order.reversed() {
+                members[index].closeInput()
+                let (status, text) = try members[index].finish()
+                #expect(status == 0 && text.contains(members[index] === last ? "deadlock" : "written"), "\(text)")
+            }
+        }
+        #expect(try watcher.status().members.flatMap(\.accesses).isEmpty)
+    }
+
+    @Test func `is none where one of them was killed, or only stopped`() throws {
+        let container = try TemporaryContainer()
+        let watcher = try container.open()
+        let (one, two) = (try nest("a", "b", in: container), try nest("b", "a", in: container))
+        try one.send("go")
+        try container.waitForWaiters(1, in: watcher)
+        // It holds what is wanted, and will not ask for anything before it goes on.
+        try #require(two.stop())
+        let (status, text) = try container.groupctl("write", "a", "--timeout", "0", input: "x")
+        #expect(status == 75 && text.contains("nester (process \(one.identifier)"), "\(text)")
+        two.kill()
+        try one.waitForText("written ")
+        one.closeInput()
+        #expect(try one.finish().status == 0)
+        #expect(try watcher.status().members.flatMap(\.accesses).isEmpty)
+    }
+
+    // case 17
+    @Test func `does not blame a process whose number is another's by now`() throws {
+        let container = try TemporaryContainer()
+        let dead = try nest("a", "b", in: container)
+        dead.kill()
+        // Nobody has repaired its slot: what it says is still there, and of nobody.
+        let (status, text) = try container.groupctl("write", "a", "--timeout", "0", input: "x")
+        #expect(status == 0, "\(text)")
+        #expect(try !container.groupctl("status").text.contains("\(dead.identifier)"))
+    }
+}
