@@ -65,6 +65,7 @@ struct ErrorReport {
             ("operation", known.map { .string($0.operation) } ?? .null),
             ("cause", .string(known?.cause ?? "\(error)")),
             ("advice", known?.advice.map(JSONValue.string) ?? .null),
+            ("generation", known?.generation.map(JSONValue.unsigned) ?? .null),
             (
                 "holders",
                 .array(

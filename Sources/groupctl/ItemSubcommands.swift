@@ -1,11 +1,25 @@
 import CommandLineKit
 import ContainerCommands
 import GroupContainer
+import SystemCalls
 
 func read(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()
     let coordinator = container.coordinator(purpose: run.options.purpose).blocking
-    try run.output.write(coordinator.readBytes(run.itemPath(), timeout: run.leaseTimeout))
+    guard let file = run.arguments.value("generation-file") else {
+        try run.output.write(coordinator.readBytes(run.itemPath(), timeout: run.leaseTimeout))
+        return .success
+    }
+    let version = try coordinator.readVersion(run.itemPath(), timeout: run.leaseTimeout)
+    try run.output.write(version.content)
+    // The content first: with an older generation than its content a later write ends in a conflict; with a newer one
+    // it would replace what nobody read.
+    try run.output.flush()
+    do throws(Errno) {
+        try WholeFile.write(Array("\(version.generation)\n".utf8), at: file)
+    } catch {
+        throw CoordinationError.generationFile(file, error)
+    }
     return .success
 }
 
@@ -16,11 +30,12 @@ func write(_ run: inout CommandRun) throws -> ExitStatus {
         }
         return mode
     }
+    let condition = try condition(run)
     let (path, timeout) = (try run.itemPath(), run.leaseTimeout)
     let container = try run.openContainer()
     let content = try StandardInput.readAll(limit: largestContent)
     let outcome = try container.coordinator(purpose: run.options.purpose).blocking
-        .write(bytes: content, to: path, durability(run), mode: mode, timeout: timeout)
+        .write(bytes: content, to: path, durability(run), if: condition, mode: mode, timeout: timeout)
     return try report(outcome, path, &run)
 }
 
@@ -50,6 +65,19 @@ struct CommandFailure: Error {
 
 func durability(_ run: borrowing CommandRun) -> Durability {
     run.arguments.flag("relaxed") ? .relaxed : .durable
+}
+
+private func condition(_ run: borrowing CommandRun) throws -> WriteCondition {
+    switch try run.arguments.text("if-generation") {
+    case nil: return .always
+    case "absent"?: return .absent
+    case let text?:
+        guard text.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains), let number = UInt64(text) else {
+            throw run.arguments.usageError(
+                "--if-generation: '\(PipeText.escaped(Array(text.utf8)))' is neither a generation nor absent")
+        }
+        return .generation(number)
+    }
 }
 
 private func report(_ outcome: WriteOutcome, _ path: ItemPath, _ run: inout CommandRun) throws -> ExitStatus {

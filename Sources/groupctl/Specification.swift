@@ -61,16 +61,26 @@ enum GroupControl {
 
     private static let read = CommandSpecification(
         name: "read", summary: "Prints an item's content, read under a shared lease.",
-        usage: ["groupctl read GROUP PATH"],
+        usage: ["groupctl read GROUP PATH [--generation-file FILE]"],
+        options: [
+            .value(
+                "generation-file", "FILE",
+                help: "Once the content is printed, write its generation to FILE, for --if-generation.")
+        ],
         positionals: [group, item])
 
     private static let write = CommandSpecification(
         name: "write",
         summary:
             "Replaces an item by standard input: atomically, durably, under an exclusive lease. Folders on the way are made.",
-        usage: ["groupctl write GROUP PATH [--relaxed] [--mode OCTAL]"],
+        usage: ["groupctl write GROUP PATH [--relaxed] [--mode OCTAL] [--if-generation N]"],
         options: [
             relaxed,
+            .value(
+                "if-generation", "N",
+                help:
+                    "Write only if the item is at this generation still, or, with absent, if nothing stands there; else end with status 4."
+            ),
             .value("mode", "OCTAL", help: "Its mode; otherwise the mode and owner of what is replaced are kept."),
             exitCode,
         ],

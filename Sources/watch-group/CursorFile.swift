@@ -1,3 +1,4 @@
+import ContainerCommands
 import GroupContainer
 import SystemCalls
 
@@ -32,22 +33,10 @@ struct CursorFile {
         let now = monotonicNanoseconds()
         if cursor == written || (!isDue && now - writtenAt < Self.period) { return }
         do throws(Errno) {
-            let here = try FileDescriptor.open(path: folder, [.reading, .folder])
-            let temporary = name + Array(".new".utf8)
-            let file = try FileDescriptor.open(
-                temporary, in: here, [.writing, .creating, .truncating], mode: 0o644, resolving: .free)
-            try file.writeAll(Array("\(cursor)\n".utf8))
-            try here.rename(temporary, to: name, in: here, replacing: true)
+            try WholeFile.write(Array("\(cursor)\n".utf8), at: path)
         } catch {
             throw CoordinationError.cursorFile(path, error)
         }
         (written, writtenAt) = (cursor, now)
-    }
-
-    private var name: [UInt8] { path.lastIndex(of: UInt8(ascii: "/")).map { Array(path[($0 + 1)...]) } ?? path }
-
-    private var folder: [UInt8] {
-        guard let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return [UInt8(ascii: ".")] }
-        return slash == 0 ? [UInt8(ascii: "/")] : Array(path[..<slash])
     }
 }

@@ -15,6 +15,7 @@ struct JSONError: Decodable, Equatable {
     var operation: String?
     var cause: String
     var advice: String?
+    var generation: UInt64?
     var holders: [Holder] = []
 }
 

@@ -37,6 +37,28 @@ func writeDurably(to container: String, _ path: ItemPath, count: Int) throws {
     }
 }
 
+func count(in container: String, _ path: ItemPath, count: Int) throws {
+    let coordinator = try Container(path: container).coordinator(purpose: "test-member").blocking
+    var done = 0
+    while done < count {
+        do {
+            let read = try coordinator.readVersion(path, as: Int.self)
+            let outcome = try coordinator.write(
+                read.content + 1, to: path, .relaxed, if: .generation(read.generation))
+            if case .written(let generation) = outcome { say("\(generation)") }
+            done += 1
+        } catch let error as CoordinationError {
+            if error.code == .notFound {
+                do {
+                    try coordinator.write(0, to: path, .relaxed, if: .absent)
+                } catch let error as CoordinationError { if error.code != .conflict { throw error } }
+            } else if error.code != .conflict {
+                throw error
+            }
+        }
+    }
+}
+
 func hold(_ path: String, _ item: ItemPath) throws {
     let coordinator = try Container(path: path).coordinator(purpose: "holder").blocking
     try coordinator.coordinate(.writing(item)) { _ in

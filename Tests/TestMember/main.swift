@@ -15,6 +15,8 @@ let usage = """
                                                   print its generation
            test-member transact-on CONTAINER      the same with folder/new and "text", durable; then, after each line of
                                                   input, print what "kept" says
+           test-member count CONTAINER PATH N     N times: read the number in it, write the next one if nobody else did,
+                                                  else again; print each generation
            test-member hold CONTAINER PATH        hold it for writing until the input ends; obey `close-lock`
            test-member nest CONTAINER OUTER INNER hold OUTER; for each line of input write INNER under it, and say how that
                                                   ended and after how many milliseconds
@@ -35,6 +37,7 @@ do {
     case ("transact-three", 6):
         try transactThree(in: words[2], folder: words[3], words[4], words[5] == "durable" ? .durable : .relaxed)
     case ("transact-on", 3): try transactOn(in: words[2])
+    case ("count", 5): try count(in: words[2], ItemPath(words[3]), count: Int(words[4]) ?? 0)
     case ("hold", 4): try hold(words[2], ItemPath(words[3]))
     case ("nest", 5): try nest(words[2], ItemPath(words[3]), ItemPath(words[4]))
     case ("upload", 4): try upload(words[2], ItemPath(words[3]))

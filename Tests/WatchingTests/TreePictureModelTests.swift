@@ -7,6 +7,10 @@ import Testing
     /// The tree as a list of names, changed as a file system would change it.
     private struct Naive {
         var items: [String: ItemState] = [:]
+        /// Each time that its own record was written.
+        var generations: [String: UInt64] = [:]
+        /// Of the next record.
+        var sequence: UInt64 = 1
         /// Those that once had two names at a time.
         var linked: Set<UInt64> = []
         private var newest: UInt64 = 0
@@ -64,6 +68,7 @@ import Testing
 
         private mutating func remove(_ path: String) -> ChangeRecord {
             items = items.filter { $0.key != path && !isIn($0.key, path) }
+            generations = generations.filter { items[$0.key] != nil }
             return `A picture of the tree`.record(.removed, path)
         }
 
@@ -73,16 +78,19 @@ import Testing
                 return nil
             }
             var moved: [String: ItemState] = [:]
+            var kept: [String: UInt64] = [:]
             for (old, state) in items where old != path {
                 let isTaken = old == from || isIn(old, from)
-                moved[isTaken ? path + old.dropFirst(from.count) : old] = state
+                let place = isTaken ? path + old.dropFirst(from.count) : old
+                (moved[place], kept[place]) = (state, generations[old])
             }
-            items = moved
+            (items, generations) = (moved, kept)
+            generations[path] = sequence
             return `A picture of the tree`.record(.moved, path, from: from, state)
         }
 
         private mutating func set(_ kind: ChangeRecord.Kind, _ path: String, _ state: ItemState) -> ChangeRecord {
-            items[path] = state
+            (items[path], generations[path]) = (state, sequence)
             return `A picture of the tree`.record(kind, path, state)
         }
     }
@@ -96,11 +104,14 @@ import Testing
         while count < 2_000 {
             guard let record = naive.step(&random) else { continue }
             count += 1
-            picture.apply(record)
+            picture.apply(record, at: naive.sequence)
+            naive.sequence += 1
             let items = Dictionary(
-                uniqueKeysWithValues: picture.items.map { (String(decoding: $0.bytes, as: UTF8.self), $1) })
+                uniqueKeysWithValues: picture.items.map { (String(decoding: $0.bytes, as: UTF8.self), $1.state) })
             try #require(items == naive.items, "seed \(seed), change \(count): \(record)")
             for (path, state) in naive.items {
+                let generation = try picture.generation(of: `A picture of the tree`.location(path))
+                try #require(generation == naive.generations[path], "seed \(seed), change \(count): \(path)")
                 let place = picture.place(ofInode: state.inode)
                 if let place {
                     try #require(picture[place]?.inode == state.inode, "seed \(seed), change \(count): \(record)")

@@ -88,6 +88,23 @@ import Testing
         #expect(picture.place(ofInode: 5) == nil)
     }
 
+    @Test func `has each item at the generation of its own last record, wherever its folder goes`() throws {
+        var picture = TreePicture()
+        picture.apply(Self.record(.created, "a", Self.state(.folder, inode: 1)), at: 1)
+        picture.apply(Self.record(.created, "a/f", Self.state(.file, inode: 2)), at: 2)
+        picture.apply(Self.record(.moved, "b", from: "a", Self.state(.folder, inode: 1)), at: 3)
+        #expect(try picture.generation(of: Self.location("b")) == 3)
+        #expect(try picture.generation(of: Self.location("b/f")) == 2)
+        #expect(try picture.generation(of: Self.location("a/f")) == nil)
+        picture.apply(Self.record(.touched, "b/f", Self.state(.file, inode: 2)), at: 4)
+        #expect(try picture.generation(of: Self.location("b/f")) == 4)
+        // A note of a repairer says nothing of what it is.
+        picture.apply(Self.record(.moved, "g", from: "b/f"), at: 5)
+        #expect(try picture.generation(of: Self.location("g")) == 5)
+        picture.apply(Self.record(.removed, "g"), at: 6)
+        #expect(try picture.generation(of: Self.location("g")) == nil)
+    }
+
     @Test func `lists what lies deepest first`() throws {
         let below = try sample().below(Self.location("a")).map { String(decoding: $0.bytes, as: UTF8.self) }
         #expect(below == ["a/f", "a/b/g", "a/b"])

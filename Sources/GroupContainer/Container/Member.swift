@@ -9,6 +9,8 @@ final class Member: Sendable {
     let desk: LeaseDesk
     let journal: Journal
     let sleeper: JournalSleeper
+    /// What the journal says, as far as it was read; nil until somebody asks. Kept so that it is read once.
+    let recorded = Guarded<RecordedTree?>(nil)
     /// A slot has eight `pending` entries; a ninth change waits here.
     let changeRoom = DispatchSemaphore(value: RosterLayout.pendingCount)
     /// Of transactions that are committed and could not be completed: nobody may see a part of one.

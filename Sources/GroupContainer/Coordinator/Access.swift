@@ -15,6 +15,7 @@ public final class Access {
     let purpose: String
     /// The end of the last record that must be on the disk before the request returns.
     var durableThrough: LogPosition?
+    /// There are new records, of changes or of what was changed without coordination.
     var hasChanged = false
     private(set) var snapshots: [Snapshot] = []
     /// Trees in staging that were removed, to be deleted when nobody waits for the lease any more.

@@ -15,11 +15,16 @@ extension Access {
     /// what the umask leaves (where a Unix group shares the container: 0660, 2770), and in a setgid folder the group. A
     /// `mode` is the file's, whatever was there.
     ///
-    /// Errors: `wrongType`, and those of all.
-    public func write(bytes content: [UInt8], to path: ItemPath, mode: UInt32? = nil) throws(CoordinationError)
-        -> WriteOutcome
-    {
+    /// With a condition it is compared with what stands there now; one that fails is a conflict even if the bytes are
+    /// the same, as there they may mean something else. What is changed without coordination after the comparison is
+    /// replaced, unless nothing was to stand there. Complexity: see `generation(of:)`.
+    ///
+    /// Errors: `wrongType`; `conflict` where the condition does not hold, with the present generation; and those of all.
+    public func write(
+        bytes content: [UInt8], to path: ItemPath, if condition: WriteCondition = .always, mode: UInt32? = nil
+    ) throws(CoordinationError) -> WriteOutcome {
         let location = try location(path, for: .writing, "write")
+        try check(condition, at: location, "write")
         var keepsContent = false
         let old = try status(of: location, "write")
         if let old {
@@ -43,10 +48,14 @@ extension Access {
 
     /// Removes an item; of a link, the link. A folder that has something in it only with `recursively`: then it goes
     /// with everything, at once, as one change. Returns its generation.
-    /// Errors: `notFound`, `notEmpty`, and those of all. System calls: renameat2; then unlinkat, outside of the lease
+    /// Errors: `notFound`, `notEmpty`; `conflict` where the condition does not hold: of a folder it is about the folder,
+    /// not what is in it; and those of all. System calls: renameat2; then unlinkat, outside of the lease
     @discardableResult
-    public func remove(_ path: ItemPath, recursively: Bool = false) throws(CoordinationError) -> UInt64 {
+    public func remove(
+        _ path: ItemPath, recursively: Bool = false, if condition: WriteCondition = .always
+    ) throws(CoordinationError) -> UInt64 {
         let (location, status) = try entry(path, "remove")
+        try check(condition, at: location, "remove")
         if status.isFolder && !recursively {
             let isEmpty = try translating(path.description, "remove") { () throws(Errno) in
                 try member.openFolder(location).entryNames().isEmpty
@@ -60,14 +69,15 @@ extension Access {
 
     /// Moves an item, a folder with everything in it, at once, as one change; of a link, the link. Folders on the way
     /// are made. With `replacing`, a file or an empty folder at the destination goes in the same moment. Returns the
-    /// generation.
-    /// Errors: `notFound`; `conflict` where something is in the way; `notEmpty` where a folder with something in it is;
+    /// generation. The condition is about what moves.
+    /// Errors: `notFound`; `conflict` where the condition does not hold or something is in the way; `notEmpty` where a folder with something in it is;
     /// `invalidArgument`: into itself; `wrongType`; and those of all. System calls: renameat2
     @discardableResult
     public func move(
-        _ path: ItemPath, to destination: ItemPath, replacing: Bool = false
+        _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, if condition: WriteCondition = .always
     ) throws(CoordinationError) -> UInt64 {
         let (origin, status) = try entry(path, "move")
+        try check(condition, at: origin, "move")
         let location = try destination.location(for: "move")
         if location == origin || location.isBelow(origin) {
             throw CoordinationError(

@@ -45,11 +45,11 @@ public struct BlockingCoordinator: Sendable {
 
     /// Replaces an item's content, under an exclusive lease. See `Access.write`.
     public func write(
-        bytes: [UInt8], to path: ItemPath, _ durability: Durability = .durable, mode: UInt32? = nil,
-        timeout: Duration? = .seconds(30)
+        bytes: [UInt8], to path: ItemPath, _ durability: Durability = .durable, if condition: WriteCondition = .always,
+        mode: UInt32? = nil, timeout: Duration? = .seconds(30)
     ) throws -> WriteOutcome {
         try coordinate([.writing(path)], operation: "write", durability, timeout) {
-            try $0.write(bytes: bytes, to: path, mode: mode)
+            try $0.write(bytes: bytes, to: path, if: condition, mode: mode)
         }
     }
 

@@ -25,15 +25,32 @@ enum ItemCoding {
     }
 }
 
+extension ItemCoding {
+    static func decode<Value: Decodable>(
+        _ type: Value.Type, _ version: Versioned<[UInt8]>, from path: ItemPath
+    ) throws(CoordinationError) -> Versioned<Value> {
+        Versioned(content: try decode(type, version.content, from: path), generation: version.generation)
+    }
+}
+
 extension Access {
     /// Decodes an item's JSON. Errors: `invalidContent`, and those of `readBytes`.
     public func read<Value: Decodable>(_ path: ItemPath, as type: Value.Type) throws(CoordinationError) -> Value {
         try ItemCoding.decode(type, readBytes(path), from: path)
     }
 
+    /// Decodes an item's JSON and says at which generation it is. Errors: `invalidContent`, and those of `readVersion`.
+    public func readVersion<Value: Decodable>(
+        _ path: ItemPath, as type: Value.Type
+    ) throws(CoordinationError) -> Versioned<Value> {
+        try ItemCoding.decode(type, readVersion(path), from: path)
+    }
+
     /// Writes a value as JSON. Errors: `invalidContent`, and those of `write(bytes:to:)`.
-    public func write(_ value: some Encodable, to path: ItemPath) throws(CoordinationError) -> WriteOutcome {
-        try write(bytes: ItemCoding.encode(value, for: path), to: path)
+    public func write(
+        _ value: some Encodable, to path: ItemPath, if condition: WriteCondition = .always
+    ) throws(CoordinationError) -> WriteOutcome {
+        try write(bytes: ItemCoding.encode(value, for: path), to: path, if: condition)
     }
 
     fileprivate func update<Value: Codable>(
@@ -58,9 +75,9 @@ extension BlockingCoordinator {
     @discardableResult
     public func write(
         _ value: some Encodable, to path: ItemPath, _ durability: Durability = .durable,
-        timeout: Duration? = .seconds(30)
+        if condition: WriteCondition = .always, timeout: Duration? = .seconds(30)
     ) throws -> WriteOutcome {
-        try write(bytes: ItemCoding.encode(value, for: path), to: path, durability, timeout: timeout)
+        try write(bytes: ItemCoding.encode(value, for: path), to: path, durability, if: condition, timeout: timeout)
     }
 
     /// Reads, changes and writes a value under one exclusive lease: nobody's change is lost. `default` stands for an
@@ -86,10 +103,11 @@ extension Coordinator {
     /// Replaces an item's content, under an exclusive lease. See `Access.write`.
     @discardableResult
     public func write(
-        bytes: [UInt8], to path: ItemPath, _ durability: Durability = .durable, timeout: Duration? = .seconds(30)
+        bytes: [UInt8], to path: ItemPath, _ durability: Durability = .durable, if condition: WriteCondition = .always,
+        timeout: Duration? = .seconds(30)
     ) async throws -> WriteOutcome {
         try await coordinate([.writing(path)], operation: "write", durability, timeout) {
-            try $0.write(bytes: bytes, to: path)
+            try $0.write(bytes: bytes, to: path, if: condition)
         }
     }
 
@@ -104,9 +122,10 @@ extension Coordinator {
     @discardableResult
     public func write(
         _ value: some Encodable, to path: ItemPath, _ durability: Durability = .durable,
-        timeout: Duration? = .seconds(30)
+        if condition: WriteCondition = .always, timeout: Duration? = .seconds(30)
     ) async throws -> WriteOutcome {
-        try await write(bytes: ItemCoding.encode(value, for: path), to: path, durability, timeout: timeout)
+        try await write(
+            bytes: ItemCoding.encode(value, for: path), to: path, durability, if: condition, timeout: timeout)
     }
 
     /// Reads, changes and writes a value under one exclusive lease: nobody's change is lost. `default` stands for an

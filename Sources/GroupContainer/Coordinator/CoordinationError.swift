@@ -93,6 +93,8 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
     public var holders: [Holder]
     /// What to do.
     public var advice: String?
+    /// Where a `WriteCondition` does not hold: the generation that the item is at; nil where nothing stands there.
+    public var generation: UInt64?
 
     init(
         _ code: Code, item: String? = nil, operation: String, cause: String, holders: [Holder] = [],

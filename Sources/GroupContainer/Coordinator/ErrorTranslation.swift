@@ -77,6 +77,11 @@ extension CoordinationError {
         CoordinationError(errno, item: printable(path), operation: "keep the cursor in")
     }
 
+    /// A file that keeps a generation outside of the container could not be written.
+    package static func generationFile(_ path: [UInt8], _ errno: Errno) -> CoordinationError {
+        CoordinationError(errno, item: printable(path), operation: "keep the generation in")
+    }
+
     /// A file that should hold a cursor holds something else.
     package static func damagedCursorFile(_ path: [UInt8]) -> CoordinationError {
         CoordinationError(

@@ -15,10 +15,10 @@ extension BlockingCoordinator {
     @discardableResult
     public func remove(
         _ path: ItemPath, recursively: Bool = false, _ durability: Durability = .durable,
-        timeout: Duration? = .seconds(30)
+        if condition: WriteCondition = .always, timeout: Duration? = .seconds(30)
     ) throws -> UInt64 {
         try coordinate(Intents.remove(path), operation: "remove", durability, timeout) {
-            try $0.remove(path, recursively: recursively)
+            try $0.remove(path, recursively: recursively, if: condition)
         }
     }
 
@@ -26,10 +26,10 @@ extension BlockingCoordinator {
     @discardableResult
     public func move(
         _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, _ durability: Durability = .durable,
-        timeout: Duration? = .seconds(30)
+        if condition: WriteCondition = .always, timeout: Duration? = .seconds(30)
     ) throws -> UInt64 {
         try coordinate(Intents.move(path, destination), operation: "move", durability, timeout) {
-            try $0.move(path, to: destination, replacing: replacing)
+            try $0.move(path, to: destination, replacing: replacing, if: condition)
         }
     }
 
@@ -68,10 +68,10 @@ extension Coordinator {
     @discardableResult
     public func remove(
         _ path: ItemPath, recursively: Bool = false, _ durability: Durability = .durable,
-        timeout: Duration? = .seconds(30)
+        if condition: WriteCondition = .always, timeout: Duration? = .seconds(30)
     ) async throws -> UInt64 {
         try await coordinate(Intents.remove(path), operation: "remove", durability, timeout) {
-            try $0.remove(path, recursively: recursively)
+            try $0.remove(path, recursively: recursively, if: condition)
         }
     }
 
@@ -79,10 +79,10 @@ extension Coordinator {
     @discardableResult
     public func move(
         _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, _ durability: Durability = .durable,
-        timeout: Duration? = .seconds(30)
+        if condition: WriteCondition = .always, timeout: Duration? = .seconds(30)
     ) async throws -> UInt64 {
         try await coordinate(Intents.move(path, destination), operation: "move", durability, timeout) {
-            try $0.move(path, to: destination, replacing: replacing)
+            try $0.move(path, to: destination, replacing: replacing, if: condition)
         }
     }
 

@@ -69,12 +69,14 @@ public final class TransactionAccess {
 
     /// Replaces an item's content; folders on the way are made, as part of the transaction. Attributes
     /// are those that `Access.write` gives. Errors: `wrongType`, `noSpace`, `notPermitted`, `inputOutput`; where the
-    /// closure does not throw them on, the transaction goes on without this change.
+    /// closure does not throw them on, the transaction goes on without this change. A condition is about what stands
+    /// there without the transaction, and is compared now: the lease is kept until the end. `conflict`: see `Access.write`.
     @discardableResult
     public func write(
-        bytes content: [UInt8], to path: ItemPath, mode: UInt32? = nil
+        bytes content: [UInt8], to path: ItemPath, if condition: WriteCondition = .always, mode: UInt32? = nil
     ) throws(CoordinationError) -> StagedOutcome {
         let location = try location(path, for: .writing, "write")
+        try access.check(condition, at: location, "write")
         let isNew = transaction.steps.isWithinNew(location)
         let old = isNew ? nil : try standing(location, "write")
         var keepsContent = false
@@ -164,14 +166,17 @@ public final class TransactionAccess {
     }
 
     /// Removes an item. A folder is to be asked for with `.forDeleting`; one that has something in it goes only with
-    /// `recursively`, with everything. Errors: `notFound`, `notEmpty`, and those of all.
-    public func remove(_ path: ItemPath, recursively: Bool = false) throws(CoordinationError) {
+    /// `recursively`, with everything. A condition as for `write`. Errors: `notFound`, `notEmpty`, and those of all.
+    public func remove(
+        _ path: ItemPath, recursively: Bool = false, if condition: WriteCondition = .always
+    ) throws(CoordinationError) {
         let location = try location(path, for: .writing, "remove")
         let view = transaction.steps.view(location)
         let old = transaction.steps.isWithinNew(location) ? nil : try standing(location, "remove")
         if view == .absent || (view == .untouched && old == nil) {
             throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: "remove")
         }
+        try access.check(condition, at: location, "remove")
         if old?.isFolder == true && !access.covers(location, for: .structural) {
             throw access.notGranted(
                 path, "remove", advice: "ask for the folder with everything in it: .forDeleting")
@@ -218,7 +223,9 @@ extension TransactionAccess {
 
     /// Writes a value as JSON. Errors: `invalidContent`, and those of `write(bytes:to:)`.
     @discardableResult
-    public func write(_ value: some Encodable, to path: ItemPath) throws(CoordinationError) -> StagedOutcome {
-        try write(bytes: ItemCoding.encode(value, for: path), to: path)
+    public func write(
+        _ value: some Encodable, to path: ItemPath, if condition: WriteCondition = .always
+    ) throws(CoordinationError) -> StagedOutcome {
+        try write(bytes: ItemCoding.encode(value, for: path), to: path, if: condition)
     }
 }

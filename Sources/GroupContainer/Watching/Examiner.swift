@@ -1,18 +1,21 @@
 import SystemCalls
 
-/// Compares items with their last records and journals what was changed without coordination. One thread; never waits
-/// for a lease.
+/// Compares items with their last records and journals what was changed without coordination: for the steward, for short
+/// commands where none lives, and for a request that asks for generations. One thread; never waits for a lease.
 ///
-/// What it appends is right because it holds a shared lease on the item, has read the journal to its end, and appends
-/// only exactly there: where anybody else's record came in between, it reads on and decides again. So a steward that
+/// What it appends is right because the item is held, by a shared lease of its own or by its caller's lease, the journal
+/// was read to its end, and it appends only exactly there: where anybody else's record came in between, it reads on and decides again. So a steward that
 /// was stopped and wakes up late can add nothing that is not so.
 final class Examiner {
     let member: Member
-    private(set) var picture = TreePicture()
-    private var position: LogPosition
-    /// Set once another member's later term stands in the journal.
-    private(set) var isSuperseded = false
+    private var tree: RecordedTree
     private let term: UInt64
+    /// Its caller's: what it covers is not asked for again.
+    private let lease: Lease?
+
+    var picture: TreePicture { tree.picture }
+    /// Another member's later term stands in the journal.
+    var isSuperseded: Bool { tree.newestTerm > term }
 
     /// Items to look at, in the order in which they came up.
     private var queue: [ItemLocation] = []
@@ -20,21 +23,17 @@ final class Examiner {
     /// Those whose lease somebody holds: looked at again later.
     private(set) var postponed: [ItemLocation: Evidence] = [:]
 
+    /// For a steward: as of its term, nothing once another one has a later term.
     init(_ member: Member, term: UInt64) throws(CoordinationError) {
-        self.member = member
-        self.term = term
-        position = try member.journal.log.start()
-        try catchUp()
+        (self.member, self.term, lease) = (member, term, nil)
+        tree = try RecordedTree(member.journal)
+        try tree.catchUp(member.journal)
     }
 
-    /// Reads the journal to its end. Linear in what is new.
-    func catchUp() throws(CoordinationError) {
-        while let entry = try member.journal.entry(behind: position) {
-            position = entry.position
-            guard let record = entry.record else { continue }
-            if record.kind == .term && record.term > term { isSuperseded = true }
-            picture.apply(record)
-        }
+    /// For anybody else, under the lease that is held, if any.
+    init(_ member: Member, under lease: Lease?) throws(CoordinationError) {
+        (self.member, term, self.lease) = (member, .max, lease)
+        tree = try member.recordedTree()
     }
 
     /// Writes the record that begins the term: whoever had an earlier one reads it and stops.
@@ -43,11 +42,8 @@ final class Examiner {
             .term, path: [], state: nil, isCoordinated: false, processIdentifier: processIdentifier(), purpose: [],
             time: wallNanoseconds(), term: term)
         while !isSuperseded {
-            try catchUp()
-            if let place = try member.journal.append(record, exactlyAt: position) {
-                position = place
-                return
-            }
+            try tree.catchUp(member.journal)
+            if try tree.append(record, to: member.journal) { return }
         }
     }
 
@@ -65,7 +61,7 @@ final class Examiner {
     func work() throws(CoordinationError) -> Bool {
         for (location, why) in postponed { note(location, why) }
         postponed = [:]
-        try catchUp()
+        try tree.catchUp(member.journal)
         var wrote = false
         var gone: [ItemLocation] = []
         let noted = queue
@@ -110,30 +106,35 @@ final class Examiner {
             return false
         }
         let origin = try moveOrigin(of: location)
-        var items: [(location: ItemLocation, mode: LeaseMode)] = [(location, .reading)]
-        if let origin { items.append((origin, .reading)) }
-        let lease: Lease
+        let wanted = [location, origin].compactMap { $0 }.filter { !(lease?.covers($0, for: .reading) ?? false) }
+        let own: Lease?
         do {
-            lease = try LeaseRequest(items, by: member, for: Array("steward".utf8), operation: "watch").acquireBlocking(
-                until: Deadline(after: .zero))
+            own = try acquire(wanted)
         } catch {
-            if error.code != .leaseTimedOut { throw error }
+            // In the second case it is held around here, for something else.
+            if error.code != .leaseTimedOut && error.code != .deadlock { throw error }
             postponed[location] = max(why, postponed[location] ?? why)
             return false
         }
-        defer { lease.end() }
+        defer { own?.end() }
         var wrote = false
         while true {
-            try catchUp()
+            try tree.catchUp(member.journal)
             if isSuperseded { return wrote }
             guard let record = try decide(location, why, from: origin) else { return wrote }
-            guard let place = try member.journal.append(record, exactlyAt: position) else { continue }
-            position = place
-            picture.apply(record)
+            guard try tree.append(record, to: member.journal) else { continue }
             wrote = true
             // One that is written without pause would keep us, and the lease, for ever; there will be another event.
             if record.kind == .modified || record.kind == .touched { return true }
         }
+    }
+
+    /// Without waiting.
+    private func acquire(_ wanted: [ItemLocation]) throws(CoordinationError) -> Lease? {
+        if wanted.isEmpty { return nil }
+        return try LeaseRequest(
+            wanted.map { ($0, .reading) }, by: member, for: Array("steward".utf8), operation: "watch"
+        ).acquireBlocking(until: Deadline(after: .zero))
     }
 
     /// Where the thing that is new here was recorded before, if nothing stands there any more.

@@ -69,7 +69,7 @@ extension Container {
     }
 
     private func compare() throws(CoordinationError) {
-        let examiner = try Examiner(member, term: .max)
+        let examiner = try Examiner(member, under: nil)
         TreeWalk.walk(
             member, from: nil, enter: { (_, _) throws(Errno) in }, visit: { examiner.note($0, .comparison) },
             missed: { _, _ in })

@@ -1,0 +1,116 @@
+import SystemCalls
+
+/// Compare and set: the generation of an item is the sequence of its last journal record. A record of a folder around it
+/// changes where it stands, not its generation; so a path may be at an earlier generation than before when another item
+/// came there with its folder.
+extension Access {
+    /// The generation that an item is at, or nil where nothing stands; of a symbolic link, that of what it leads to. What
+    /// was changed without coordination since its last record is recorded first, so that it has a generation of its own;
+    /// up to 1 MiB the content is compared, as dates are coarse.
+    ///
+    /// The first call of a process is linear in the journal and keeps, in memory, what is linear in the container's
+    /// items; each later one is linear in the records since then.
+    ///
+    /// Errors: `damaged` for the journal; `conflict` for what keeps being changed without coordination; `noSpace` where
+    /// there is no room for a record. System calls: openat2, statx, read
+    public func generation(of path: ItemPath) throws(CoordinationError) -> UInt64? {
+        try recordedItem(at: location(path, for: .reading, "look at"), "look at")?.generation
+    }
+
+    /// An item's content and the generation that it has: one that is written with `.generation` of it loses nobody's
+    /// change. Not of a snapshot. Complexity as for `generation(of:)`. Errors: those of `readBytes` and `generation(of:)`.
+    public func readVersion(_ path: ItemPath) throws(CoordinationError) -> Versioned<[UInt8]> {
+        let location = try location(path, for: .reading, "read")
+        for _ in 0..<Self.attempts {
+            guard let item = try recordedItem(at: location, "read") else {
+                throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: "read")
+            }
+            let (content, before) = try member.readFile(location)
+            let after = try status(of: location, "read")
+            let hash = item.state.contentHash
+            // The lease keeps out only those who ask for one.
+            if looksLike(item.state, before), looksLike(item.state, after),
+                hash == nil || hash == member.contentHash(of: content)
+            {
+                return Versioned(content: content, generation: item.generation)
+            }
+        }
+        throw keepsChanging(location, "read")
+    }
+
+    /// Errors: `conflict`, with the present generation, where the condition does not hold; those of `generation(of:)`.
+    func check(
+        _ condition: WriteCondition, at location: ItemLocation, _ operation: String
+    ) throws(CoordinationError) {
+        if condition == .always { return }
+        let present = try recordedItem(at: location, operation)?.generation
+        if !condition.holds(at: present) {
+            throw CoordinationError(
+                failed: condition, at: present, item: printable(location.bytes), operation: operation)
+        }
+    }
+
+    private static let attempts = 8
+
+    /// What stands there, as its last record has it, after it was given one where it differed from it.
+    private func recordedItem(
+        at location: ItemLocation, _ operation: String
+    ) throws(CoordinationError) -> TreePicture.Item? {
+        for _ in 0..<Self.attempts {
+            let found = try status(of: location, operation).map { ItemState($0, contentHash: nil) }
+            let item = try member.recordedItem(at: location)
+            guard let evidence = try difference(of: found, from: item?.state, at: location) else { return item }
+            try record(location, evidence)
+        }
+        throw keepsChanging(location, operation)
+    }
+
+    /// Why it is to be examined; nil where it is as recorded.
+    private func difference(
+        of found: ItemState?, from known: ItemState?, at location: ItemLocation
+    ) throws(CoordinationError) -> Evidence? {
+        if ForeignChange.decide(known: known, found: found, by: .comparison) != .nothing { return .comparison }
+        guard let found, found.type == .file, found.size <= ItemState.largestHashed, let hash = known?.contentHash
+        else {
+            return nil
+        }
+        do {
+            return member.contentHash(of: try member.readFile(location).content) == hash ? nil : .content
+        } catch {
+            // Not ours to read: its dates must do. Gone or another thing by now: the next look tells.
+            return error.code == .notPermitted ? nil : .comparison
+        }
+    }
+
+    /// Has the examiner record it, and before it what it needs: the folders around it, and what was in it.
+    private func record(_ location: ItemLocation, _ evidence: Evidence) throws(CoordinationError) {
+        let examiner = try Examiner(member, under: granted)
+        for folder in location.ancestors where examiner.picture[folder] == nil { examiner.note(folder, .comparison) }
+        examiner.note(location, evidence)
+        if try examiner.work() { hasChanged = true }
+    }
+
+    private func looksLike(_ state: ItemState, _ status: FileStatus?) -> Bool {
+        status.map { state.looksLike(ItemState($0, contentHash: nil)) } ?? false
+    }
+
+    private func keepsChanging(_ location: ItemLocation, _ operation: String) -> CoordinationError {
+        CoordinationError(
+            .conflict, item: printable(location.bytes), operation: operation,
+            cause: "it keeps being changed without coordination", advice: "try again")
+    }
+}
+
+extension CoordinationError {
+    init(failed condition: WriteCondition, at present: UInt64?, item: String, operation: String) {
+        let cause: String
+        switch (condition, present) {
+        case (.generation(let expected), let present?): cause = "it is at generation \(present), not \(expected)"
+        case (.generation(let expected), nil): cause = "nothing stands there, rather than generation \(expected)"
+        case (_, let present?): cause = "it is at generation \(present), and nothing was to stand there"
+        case (_, nil): cause = "nothing stands there"
+        }
+        self.init(.conflict, item: item, operation: operation, cause: cause, advice: "read it again")
+        generation = present
+    }
+}

@@ -1,0 +1,152 @@
+import TestSupport
+import Testing
+
+@testable import GroupContainer
+
+@Suite(.timeLimit(.minutes(1)))
+struct `A condition of a change` {
+    private func conflict<Answer>(
+        _ location: SourceLocation = #_sourceLocation, of body: () throws -> Answer
+    ) -> CoordinationError? {
+        let error = #expect(throws: CoordinationError.self, sourceLocation: location) { _ = try body() }
+        #expect(error?.code == .conflict, sourceLocation: location)
+        return error
+    }
+
+    @Test(
+        arguments: [
+            (WriteCondition.always, nil, true), (.always, 7, true), (.absent, nil, true), (.absent, 7, false),
+            (.generation(7), nil, false), (.generation(7), 7, true), (.generation(7), 8, false),
+            (.generation(7), 6, false),
+        ] as [(WriteCondition, UInt64?, Bool)])
+    func `holds or does not`(condition: WriteCondition, present: UInt64?, holds: Bool) {
+        #expect(condition.holds(at: present) == holds)
+    }
+
+    @Test func `lets through who has read the last generation, and tells others what it is`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        #expect(try tester.write(bytes: [1], to: "a") == .written(1))
+        #expect(try tester.write(bytes: [2], to: "a", if: .generation(1)) == .written(2))
+        let error = conflict { try tester.write(bytes: [3], to: "a", if: .generation(1)) }
+        #expect(error?.generation == 2)
+        #expect(error?.description == "cannot write 'a': it is at generation 2, not 1; read it again")
+        #expect(try tester.readBytes("a") == [2])
+        #expect(try sample.history() == ["created a", "modified a"])
+        #expect(try sample.holding().isEmpty)
+    }
+
+    @Test func `of absence is about what stands there now`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        #expect(try tester.write(bytes: [1], to: "d/a", if: .absent) == .written(2))
+        let there = conflict { try tester.write(bytes: [2], to: "d/a", if: .absent) }
+        #expect(there?.generation == 2)
+        #expect(there?.cause == "it is at generation 2, and nothing was to stand there")
+        #expect(conflict { try tester.write(bytes: [2], to: "d", if: .absent) }?.generation == 1)
+        let gone = conflict { try tester.write(bytes: [2], to: "e/b", if: .generation(2)) }
+        #expect(gone?.generation == nil && gone?.cause == "nothing stands there, rather than generation 2")
+        #expect(try tester.remove("d/a") == 3)
+        #expect(conflict { try tester.write(bytes: [1], to: "d/a", if: .generation(2)) }?.generation == nil)
+        #expect(try tester.write(bytes: [1], to: "d/a", if: .absent) == .written(4))
+        #expect(conflict { try tester.write(bytes: [1], to: "d/a", if: .generation(2)) }?.generation == 4)
+        #expect(
+            !sample.temporary.path.isEmpty && (try? sample.temporary.status(of: "e")) == nil, "no folder on the way")
+    }
+
+    @Test func `that fails is a conflict though the bytes are the same`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        #expect(try tester.write(bytes: [1], to: "a") == .written(1))
+        #expect(try tester.write(bytes: [1], to: "a", if: .generation(1)) == .unchanged)
+        #expect(conflict { try tester.write(bytes: [1], to: "a", if: .generation(9)) }?.generation == 1)
+        #expect(conflict { try tester.write(bytes: [1], to: "a", if: .absent) }?.generation == 1)
+    }
+
+    @Test func `of a removal or a move is about the item that goes`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        #expect(try tester.write(bytes: [1], to: "d/a") == .written(2))
+        #expect(conflict { try tester.remove("d/a", if: .generation(1)) }?.generation == 2)
+        #expect(conflict { try tester.move("d/a", to: "b", if: .generation(1)) }?.generation == 2)
+        #expect(conflict { try tester.remove("d/a", if: .absent) }?.generation == 2)
+        #expect(try tester.move("d/a", to: "b", if: .generation(2)) == 3)
+        #expect(conflict { try tester.move("b", to: "c", if: .generation(2)) }?.generation == 3)
+        #expect(code { try tester.remove("d/a", if: .generation(2)) } == .notFound)
+        #expect(try tester.remove("d", recursively: true, if: .generation(1)) == 4)
+        #expect(try tester.remove("b", if: .generation(3)) == 5)
+    }
+
+    @Test func `may be met several times within one access`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        try tester.coordinate(.writing("a"), .writing("b")) { (access) throws in
+            #expect(try access.write(bytes: [1], to: "a", if: .absent) == .written(1))
+            #expect(try access.write(bytes: [1], to: "b", if: .absent) == .written(2))
+            #expect(try access.write(bytes: [2], to: "a", if: .generation(1)) == .written(3))
+            #expect(conflict { try access.write(bytes: [2], to: "b", if: .generation(1)) }?.generation == 2)
+            #expect(try access.readVersion("a") == Versioned(content: [2], generation: 3))
+        }
+    }
+
+    @Test func `in a transaction is about what stands there without it`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        #expect(try tester.write(bytes: [1], to: "a") == .written(1))
+        #expect(try tester.write(bytes: [1], to: "b") == .written(2))
+        let failed = conflict {
+            try tester.transaction(.writing("a"), .writing("b")) { access in
+                try access.write(bytes: [2], to: "a", if: .generation(1))
+                try access.write(bytes: [2], to: "b", if: .generation(1))
+            }
+        }
+        #expect(failed?.generation == 2 && failed?.item == "b")
+        #expect(try tester.readVersion("a") == Versioned(content: [1], generation: 1), "all or nothing")
+        let made = try tester.transaction(.writing("a"), .writing("b"), .writing("c/d")) { access in
+            try access.write(bytes: [2], to: "a", if: .generation(1))
+            try access.write(bytes: [3], to: "a", if: .generation(1))
+            try access.write(bytes: [1], to: "c/d", if: .absent)
+            try access.remove("b", if: .generation(2))
+        }
+        #expect(made.generation == 3)
+        #expect(try tester.readVersion("a") == Versioned(content: [3], generation: 3))
+        #expect(try tester.generation(of: "c/d") == 3 && tester.generation(of: "c") == 3)
+        #expect(try tester.generation(of: "b") == nil)
+    }
+
+    @Test func `in a transaction sees what was changed without coordination`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        #expect(try tester.write(bytes: [1], to: "a") == .written(1))
+        try sample.temporary.put("x", at: "a")
+        let failed = conflict {
+            try tester.transaction(.writing("a")) { try $0.write(bytes: [2], to: "a", if: .generation(1)) }
+        }
+        #expect(failed?.generation == 2)
+        #expect(try sample.history() == ["created a", "modified a"])
+        try tester.transaction(.writing("a")) { try $0.write(bytes: [2], to: "a", if: .generation(2)) }
+        #expect(try sample.history() == ["created a", "modified a", "modified a"])
+    }
+
+    @Test func `keeps each of many threads' ones`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        try tester.write(0, to: "counter", .relaxed)
+        let sides = (0..<4).map { _ in
+            Side {
+                var count = 0
+                while count < 25 {
+                    let read = try tester.readVersion("counter", as: Int.self)
+                    do {
+                        try tester.write(read.content + 1, to: "counter", .relaxed, if: .generation(read.generation))
+                        count += 1
+                    } catch let error as CoordinationError where error.code == .conflict {
+                        #expect(error.generation ?? 0 > read.generation)
+                    }
+                }
+            }
+        }
+        for side in sides { try side.answer() }
+        #expect(try tester.read("counter", as: Int.self) == 100)
+    }
+}

@@ -1,0 +1,6 @@
+@testable import GroupContainer
+
+extension TreePicture {
+    /// For tests that are not about generations.
+    mutating func apply(_ record: ChangeRecord) { apply(record, at: 0) }
+}
