@@ -75,7 +75,8 @@ struct LeaseAcquisition {
                 advancePart()
                 continue
             }
-            if !hasSeat, let place = WaiterThreads.takeSeat() {
+            // Nested requests need none: those who have the seats may be waiting for what their chain holds.
+            if !isNested, !hasSeat, let place = WaiterThreads.takeSeat() {
                 // Whoever waits here must not keep anything: those with a seat may be waiting for it.
                 member.lockFile.unlock(handle)
                 lowerWant()
@@ -83,7 +84,7 @@ struct LeaseAcquisition {
                 for entry in entries { member.roster.noteStage(.wanted, of: entry) }
                 return .seat(place)
             }
-            hasSeat = true
+            hasSeat = !isNested
             try noteWait(queued: taken)
             return .kernel(rest.map(LockWaiter.Step.init), handle)
         }

@@ -1,4 +1,5 @@
 import SystemCalls
+import TestSupport
 import Testing
 
 @testable import GroupContainer
@@ -17,6 +18,37 @@ struct `Tasks that wait` {
         await #expect(processExitsWith: .success) {
             let most = try await crowd(of: 200, on: .writing("folder", .forMoving)) { "folder/\($0)" }
             #expect(most == 64)
+        }
+    }
+}
+
+extension `Tasks that wait` {
+    @Test func `do not keep one from waiting that holds what they may be waiting for`() async {
+        await #expect(processExitsWith: .success) {
+            let sample = try SampleContainer()
+            let tester = sample.coordinator()
+            _ = try await tester.write(bytes: [], to: "folder/0")
+            let (crowd, item) = (
+                try ForeignLease(sample, .writing("folder", .forMoving)), try ForeignLease(sample, .writing("b"))
+            )
+            async let all: Void = withThrowingTaskGroup { group in
+                for number in 0..<2 * WaiterSeats.limit {
+                    group.addTask { try await tester.coordinate(.writing("folder/\(number)"), timeout: nil) { _ in } }
+                }
+                try await group.waitForAll()
+            }
+            #expect(await eventually { waitingThreads() == WaiterSeats.limit })
+            let nested = Side {
+                try tester.blocking.coordinate(.writing("a"), timeout: patience) { _ in
+                    try tester.blocking.coordinate(.writing("b"), timeout: patience) { _ in }
+                }
+            }
+            #expect(await eventually { waitingThreads() == WaiterSeats.limit + 1 })
+            item.end()
+            try nested.answer()
+            crowd.end()
+            try await all
+            #expect(try sample.isQuiet())
         }
     }
 }
