@@ -5,10 +5,12 @@ import Testing
 /// What only reads, then what changes something.
 private let readings = [
     "path ./view", "list ./view", "read ./view a", "status ./view", "changes ./view --since start",
+    "lock ./view a b --shared -- true",
 ]
 private let changes = [
     "create ./view", "write ./view a", "write ./view new/b", "update ./view a -- cat", "mkdir ./view folder",
     "remove ./view a", "move ./view a b", "copy ./view a b", "refresh ./view widget",
+    "lock ./view a -- true",
 ]
 
 @Suite(.serialized, .enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"))
@@ -59,6 +61,8 @@ struct `A container on a read-only mount` {
             #expect(outcome.status == 77 && outcome.output.isEmpty, "\(call): \(outcome)")
             #expect(outcome.errors.contains("the file system is mounted read-only"), "\(call): \(outcome)")
         }
+        let snapshot = try await disk.shell("test-member upload ./view a </dev/null")
+        #expect(snapshot.text.hasPrefix("error notPermitted: cannot make a snapshot of 'a'"), "\(snapshot)")
         let error = try JSONError(try await disk.shell("groupctl write ./view a --json </dev/null"))
         #expect(error.code == "notPermitted" && error.item == "a" && error.operation == "write", "\(error)")
         #expect(try await disk.shell("groupctl status ./view").text.contains("read-only: the file system is mounted"))

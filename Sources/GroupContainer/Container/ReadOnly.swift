@@ -61,9 +61,9 @@ extension Container {
     ///
     /// This process is no member then: nobody sees it in `status()` or in errors. Its leases are real, but those who
     /// wait in a circle through them are told so only by their deadline. `.forUploading` is `notPermitted`, too.
-    /// Changes that are made without coordination are seen if a member that may write follows. What half-done change a
-    /// member has left that died is read as it is. A journal that was not recovered after a crash is read up to where
-    /// it is whole.
+    /// Changes that are made without coordination are seen if a member that may write follows. What a member that died
+    /// has left half done is read as it is: of a transaction perhaps one item, and not the other. A journal that was not
+    /// recovered after a crash is read up to where it is whole.
     public var isReadOnly: Bool { member.isReadOnly }
 
     /// Why; nil where it is not.
