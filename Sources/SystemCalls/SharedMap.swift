@@ -1,17 +1,17 @@
 import CLinux
 import Glibc
 
-/// A file's bytes as memory that every process which maps it shares. Words are read and written atomically; a range is
-/// copied, never lent out. An access outside the map is a mistake of the caller: whoever takes an offset from the
-/// file itself checks it first. Guarded against SIGBUS: see `isDamaged`.
-@safe package final class SharedMap: @unchecked Sendable {
+/// A file's bytes as memory that every process which maps it shares, for reading: the kernel refuses a store, and there
+/// is none here; `WritableMap` has them. Words are read atomically; a range is copied, never lent out. An access outside
+/// the map is a mistake of the caller: whoever takes an offset from the file itself checks it first. Guarded against
+/// SIGBUS: see `isDamaged`.
+@safe package class SharedMap: @unchecked Sendable {
     private let base: UnsafeMutableRawPointer
     private let guardSlot: Int32
-    package let size: Int
+    package final let size: Int
 
-    /// System calls: mmap(2), madvise(2)
-    package init(_ descriptor: borrowing FileDescriptor, size: Int) throws(Errno) {
-        let mapped = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.number, 0)
+    fileprivate init(_ descriptor: borrowing FileDescriptor, size: Int, protection: Int32) throws(Errno) {
+        let mapped = unsafe mmap(nil, size, protection, MAP_SHARED, descriptor.number, 0)
         guard let mapped = unsafe mapped, unsafe mapped != UnsafeMutableRawPointer(bitPattern: -1) else {
             throw Errno.last
         }
@@ -27,20 +27,56 @@ import Glibc
         self.size = size
     }
 
+    /// System calls: mmap(2), madvise(2)
+    package convenience init(_ descriptor: borrowing FileDescriptor, size: Int) throws(Errno) {
+        try self.init(descriptor, size: size, protection: PROT_READ)
+    }
+
     deinit {
         clinux_map_unguard(guardSlot)
         unsafe munmap(base, size)
     }
 
     /// The file was cut short, or the disk was full when a page of it was first written: zeros were read instead.
-    package var isDamaged: Bool { clinux_map_is_damaged(guardSlot) != 0 }
+    package final var isDamaged: Bool { clinux_map_is_damaged(guardSlot) != 0 }
 
-    private func address(_ offset: Int, _ count: Int) -> UnsafeMutableRawPointer {
+    fileprivate final func address(_ offset: Int, _ count: Int) -> UnsafeMutableRawPointer {
         precondition(offset >= 0 && count >= 0 && offset <= size - count, "outside the map")
         return unsafe base + offset
     }
 
-    package func load64(_ offset: Int) -> UInt64 { unsafe clinux_load64(address(offset, 8)) }
+    package final func load64(_ offset: Int) -> UInt64 { unsafe clinux_load64(address(offset, 8)) }
+
+    package final func load32(_ offset: Int) -> UInt32 { unsafe clinux_load32(address(offset, 4)) }
+
+    package final func bytes(_ offset: Int, count: Int) -> [UInt8] {
+        unsafe Array(UnsafeRawBufferPointer(start: address(offset, count), count: count))
+    }
+
+    /// Whether any bit of a bitmap is set. `count` is in bytes, a multiple of 8.
+    package final func hasBits(_ offset: Int, count: Int) -> Bool {
+        let words = unsafe address(offset, count)
+        for word in stride(from: 0, to: count, by: 8) where unsafe clinux_load64(words + word) != 0 { return true }
+        return false
+    }
+
+    /// The numbers of the bits that are set in a bitmap.
+    package final func bits(_ offset: Int, count: Int) -> [Int] {
+        if !hasBits(offset, count: count) { return [] }
+        return (0..<count * 8).filter { load64(offset + $0 / 64 * 8) >> UInt64($0 % 64) & 1 == 1 }
+    }
+
+    /// Everything written before is seen by whoever reads after their own fence.
+    package static func fence() { clinux_fence() }
+}
+
+/// The same, and words are written atomically.
+@safe package final class WritableMap: SharedMap, @unchecked Sendable {
+    /// System calls: mmap(2), madvise(2)
+    package init(_ descriptor: borrowing FileDescriptor, size: Int) throws(Errno) {
+        try super.init(descriptor, size: size, protection: PROT_READ | PROT_WRITE)
+    }
+
     package func store64(_ offset: Int, _ value: UInt64) { unsafe clinux_store64(address(offset, 8), value) }
     package func exchange64(_ offset: Int, _ expected: UInt64, _ desired: UInt64) -> Bool {
         unsafe clinux_exchange64(address(offset, 8), expected, desired) != 0
@@ -49,16 +85,11 @@ import Glibc
     package func clearBits64(_ offset: Int, _ bits: UInt64) { _ = unsafe clinux_and64(address(offset, 8), ~bits) }
     package func add64(_ offset: Int, _ value: UInt64) -> UInt64 { unsafe clinux_add64(address(offset, 8), value) }
 
-    package func load32(_ offset: Int) -> UInt32 { unsafe clinux_load32(address(offset, 4)) }
     package func store32(_ offset: Int, _ value: UInt32) { unsafe clinux_store32(address(offset, 4), value) }
     package func exchange32(_ offset: Int, _ expected: UInt32, _ desired: UInt32) -> Bool {
         unsafe clinux_exchange32(address(offset, 4), expected, desired) != 0
     }
     package func add32(_ offset: Int, _ value: UInt32) -> UInt32 { unsafe clinux_add32(address(offset, 4), value) }
-
-    package func bytes(_ offset: Int, count: Int) -> [UInt8] {
-        unsafe Array(UnsafeRawBufferPointer(start: address(offset, count), count: count))
-    }
 
     package func write(_ content: [UInt8], at offset: Int) {
         let target = unsafe address(offset, content.count)
@@ -77,19 +108,6 @@ import Glibc
         unsafe target.storeBytes(of: 0, toByteOffset: count, as: UInt8.self)
     }
 
-    /// Whether any bit of a bitmap is set. `count` is in bytes, a multiple of 8.
-    package func hasBits(_ offset: Int, count: Int) -> Bool {
-        let words = unsafe address(offset, count)
-        for word in stride(from: 0, to: count, by: 8) where unsafe clinux_load64(words + word) != 0 { return true }
-        return false
-    }
-
-    /// The numbers of the bits that are set in a bitmap.
-    package func bits(_ offset: Int, count: Int) -> [Int] {
-        if !hasBits(offset, count: count) { return [] }
-        return (0..<count * 8).filter { load64(offset + $0 / 64 * 8) >> UInt64($0 % 64) & 1 == 1 }
-    }
-
     /// Sleeps while the word is `expected`, at most so long. System calls: futex(FUTEX_WAIT)
     package func wait(whileWord offset: Int, is expected: UInt32, nanoseconds: Int64) {
         _ = unsafe clinux_futex_wait(address(offset, 4), expected, nanoseconds)
@@ -97,7 +115,4 @@ import Glibc
 
     /// System calls: futex(FUTEX_WAKE)
     package func wakeAll(at offset: Int) { _ = unsafe clinux_futex_wake_all(address(offset, 4)) }
-
-    /// Everything written before is seen by whoever reads after their own fence.
-    package static func fence() { clinux_fence() }
 }

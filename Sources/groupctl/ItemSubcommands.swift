@@ -33,6 +33,8 @@ func write(_ run: inout CommandRun) throws -> ExitStatus {
     let condition = try condition(run)
     let (path, timeout) = (try run.itemPath(), run.leaseTimeout)
     let container = try run.openContainer()
+    // Before the input, which may take long to come.
+    try container.checkNotReadOnly(path, "write")
     let content = try StandardInput.readAll(limit: largestContent)
     let outcome = try container.coordinator(purpose: run.options.purpose).blocking
         .write(bytes: content, to: path, durability(run), if: condition, mode: mode, timeout: timeout)

@@ -20,6 +20,7 @@ private func text(_ status: ContainerStatus, _ container: Container, _ text: Ter
         "journal   \(status.sequence) changes in \(status.journalFiles) file\(status.journalFiles == 1 ? "" : "s"), cursor \(status.cursor)",
         "members   \(status.members.count)",
     ]
+    if let cause = container.readOnlyCause { lines.append("access    read-only: \(cause)") }
     for member in status.members {
         let role = member.isSteward ? ", steward" : ""
         lines.append(
@@ -50,6 +51,7 @@ private func json(_ status: ContainerStatus, _ container: Container) -> JSONValu
         ("path", .string(PipeText.lossyString(container.path.bytes))),
         ("identifier", container.identifier.map(JSONValue.string) ?? .null),
         ("container", .string(status.container)),
+        ("readOnly", .bool(container.isReadOnly)),
         (
             "journal",
             .object([

@@ -53,7 +53,7 @@ final class ForeignLease: Sendable {
         for intent in intents {
             let block = LeaseBlock(try intent.path.location(for: "test"), key: sample.container.member.hashKey)
             let mode = try #require(intent.mode(concernsFolder: true))
-            #expect(try handle.descriptor.tryStep(LeasePlan.Part(block, mode).whole))
+            #expect(try handle.tryStep(LeasePlan.Part(block, mode).whole))
         }
     }
 

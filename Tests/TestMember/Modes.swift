@@ -71,6 +71,14 @@ func hold(_ path: String, _ item: ItemPath) throws {
     say("ended")
 }
 
+func share(_ path: String, _ item: ItemPath) throws {
+    let coordinator = try Container(path: path).coordinator(purpose: "sharer").blocking
+    try coordinator.coordinate(.reading(item)) { _ in
+        say("sharing")
+        while readLine() != nil {}
+    }
+}
+
 func upload(_ path: String, _ item: ItemPath) throws {
     let coordinator = try Container(path: path).coordinator(purpose: "uploader").blocking
     try coordinator.coordinate(.reading(item, .forUploading)) { _ in

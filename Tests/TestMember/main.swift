@@ -20,6 +20,7 @@ let usage = """
            test-member hold CONTAINER PATH        hold it for writing until the input ends; obey `close-lock`
            test-member nest CONTAINER OUTER INNER hold OUTER; for each line of input write INNER under it, and say how that
                                                   ended and after how many milliseconds
+           test-member share CONTAINER PATH       hold it for reading until the input ends
            test-member upload CONTAINER PATH      read a snapshot of it until the input ends
            test-member fork-hold CONTAINER PATH stays|ends
                                                   hold it, fork without exec; the child tries to write, then stays
@@ -40,6 +41,7 @@ do {
     case ("count", 5): try count(in: words[2], ItemPath(words[3]), count: Int(words[4]) ?? 0)
     case ("hold", 4): try hold(words[2], ItemPath(words[3]))
     case ("nest", 5): try nest(words[2], ItemPath(words[3]), ItemPath(words[4]))
+    case ("share", 4): try share(words[2], ItemPath(words[3]))
     case ("upload", 4): try upload(words[2], ItemPath(words[3]))
     case ("fork-hold", 5): try forkAndHold(words[2], ItemPath(words[3]), childStays: words[4] == "stays")
     default:

@@ -29,12 +29,13 @@ package final class SmallFileSystem {
 
     /// Starts a program in the folder around the file system, which is `disk` there.
     package func start(
-        _ program: String, _ words: [any BytesConvertible], input: any BytesConvertible = ""
+        _ program: String, _ words: [any BytesConvertible], input: any BytesConvertible = "",
+        output: Command.Output = .captured
     ) throws -> Command {
         let enter = [
             "-t", "\(keeper.identifier)", "-m", "env", "-C", surroundings.folder, BuildFolder.resolve(program),
         ]
-        return try surroundings.start("nsenter", enter + words, input: input)
+        return try surroundings.start("nsenter", enter + words, input: input, output: output)
     }
 
     /// Runs a shell script there to its end; `fill` in it leaves not one byte free, `make_room` undoes that.

@@ -6,7 +6,8 @@ import SystemCalls
 ///
 /// Opening waits at most 30 s for others that open it. Errors of both initialisers: `notFound`, `invalidArgument` (a
 /// malformed identifier), `notPermitted`, `damaged`, `newerFormat`, `unsupportedFileSystem`, `noSpace`, `limitReached`
-/// (1,024 members).
+/// (1,024 members). Where this process may only read it, it can be opened all the same, unless with `creating`: see
+/// `isReadOnly`.
 public final class Container: Sendable {
     let member: Member
 

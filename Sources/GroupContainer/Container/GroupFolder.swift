@@ -8,8 +8,8 @@ final class GroupFolder: Sendable {
     let root: FileDescriptor
     let group: FileDescriptor
     let staging: FileDescriptor
-    /// Of the files below `.group`: 0600, or 0660 where a Unix group shares the container. Set by `fchmod`, whatever
-    /// the umask.
+    /// Of the files below `.group`: 0600, or 0660 where a Unix group shares the container; who may read the folder may
+    /// read them, too. Set by `fchmod`, whatever the umask.
     let fileMode: UInt32
     let folderMode: UInt32
     /// A Unix group shares the container: what is made in it is for that group, whatever the umask.
@@ -35,10 +35,10 @@ final class GroupFolder: Sendable {
             group = try FileDescriptor.open(Self.groupName, in: root, [.reading, .folder])
             let status = try group.status()
             isShared = status.permissions & 0o020 != 0
-            fileMode = isShared ? 0o660 : 0o600
+            fileMode = 0o600 | status.permissions & (isShared ? 0o064 : 0o044)
             folderMode = isShared ? 0o2770 : 0o700
             if creating { try Self.makeFolder("staging", in: group, mode: folderMode) }
-            staging = try FileDescriptor.open(Array("staging".utf8), in: group, [.reading, .folder])
+            staging = try Self.openStaging(in: group)
         } catch {
             if error == .noSuchEntry {
                 throw CoordinationError(
@@ -97,6 +97,27 @@ final class GroupFolder: Sendable {
             throw error
         }
         try FileDescriptor.open(bytes, in: folder, [.reading, .folder]).setMode(mode)
+    }
+
+    /// Who may only read the container has nothing to look for in it.
+    private static func openStaging(in group: borrowing FileDescriptor) throws(Errno) -> FileDescriptor {
+        let name = Array("staging".utf8)
+        do throws(Errno) {
+            return try FileDescriptor.open(name, in: group, [.reading, .folder])
+        } catch {
+            if error != .accessDenied { throw error }
+            return try FileDescriptor.open(name, in: group, [.placeOnly, .folder])
+        }
+    }
+
+    /// The folder of the journal, which is there in every whole container.
+    func journalFolder() throws(CoordinationError) -> FileDescriptor {
+        do throws(Errno) {
+            return try FileDescriptor.open(Array("journal".utf8), in: group, [.reading, .folder])
+        } catch {
+            if error == .noSuchEntry { throw .damaged(".group/journal", operation: "open", "it is missing") }
+            throw CoordinationError(error, item: ".group/journal", operation: "open")
+        }
     }
 
     /// A folder below `.group`, made if it is missing.

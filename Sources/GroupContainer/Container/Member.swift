@@ -8,6 +8,8 @@ final class Member: Sendable {
     let format: ContainerFormat
     let desk: LeaseDesk
     let journal: Journal
+    /// Nil for one that may write.
+    let readOnly: ReadOnlyReason?
     let sleeper: JournalSleeper
     /// What the journal says, as far as it was read; nil until somebody asks. Kept so that it is read once.
     let recorded = Guarded<RecordedTree?>(nil)
@@ -18,9 +20,9 @@ final class Member: Sendable {
 
     private init(
         folder: GroupFolder, format: ContainerFormat, hashKey: SipHash, lockFile: LockFile, roster: Roster,
-        journal: Journal
+        journal: Journal, readOnly: ReadOnlyReason? = nil
     ) {
-        (self.folder, self.format, self.journal) = (folder, format, journal)
+        (self.folder, self.format, self.journal, self.readOnly) = (folder, format, journal, readOnly)
         desk = LeaseDesk(lockFile, roster, hashKey: hashKey)
         sleeper = JournalSleeper(roster)
     }
@@ -49,6 +51,8 @@ final class Member: Sendable {
     private struct Key: Hashable {
         var device: UInt64
         var inode: UInt64
+        /// One way in may be read-only, another not.
+        var mount: UInt64
     }
     private struct Weakly {
         weak var member: Member?
@@ -68,18 +72,22 @@ final class Member: Sendable {
     {
         let folder = try GroupFolder(path: path, unixGroup: creation?.unixGroup, creating: creation != nil)
         let status = try translating(printable(path), "open") { () throws(Errno) in try folder.group.status() }
-        let key = Key(device: status.device, inode: status.inode)
+        let key = Key(device: status.device, inode: status.inode, mount: status.mountID)
         if let member = existing(key) { return member }
         if creation == nil, try ContainerFormat.read(in: folder.group) == nil {
             throw CoordinationError(
                 .notFound, item: printable(path), operation: "open", cause: "there is no container",
                 advice: "make it with groupctl create, or creating: true")
         }
-        let lockFile = try LockFile(in: folder, creating: creation != nil)
+        let readOnly = ReadOnlyReason(of: folder.group)
+        if let readOnly, creation != nil { throw readOnly.error(printable(path), "create") }
+        let lockFile = try LockFile(in: folder, creating: creation != nil, isOnlyForReading: readOnly != nil)
         let opening = try lockFile.borrow()
         defer { lockFile.giveBack(opening) }
         let byte = ByteRange(start: LeaseBlock.opening, length: 1)
-        switch KernelWait.block([LockWaiter.Step(.exclusive, byte)], on: opening, until: deadline) {
+        // Readers open it side by side; while a member does, they wait.
+        let lock: ByteLock = readOnly == nil ? .exclusive : .shared
+        switch KernelWait.block([LockWaiter.Step(lock, byte)], on: opening, until: deadline) {
         case .granted: break
         case .failed(let errno): throw CoordinationError(errno, item: ".group/lock", operation: "open")
         case .timedOut, .cancelled:
@@ -89,7 +97,12 @@ final class Member: Sendable {
         }
         // Another thread may have joined while this one waited.
         if let member = existing(key) { return member }
-        let member = try join(folder, lockFile, creation, mount: status.mountID)
+        let member =
+            if let readOnly {
+                try read(folder, lockFile, readOnly, mount: status.mountID)
+            } else {
+                try join(folder, lockFile, creation, mount: status.mountID)
+            }
         members.withLock { $0[key] = Weakly(member: member) }
         return member
     }
@@ -151,6 +164,32 @@ final class Member: Sendable {
         return member
     }
 
+    /// Without a slot, and without writing anything: nobody knows of it.
+    private static func read(
+        _ folder: GroupFolder, _ lockFile: LockFile, _ reason: ReadOnlyReason, mount: UInt64
+    ) throws(CoordinationError) -> Member {
+        guard let format = try ContainerFormat.read(in: folder.group), let hashKey = format.key,
+            let container = format.containerBytes, let origin = format.originBytes
+        else { throw .damaged(".group/format", operation: "open", "it was removed") }
+        let roster = try Roster(onlyForReadingIn: folder.group)
+        let (hasLiveMember, awaitsRecovery) = try translating(".group/roster", "open") { () throws(Errno) in
+            try roster.awaitsRecovery(mount: mount)
+        }
+        // One that was copied or restored, and that nobody has adopted yet, has the history of the first.
+        if format.lockInode != lockFile.inode && hasLiveMember { throw lockFileReplaced }
+        let surroundings = MappedLog.Surroundings(
+            container: origin, incarnation: roster.map.bytes(RosterLayout.incarnation, count: 16), slot: nil,
+            fileMode: folder.fileMode, awaitsRecovery: awaitsRecovery)
+        let log = try MappedLog(name: "journal", folder: try folder.journalFolder(), surroundings)
+        return Member(
+            folder: folder, format: format, hashKey: hashKey, lockFile: lockFile, roster: roster,
+            journal: Journal(log, container: container), readOnly: reason)
+    }
+
+    private static var lockFileReplaced: CoordinationError {
+        .damaged(".group/lock", operation: "open", "the lock file was replaced while members are alive")
+    }
+
     /// Reads the format file; makes it for a new container; thinks up an identity of its own for a copied or restored
     /// one, which its caller writes.
     private static func settleFormat(
@@ -165,9 +204,7 @@ final class Member: Sendable {
             return (new, false)
         }
         if format.lockInode == lockFile.inode { return (format, false) }
-        if !isAlone {
-            throw .damaged(".group/lock", operation: "open", "the lock file was replaced while members are alive")
-        }
+        if !isAlone { throw lockFileReplaced }
         return (format.adopted(lockInode: lockFile.inode), true)
     }
 }

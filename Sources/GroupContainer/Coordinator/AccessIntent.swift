@@ -21,7 +21,7 @@ public struct AccessIntent: Hashable, Sendable {
         /// What the folder says of the item, as it is at this moment: no lease, no wait, no content.
         public static let immediatelyAvailableMetadataOnly = ReadingOptions(rawValue: 2)
         /// A private snapshot is made under the lease; the lease is given back before the closure begins, so that
-        /// nobody waits while the snapshot is sent somewhere.
+        /// nobody waits while the snapshot is sent somewhere. `notPermitted` where the container is read-only.
         public static let forUploading = ReadingOptions(rawValue: 4)
     }
 

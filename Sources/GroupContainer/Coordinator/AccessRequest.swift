@@ -28,6 +28,7 @@ struct AccessRequest: Sendable {
     static let largestRequest = 1_024
 
     func resolve() throws(CoordinationError) -> Resolution {
+        try member.checkMayTake(intents, operation)
         if intents.count > Self.largestRequest {
             throw CoordinationError(
                 .limitReached, operation: operation, cause: "a request may name \(Self.largestRequest) items")

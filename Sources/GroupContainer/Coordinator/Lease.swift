@@ -98,9 +98,9 @@ final class LeaseRequest: Sendable {
     /// One item that nobody holds or waits for, the usual case, as straight as it goes: two calls to the kernel with the
     /// end of the lease, a microsecond in all. Nil where more has to be thought about.
     private func acquireAtOnce(until deadline: Deadline) throws(CoordinationError) -> Lease? {
-        guard plan.parts.count == 1, LeaseFrame.current == nil, !desk.roster.isWanted(plan.parts[0].span) else {
-            return nil
-        }
+        guard plan.parts.count == 1, LeaseFrame.current == nil, !desk.roster.isWanted(plan.parts[0].span),
+            let slot = desk.roster.slot
+        else { return nil }
         if desk.forkGeneration != SystemCalls.forkGeneration { return nil }
         guard let turn = desk.turns.enterAtOnce(plan) else { return nil }
         let part = plan.parts[0]
@@ -111,13 +111,13 @@ final class LeaseRequest: Sendable {
             desk.turns.leave(turn)
             throw error
         }
-        guard (try? handle.descriptor.tryStep(part.whole)) == true else {
+        guard (try? handle.tryStep(part.whole)) == true else {
             desk.lockFile.giveBackUnlocked(handle)
             desk.turns.leave(turn)
             return nil
         }
         let claim = WaitGraph.Claim(
-            member: desk.roster.slot, chain: turn.ticket.number, ticket: 0, order: 0, stage: .held, part: part)
+            member: slot, chain: turn.ticket.number, ticket: 0, order: 0, stage: .held, part: part)
         let entry = desk.roster.note(claim, purpose: purpose, path: items[0].location.bytes)
         let lease = Lease(
             self, chain: turn.ticket.number,

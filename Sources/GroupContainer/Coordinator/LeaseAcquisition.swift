@@ -24,6 +24,7 @@ struct LeaseAcquisition {
     init(_ request: LeaseRequest) throws(CoordinationError) {
         (self.request, member) = (request, request.member)
         try member.checkNotForked(request.operation)
+        try member.checkMayTake(request)
         // What this member could not complete keeps its leases; one of them may be what is asked for.
         try member.finishOwn()
         let held = LeaseFrame.held(of: member)
@@ -86,7 +87,7 @@ struct LeaseAcquisition {
             }
             hasSeat = !isNested
             try noteWait(queued: taken)
-            return .kernel(rest.map(LockWaiter.Step.init), handle)
+            return .kernel(rest.map(handle.step), handle)
         }
         return nil
     }
@@ -163,16 +164,16 @@ extension LeaseAcquisition {
     {
         do throws(Errno) {
             let isWanted = member.roster.isWanted(part.span)
-            if isNested || !isWanted, try handle.descriptor.tryStep(part.whole) { return [] }
+            if isNested || !isWanted, try handle.tryStep(part.whole) { return [] }
             raiseWant(part.span)
             var gates = gates(of: part)
-            while let gate = gates.first, try handle.descriptor.trySteps(LeasePlan.Part.pass(gate)) {
+            while let gate = gates.first, try handle.trySteps(LeasePlan.Part.pass(gate)) {
                 gates.removeFirst()
             }
-            guard gates.isEmpty, try handle.descriptor.tryStep(part.arrival) else {
+            guard gates.isEmpty, try handle.tryStep(part.arrival) else {
                 return gates.flatMap(LeasePlan.Part.pass) + [part.arrival] + part.passage
             }
-            guard try handle.descriptor.trySteps(part.passage) else { return part.passage }
+            guard try handle.trySteps(part.passage) else { return part.passage }
             // Somebody wants it, and yet it was free: he may have died over it.
             if isWanted { member.repairDead(wanting: part.span) }
             return []
@@ -197,12 +198,12 @@ extension LeaseAcquisition {
 
 extension LeaseAcquisition {
     private mutating func noteParts(_ stage: WaitGraph.Claim.Stage) {
-        guard let turn else { return }
+        guard let turn, let slot = member.roster.slot else { return }
         let order = isNested ? turn.ticket.number : 0
         let chain = isNested ? chain : turn.ticket.number
         for part in parts {
             let claim = WaitGraph.Claim(
-                member: member.roster.slot, chain: chain, ticket: 0, order: order, stage: stage, part: part)
+                member: slot, chain: chain, ticket: 0, order: order, stage: stage, part: part)
             let path = request.location(of: part)?.bytes ?? []
             guard let entry = member.roster.note(claim, purpose: request.purpose, path: path) else { return }
             entries.append(entry)
@@ -216,9 +217,9 @@ extension LeaseAcquisition {
         for (number, entry) in entries.enumerated() where number < taken { roster.noteStage(.held, of: entry) }
         if let index, index < entries.count { roster.noteStage(.queued, of: entries[index]) }
         let ticket = roster.drawTicket(for: Array(entries.dropFirst(taken)))
-        guard isNested || taken > 0 else { return }
+        guard let slot = roster.slot, isNested || taken > 0 else { return }
         let ownChain = isNested ? chain : turn?.ticket.number ?? 0
-        if WaitGraph(roster.claims()).mustGiveUp(member: roster.slot, chain: ownChain, ticket: ticket) {
+        if WaitGraph(roster.claims()).mustGiveUp(member: slot, chain: ownChain, ticket: ticket) {
             throw CoordinationError(
                 .deadlock, item: request.label, operation: request.operation,
                 cause: "who holds it waits, directly or through others, for what the closure that asks holds",

@@ -50,11 +50,21 @@ extension LockWaiter.Step {
     }
 }
 
-extension FileDescriptor {
+extension LockFile.Handle {
+    /// Who may only read stands at a turnstile with a shared lock: a writer in it is waited for all the same, and waits
+    /// for it in turn, if only for the moment that the passage takes.
+    func step(_ step: LeasePlan.Part.Step) -> LockWaiter.Step {
+        // One byte is a turnstile; anything wider is refused by the kernel.
+        if isOnlyForReading, case .exclusive(let start, length: 1) = step {
+            return LockWaiter.Step(.shared, ByteRange(start: start, length: 1))
+        }
+        return LockWaiter.Step(step)
+    }
+
     /// False: somebody is in the way.
     func tryStep(_ step: LeasePlan.Part.Step) throws(Errno) -> Bool {
-        let step = LockWaiter.Step(step)
-        return try tryLock(step.lock, step.range)
+        let step = self.step(step)
+        return try descriptor.tryLock(step.lock, step.range)
     }
 
     /// One after the other, up to the first that somebody is in the way of.

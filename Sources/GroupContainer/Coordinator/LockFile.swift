@@ -6,10 +6,13 @@ final class LockFile: Sendable {
     /// One open file description of the lock file.
     final class Handle: Sendable {
         let descriptor: FileDescriptor
+        /// Without permission to write, the kernel sets shared locks only.
+        let isOnlyForReading: Bool
 
-        init(_ descriptor: consuming FileDescriptor) throws(Errno) {
+        init(_ descriptor: consuming FileDescriptor, isOnlyForReading: Bool) throws(Errno) {
             try descriptor.closeInForkedChild()
             self.descriptor = descriptor
+            self.isOnlyForReading = isOnlyForReading
         }
 
         deinit { descriptor.forgetInForkedChild() }
@@ -20,11 +23,15 @@ final class LockFile: Sendable {
 
     private let folder: GroupFolder
     let inode: UInt64
+    private let isOnlyForReading: Bool
     private let idle = Guarded([Handle]())
 
-    init(in folder: GroupFolder, creating: Bool) throws(CoordinationError) {
+    init(in folder: GroupFolder, creating: Bool, isOnlyForReading: Bool) throws(CoordinationError) {
         self.folder = folder
-        let access: FileDescriptor.Access = creating ? [.readingAndWriting, .creating] : .readingAndWriting
+        self.isOnlyForReading = isOnlyForReading
+        let access: FileDescriptor.Access =
+            isOnlyForReading
+            ? [.reading, .nonBlocking] : creating ? [.readingAndWriting, .creating] : .readingAndWriting
         let isRegular: Bool
         do throws(Errno) {
             let descriptor = try FileDescriptor.open(Self.name, in: folder.group, access, mode: 0o600)
@@ -32,7 +39,7 @@ final class LockFile: Sendable {
             inode = status.inode
             isRegular = status.isRegularFile
             if creating && status.owner == effectiveUser() { try descriptor.setMode(folder.fileMode) }
-            let handle = try Handle(descriptor)
+            let handle = try Handle(descriptor, isOnlyForReading: isOnlyForReading)
             idle.withLock { $0.append(handle) }
         } catch {
             if error == .noSuchEntry {
@@ -47,9 +54,10 @@ final class LockFile: Sendable {
         if let handle = idle.withLock({ $0.popLast() }) { return handle }
         let (descriptor, found): (Handle, UInt64)
         do throws(Errno) {
-            let file = try FileDescriptor.open(Self.name, in: folder.group, .readingAndWriting)
+            let file = try FileDescriptor.open(
+                Self.name, in: folder.group, isOnlyForReading ? [.reading, .nonBlocking] : .readingAndWriting)
             found = try file.status().inode
-            descriptor = try Handle(file)
+            descriptor = try Handle(file, isOnlyForReading: isOnlyForReading)
         } catch {
             if error == .noSuchEntry {
                 throw .damaged(".group/lock", operation: "open", "the lock file was removed while members are alive")

@@ -8,7 +8,9 @@ import SystemCalls
 /// nobody takes the dead member for a living one and goes on too early.
 extension Member {
     /// To be called with the lease granted and before the item is looked at. Sixteen loads where nothing is pending.
+    /// Who may only read takes things as they are.
     func repairPending(touching plan: LeasePlan, until deadline: Deadline) throws(CoordinationError) {
+        if isReadOnly { return }
         // Its own are among them.
         let slots = roster.slotsWithPending()
         if slots.isEmpty { return }
@@ -26,6 +28,7 @@ extension Member {
 
     /// Repairs the slots of members that died while they waited for this, so that their `want` holds nobody up.
     func repairDead(wanting span: LeaseSpan) {
+        if isReadOnly { return }
         for wanted in [span] + span.enclosing {
             for slot in roster.wanting(bucket: wanted.bucket) where slot != roster.slot && !roster.isAlive(slot) {
                 try? repair(slot: slot, hasRight: false, until: Deadline(after: .zero))

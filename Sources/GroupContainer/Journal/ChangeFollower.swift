@@ -17,8 +17,9 @@ public struct ChangeFollower: Sendable {
     public var cursor: Cursor { reader.cursor }
 
     /// The next change; waits for it at most `timeout` (nil: for ever) and then returns nil. A writer in any process
-    /// wakes it within microseconds. Errors: `damaged`, and `notFound` when the container was removed.
-    /// System calls: futex(FUTEX_WAIT), only where there is nothing to read.
+    /// wakes it within microseconds; where the container is read-only nobody does, and it looks every 100 ms. Errors:
+    /// `damaged`, and `notFound` when the container was removed.
+    /// System calls: futex(FUTEX_WAIT), only where there is nothing to read; read-only: nanosleep, openat2, mmap.
     public mutating func next(timeout: Duration? = nil) throws(CoordinationError) -> Change? {
         let deadline = Deadline(after: timeout)
         while true {
@@ -38,7 +39,7 @@ public struct ChangeFollower: Sendable {
 
 extension Container {
     /// The changes since a place, on the calling thread. Returns when every change from now on is seen, also one that
-    /// is made without coordination. `matching` are patterns as in `changes(since:matching:)`.
+    /// is made without coordination (read-only: if a member that may write follows). `matching` are patterns as in `changes(since:matching:)`.
     public func follow(
         since origin: ChangeOrigin = .now, matching patterns: [String] = []
     ) throws(CoordinationError) -> ChangeFollower {

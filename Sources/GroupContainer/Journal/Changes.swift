@@ -22,6 +22,7 @@ public struct Changes: AsyncSequence, Sendable {
         /// Takes part in electing the steward, who sees what is changed without coordination, for as long as this
         /// follows.
         private var following: Stewardship.Following?
+        private var hasBegun = false
 
         init(_ reader: Result<ChangeReader, CoordinationError>) { self.reader = reader }
 
@@ -29,7 +30,8 @@ public struct Changes: AsyncSequence, Sendable {
         /// removed, and those of finding the place.
         public mutating func next() async throws(CoordinationError) -> Change? {
             var reader = try self.reader.get()
-            if following == nil {
+            if !hasBegun {
+                hasBegun = true
                 // A steward that is not ready yet keeps a thread of its own waiting, not one of the pool.
                 let member = reader.member
                 following = await Coordinator.offload { member.beginFollowing() }
@@ -52,7 +54,8 @@ public struct Changes: AsyncSequence, Sendable {
 
 extension Container {
     /// The changes since a place: `.start`, `.now` (this call), or behind a `Cursor`. With `matching`, those of items
-    /// that match one of the patterns (`*`, `?`, `[…]` within a component, `**` across folders).
+    /// that match one of the patterns (`*`, `?`, `[…]` within a component, `**` across folders). Where the container is
+    /// read-only nobody wakes it: it looks every 100 ms.
     public func changes(since origin: ChangeOrigin = .now, matching patterns: [String] = []) -> Changes {
         Changes(Result { () throws(CoordinationError) in try ChangeReader(member, since: origin, matching: patterns) })
     }

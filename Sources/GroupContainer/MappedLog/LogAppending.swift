@@ -5,6 +5,7 @@ extension MappedLog {
     /// records of others that were begun before it: those get about 2 ms. Constant time but for the scan of what came
     /// since the last call.
     func append(_ body: [UInt8], isControl: Bool = false) throws(CoordinationError) -> LogPosition {
+        let slot = try writerSlot("append")
         var tries = 0
         while true {
             let file = try last()
@@ -14,7 +15,7 @@ extension MappedLog {
                 _ = try successor(of: file, sealedAt: offset)
                 continue
             }
-            switch reserveAndCommit(body, isControl: isControl, in: file, at: offset, tries: tries) {
+            switch reserveAndCommit(body, isControl: isControl, by: slot, in: file, at: offset, tries: tries) {
             case .committed(let behind): return try file.resolve(upTo: behind)
             case .taken: continue
             case .voided: tries += 1
@@ -27,6 +28,7 @@ extension MappedLog {
     func append(
         _ body: [UInt8], isControl: Bool = false, exactlyAt expected: LogPosition
     ) throws(CoordinationError) -> LogPosition? {
+        let slot = try writerSlot("append")
         while true {
             let next = try advance(expected)
             try checkFits(body.count, in: next.file)
@@ -37,7 +39,9 @@ extension MappedLog {
                 continue
             default: return nil
             }
-            switch reserveAndCommit(body, isControl: isControl, in: next.file, at: next.place.offset, tries: 0) {
+            switch reserveAndCommit(
+                body, isControl: isControl, by: slot, in: next.file, at: next.place.offset, tries: 0)
+            {
             case .committed(let behind): return try next.file.resolve(upTo: behind)
             case .voided: return nil
             // Another record, or a seal, our own perhaps: the next look tells.
@@ -63,14 +67,14 @@ extension MappedLog {
     }
 
     private func reserveAndCommit(
-        _ body: [UInt8], isControl: Bool, in file: LogFile, at offset: Int, tries: Int
+        _ body: [UInt8], isControl: Bool, by slot: Int, in file: LogFile, at offset: Int, tries: Int
     ) -> Attempt {
         let units = LogFile.byteCount(bodyCount: body.count) / 8
         var header = LogHeader(
-            state: .reserved, isControl: isControl, units: units, slot: surroundings.slot, tries: tries)
+            state: .reserved, isControl: isControl, units: units, slot: slot, tries: tries)
         // The last word is kept for the seal.
         if offset + units * 8 > file.capacity - 8 {
-            seal(file, at: offset)
+            seal(file, at: offset, by: slot)
             return .taken
         }
         guard file.exchange(at: offset, nil, header) else { return .taken }
@@ -82,8 +86,8 @@ extension MappedLog {
 
     /// Ends a file, if nothing else stands there by now. True: it is sealed there.
     @discardableResult
-    func seal(_ file: LogFile, at offset: Int) -> Bool {
-        let seal = LogHeader(state: .seal, isControl: true, units: 1, slot: surroundings.slot, tries: 0)
+    func seal(_ file: LogFile, at offset: Int, by slot: Int) -> Bool {
+        let seal = LogHeader(state: .seal, isControl: true, units: 1, slot: slot, tries: 0)
         return file.exchange(at: offset, nil, seal)
     }
 }

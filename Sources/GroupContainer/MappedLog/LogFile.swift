@@ -7,6 +7,8 @@ import SystemCalls
 final class LogFile: Sendable {
     let descriptor: FileDescriptor
     let map: SharedMap
+    /// The same; nil for who may only read.
+    let writableMap: WritableMap?
     let header: LogFileHeader
     /// For errors: ".group/journal/1.log".
     let name: String
@@ -21,7 +23,10 @@ final class LogFile: Sendable {
     /// What a record needs besides its body.
     static func byteCount(bodyCount: Int) -> Int { 8 + (4 + bodyCount + 7) / 8 * 8 + 8 }
 
-    init(name: String, descriptor: consuming FileDescriptor, end: Int?) throws(CoordinationError) {
+    /// The descriptor is open for writing, too, unless it is only for reading.
+    init(name: String, descriptor: consuming FileDescriptor, end: Int?, isOnlyForReading: Bool)
+        throws(CoordinationError)
+    {
         self.name = name
         self.end = end
         let page: [UInt8]
@@ -52,10 +57,12 @@ final class LogFile: Sendable {
             throw .damaged(name, operation: "open", "it was cut short: \(size) of \(header.capacity) bytes are left")
         }
         do throws(Errno) {
-            map = try SharedMap(descriptor, size: Int(header.capacity))
+            let size = Int(header.capacity)
+            map = isOnlyForReading ? try SharedMap(descriptor, size: size) : try WritableMap(descriptor, size: size)
         } catch {
             throw CoordinationError(error, item: name, operation: "map")
         }
+        writableMap = map as? WritableMap
         self.descriptor = descriptor
         resolved = Guarded([LogPosition.start(of: header)])
     }
@@ -80,9 +87,10 @@ final class LogFile: Sendable {
         }
     }
 
-    /// Compare-and-swap of a header word.
+    /// Compare-and-swap of a header word. Never successful for who may only read.
     func exchange(at offset: Int, _ expected: LogHeader?, _ desired: LogHeader) -> Bool {
-        map.exchange64(
+        guard let writableMap else { return false }
+        return writableMap.exchange64(
             offset, expected?.encoded(place: offset, salt: header.salt) ?? 0,
             desired.encoded(place: offset, salt: header.salt))
     }
@@ -91,8 +99,8 @@ final class LogFile: Sendable {
         var writer = ByteWriter()
         writer.write(UInt32(body.count))
         writer.write(raw: body)
-        map.write(writer.bytes, at: offset + 8)
-        map.store64(offset + units * 8 - 8, checksum(of: body, at: offset))
+        writableMap?.write(writer.bytes, at: offset + 8)
+        writableMap?.store64(offset + units * 8 - 8, checksum(of: body, at: offset))
     }
 
     private func checksum(of body: [UInt8], at offset: Int) -> UInt64 {
@@ -109,7 +117,7 @@ final class LogFile: Sendable {
     }
 
     /// Makes every record before `limit` committed or void, and counts: the position at `limit`, or at the end if that
-    /// comes first. What is reserved gets its time, then it is voided. Linear in the records since the last call, or,
+    /// comes first; for who may only read also at a reservation that its member left behind. What is reserved gets its time, then it is voided. Linear in the records since the last call, or,
     /// for a place before that, in those of 64 KiB.
     func resolve(upTo limit: Int) throws(CoordinationError) -> LogPosition {
         var place = resolved.withLock { known in known.last { $0.offset <= limit } } ?? .start(of: header)
@@ -117,8 +125,8 @@ final class LogFile: Sendable {
             guard case .record(let record) = try reading(at: place.offset) else { break }
             if record.state == .seal { break }
             if record.state == .reserved {
-                awaitOrVoid(record, at: place.offset)
-                continue
+                if awaitOrVoid(record, at: place.offset) { continue }
+                break
             }
             place.offset += record.byteCount
             // Not of a void, which its member may still be writing into.
@@ -138,18 +146,21 @@ final class LogFile: Sendable {
     }
 
     /// Gives a reservation its time; if it is one still, it is made void. Its owner finds that out and appends again.
-    func awaitOrVoid(_ record: LogHeader, at offset: Int) {
+    /// False: it is one still, because who may only read cannot do that.
+    func awaitOrVoid(_ record: LogHeader, at offset: Int) -> Bool {
         let word = record.encoded(place: offset, salt: header.salt)
         let deadline = monotonicNanoseconds() + record.patience
         while map.load64(offset) == word {
             if monotonicNanoseconds() >= deadline {
+                if writableMap == nil { return false }
                 var void = record
                 void.state = .void
                 _ = exchange(at: offset, record, void)
-                return
+                return true
             }
             pause(nanoseconds: 20_000)
         }
+        return true
     }
 
     /// The first place from which on nothing is written, or that of the seal. Does not wait for reservations.

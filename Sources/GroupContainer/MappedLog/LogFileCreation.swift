@@ -9,6 +9,7 @@ extension MappedLog {
     /// one is allocated now. `bodyCount` is the record's size, where that matters: `limitReached` for one that fits into
     /// no file.
     func ensureRoom(forBodyOf bodyCount: Int = 0) throws(CoordinationError) {
+        _ = try writerSlot("allocate")
         let file = try last()
         try checkFits(bodyCount, in: file)
         let (offset, isSealed) = try file.findEnd()
@@ -28,6 +29,7 @@ extension MappedLog {
 
     /// Makes the file that follows `end`, or the first one. Returns the one that won.
     func makeFile(after end: LogPosition?) throws(CoordinationError) -> LogFile {
+        _ = try writerSlot("create")
         let number = (end?.file ?? 0) &+ 1
         let label = "\(name)/\(number).log"
         try translating(label, "create") { () throws(Errno) in
@@ -64,7 +66,7 @@ extension MappedLog {
     private static let unfinished = Array("new-".utf8)
 
     private func makeUnfinishedName() -> [UInt8] {
-        Self.unfinished + Array("\(surroundings.slot)-\(Hexadecimal.encode(randomBytes(8)))".utf8)
+        Self.unfinished + Array("\(surroundings.slot ?? 0)-\(Hexadecimal.encode(randomBytes(8)))".utf8)
     }
 
     /// An empty file with all its blocks, under a name that nobody else uses.

@@ -6,6 +6,7 @@ import SystemCalls
 extension MappedLog {
     /// Everything before a place is on the disk when it returns. System calls: fdatasync(2)
     func synchronize(through position: LogPosition) throws(CoordinationError) {
+        let slot = try writerSlot("synchronize")
         guard let file = try file(position.file) else { return }
         if file.isDurable(through: position.offset) { return }
         do throws(Errno) {
@@ -14,7 +15,7 @@ extension MappedLog {
         } catch {
             file.poison()
             // Others append while we look for the end; each of them makes it later, so this comes to an end.
-            while let end = try? file.findEnd(), !end.isSealed, !seal(file, at: end.offset) {}
+            while let end = try? file.findEnd(), !end.isSealed, !seal(file, at: end.offset, by: slot) {}
             throw CoordinationError(
                 .notDurable, item: file.name, operation: "synchronize", cause: error.description,
                 advice: "the change is visible, but may be gone after a power cut; check the disk")
@@ -44,14 +45,15 @@ extension MappedLog {
 extension LogFile {
     fileprivate var isPoisoned: Bool { map.load64(LogFileHeader.poisoned) != 0 }
 
-    fileprivate func poison() { map.store64(LogFileHeader.poisoned, 1) }
+    fileprivate func poison() { writableMap?.store64(LogFileHeader.poisoned, 1) }
 
     fileprivate func isDurable(through offset: Int) -> Bool { map.load64(LogFileHeader.durableMark) >= UInt64(offset) }
 
     fileprivate func noteDurable(through offset: Int) {
         while true {
             let mark = map.load64(LogFileHeader.durableMark)
-            if mark >= UInt64(offset) || map.exchange64(LogFileHeader.durableMark, mark, UInt64(offset)) { return }
+            if mark >= UInt64(offset) { return }
+            if writableMap?.exchange64(LogFileHeader.durableMark, mark, UInt64(offset)) ?? true { return }
         }
     }
 
@@ -60,7 +62,7 @@ extension LogFile {
         for page in stride(from: 0, to: limit, by: 4_096) {
             while true {
                 let word = map.load64(page)
-                if map.exchange64(page, word, word) { break }
+                if writableMap?.exchange64(page, word, word) ?? true { break }
             }
         }
     }

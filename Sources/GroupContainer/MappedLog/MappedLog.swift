@@ -8,9 +8,12 @@ final class MappedLog: Sendable {
     struct Surroundings: Sendable {
         var container: [UInt8]
         var incarnation: [UInt8]
-        var slot: Int
+        /// Nil for who may only read.
+        var slot: Int?
         var fileMode: UInt32
         var capacity = 4 << 20
+        /// No member lives, and the last one was of another boot or mount: `recover` has not been done.
+        var awaitsRecovery = false
     }
 
     private static let mapped = 8
@@ -21,19 +24,28 @@ final class MappedLog: Sendable {
     let surroundings: Surroundings
     /// The files opened so far, and the number of the last one. Guards itself; no I/O under it.
     private let known = Guarded((files: [UInt64: LogFile](), last: UInt64(0)))
+    /// For who may only read: the file whose end may be torn, because nobody has recovered it yet.
+    let unrecovered: UInt64?
 
-    /// `folder` holds `<n>.log`. A log without any file gets its first one.
+    /// `folder` holds `<n>.log`. A log without any file gets its first one, unless it is only to be read.
     init(name: String, folder: consuming FileDescriptor, _ surroundings: Surroundings) throws(CoordinationError) {
         self.name = ".group/\(name)"
         self.folder = folder
         self.surroundings = surroundings
-        let last = try fileNumbers().max() ?? 0
+        let last = try Self.fileNumbers(in: self.folder, self.name).max() ?? 0
+        unrecovered = surroundings.awaitsRecovery ? last : nil
         known.withLock { $0.last = last }
-        if last == 0 { _ = try makeFile(after: nil) }
+        if last > 0 { return }
+        if isOnlyForReading { throw .damaged(self.name, operation: "open", "it has no file") }
+        _ = try makeFile(after: nil)
     }
 
     /// Those that are there, ascending.
-    func fileNumbers() throws(CoordinationError) -> [UInt64] {
+    func fileNumbers() throws(CoordinationError) -> [UInt64] { try Self.fileNumbers(in: folder, name) }
+
+    private static func fileNumbers(
+        in folder: borrowing FileDescriptor, _ name: String
+    ) throws(CoordinationError) -> [UInt64] {
         let names = try translating(name, "list") { () throws(Errno) in try folder.entryNames() }
         return names.compactMap { entry in
             let text = String(decoding: entry, as: UTF8.self)
@@ -58,10 +70,9 @@ final class MappedLog: Sendable {
         var end: Int?
         if let next = try open(number &+ 1) {
             end = Int(
-                clamping: try LogFile(name: "\(name)/\(number &+ 1).log", descriptor: next, end: nil).header.previousEnd
-            )
+                clamping: try logFile(number &+ 1, next, end: nil).header.previousEnd)
         }
-        let file = try LogFile(name: label, descriptor: descriptor, end: end)
+        let file = try logFile(number, descriptor, end: end)
         guard file.header.number == number, file.header.container == surroundings.container else {
             throw .damaged(label, operation: "open", "it belongs to another place or container")
         }
@@ -77,12 +88,23 @@ final class MappedLog: Sendable {
         }
     }
 
+    /// Has all of them opened anew.
+    func forgetAll(last: UInt64) { known.withLock { $0 = (files: [:], last: last) } }
+
     /// Has it opened anew: it ends elsewhere now.
     func forget(_ file: LogFile) { known.withLock { $0.files[file.header.number] = nil } }
 
+    private func logFile(
+        _ number: UInt64, _ descriptor: consuming FileDescriptor, end: Int?
+    ) throws(CoordinationError) -> LogFile {
+        try LogFile(
+            name: "\(name)/\(number).log", descriptor: descriptor, end: end, isOnlyForReading: isOnlyForReading)
+    }
+
     private func open(_ number: UInt64) throws(CoordinationError) -> FileDescriptor? {
         do throws(Errno) {
-            return try FileDescriptor.open(Array("\(number).log".utf8), in: folder, [.readingAndWriting, .nonBlocking])
+            let access: FileDescriptor.Access = isOnlyForReading ? .reading : .readingAndWriting
+            return try FileDescriptor.open(Array("\(number).log".utf8), in: folder, [access, .nonBlocking])
         } catch {
             if error == .noSuchEntry { return nil }
             throw CoordinationError(error, item: "\(name)/\(number).log", operation: "open")

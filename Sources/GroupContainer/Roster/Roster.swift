@@ -5,10 +5,11 @@ import SystemCalls
 /// is alive as long as its byte of the file is locked, which the kernel ends with the process: no heartbeat, no clock,
 /// no reuse of process numbers.
 final class Roster: Sendable {
+    /// Cannot be written: that goes through the seat.
     let map: SharedMap
     let file: FileDescriptor
-    /// This member's own.
-    let slot: Int
+    /// Nil for who may only read: nobody sees it, and nothing of the roster can be written.
+    let seat: Seat?
     /// Random; the first half of every operation's name.
     let nonce: UInt64
     /// Which of this member's threads repairs which slot: they share the descriptor, so its locks do not part them.
@@ -20,6 +21,15 @@ final class Roster: Sendable {
     /// Which other entries of its own slot are taken.
     let entries = Guarded(RosterEntries())
 
+    /// What a member has besides: its own slot, and the map to write into.
+    struct Seat: Sendable {
+        let map: WritableMap
+        let slot: Int
+    }
+
+    /// This member's own; nil for who may only read.
+    var slot: Int? { seat?.slot }
+
     struct RosterEntries: Sendable {
         var pending = Set<Int>()
         /// Visible, but their record could not be appended: this member finishes them before it does anything else.
@@ -29,7 +39,7 @@ final class Roster: Sendable {
 
     /// The mapped file, before this member has a slot in it.
     struct Open: ~Copyable {
-        let map: SharedMap
+        let map: WritableMap
         let file: FileDescriptor
     }
 
@@ -41,15 +51,22 @@ final class Roster: Sendable {
             let file = try FileDescriptor.open(name, in: group, .readingAndWriting)
             if try file.status().size >= UInt64(RosterLayout.size) {
                 // A map keeps its open file alive, in forked children too, and with it the locks; so it has its own.
-                let map = try SharedMap(
+                let map = try WritableMap(
                     FileDescriptor.open(name, in: group, .readingAndWriting), size: RosterLayout.size)
-                let version = map.load32(RosterLayout.version)
-                if map.bytes(0, count: 8) == RosterLayout.magic && version == 1 { return Open(map: map, file: file) }
+                if isRoster(map) { return Open(map: map, file: file) }
             }
         } catch {
             throw CoordinationError(error, item: ".group/roster", operation: "open")
         }
-        throw .damaged(".group/roster", operation: "open", "it is not a roster, or was cut short")
+        throw isNone
+    }
+
+    private static var isNone: CoordinationError {
+        .damaged(".group/roster", operation: "open", "it is not a roster, or was cut short")
+    }
+
+    private static func isRoster(_ map: SharedMap) -> Bool {
+        map.bytes(0, count: 8) == RosterLayout.magic && map.load32(RosterLayout.version) == 1
     }
 
     private static func create(in group: borrowing FileDescriptor, fileMode: UInt32) throws(Errno) {
@@ -75,20 +92,37 @@ final class Roster: Sendable {
     init(_ open: consuming Open, slot: Int, nonce: UInt64) throws(Errno) {
         map = open.map
         file = open.file
-        self.slot = slot
+        seat = Seat(map: open.map, slot: slot)
         self.nonce = nonce
         try file.closeInForkedChild()
     }
 
+    /// For who may only read.
+    init(onlyForReadingIn group: borrowing FileDescriptor) throws(CoordinationError) {
+        let name = Array("roster".utf8)
+        do throws(Errno) {
+            file = try FileDescriptor.open(name, in: group, [.reading, .nonBlocking])
+            let status = try file.status()
+            if !status.isRegularFile || status.size < UInt64(RosterLayout.size) { throw Errno.invalid }
+            map = try SharedMap(FileDescriptor.open(name, in: group, .reading), size: RosterLayout.size)
+        } catch {
+            if error == .noSuchEntry { throw .damaged(".group/roster", operation: "open", "it is missing") }
+            throw error == .invalid ? Self.isNone : CoordinationError(error, item: ".group/roster", operation: "open")
+        }
+        (seat, nonce) = (nil, 0)
+        if !Self.isRoster(map) { throw Self.isNone }
+    }
+
     /// A number that only grows, whoever comes late.
     func raise(_ offset: Int, to value: UInt64) {
+        guard let seat else { return }
         while true {
             let present = map.load64(offset)
-            if present >= value || map.exchange64(offset, present, value) { return }
+            if present >= value || seat.map.exchange64(offset, present, value) { return }
         }
     }
 
-    deinit { file.forgetInForkedChild() }
+    deinit { if seat != nil { file.forgetInForkedChild() } }
 
     /// Sixteen bytes that name one operation of one member.
     func makeOperation() -> [UInt8] {
@@ -139,8 +173,9 @@ final class Roster: Sendable {
     }
 
     func setPurpose(_ purpose: String) {
-        let base = RosterLayout.slot(slot) + RosterLayout.purpose
+        guard let seat else { return }
+        let base = RosterLayout.slot(seat.slot) + RosterLayout.purpose
         let text = Array(purpose.utf8.prefix(RosterLayout.purposeBytes - 1))
-        map.write(text + [UInt8](repeating: 0, count: RosterLayout.purposeBytes - text.count), at: base)
+        seat.map.write(text + [UInt8](repeating: 0, count: RosterLayout.purposeBytes - text.count), at: base)
     }
 }

@@ -14,20 +14,21 @@ extension Roster {
         var member: Member
     }
 
-    /// Nil when all entries are taken; the lease is good nevertheless, but nobody is told of it.
+    /// Nil when all entries are taken, or it may only read; the lease is good nevertheless, but nobody is told of it.
     func note(_ claim: Claim, purpose: [UInt8], path: [UInt8]) -> Int? {
-        guard let free = takeAccess() else { return nil }
-        let place = accessPlace(slot, free)
-        map.store32(place + RosterLayout.accessMode, UInt32(claim.part.mode.rawValue))
-        map.store64(place + RosterLayout.accessStart, UInt64(bitPattern: claim.part.span.start))
-        map.store64(place + RosterLayout.accessLength, UInt64(bitPattern: claim.part.span.length))
-        map.store64(place + RosterLayout.accessSince, UInt64(bitPattern: wallNanoseconds()))
-        map.store64(place + RosterLayout.accessTicket, claim.ticket)
-        map.store64(place + RosterLayout.accessChain, claim.chain)
-        map.store64(place + RosterLayout.accessOrder, claim.order)
-        map.write(purpose, at: place + RosterLayout.accessPurpose, terminatedWithin: RosterLayout.accessPurposeBytes)
-        map.write(path, at: place + RosterLayout.accessPath, terminatedWithin: RosterLayout.accessPathBytes)
-        map.store32(place + RosterLayout.accessStage, claim.stage.rawValue)
+        guard let seat, let free = takeAccess() else { return nil }
+        let place = accessPlace(seat.slot, free)
+        seat.map.store32(place + RosterLayout.accessMode, UInt32(claim.part.mode.rawValue))
+        seat.map.store64(place + RosterLayout.accessStart, UInt64(bitPattern: claim.part.span.start))
+        seat.map.store64(place + RosterLayout.accessLength, UInt64(bitPattern: claim.part.span.length))
+        seat.map.store64(place + RosterLayout.accessSince, UInt64(bitPattern: wallNanoseconds()))
+        seat.map.store64(place + RosterLayout.accessTicket, claim.ticket)
+        seat.map.store64(place + RosterLayout.accessChain, claim.chain)
+        seat.map.store64(place + RosterLayout.accessOrder, claim.order)
+        seat.map.write(
+            purpose, at: place + RosterLayout.accessPurpose, terminatedWithin: RosterLayout.accessPurposeBytes)
+        seat.map.write(path, at: place + RosterLayout.accessPath, terminatedWithin: RosterLayout.accessPathBytes)
+        seat.map.store32(place + RosterLayout.accessStage, claim.stage.rawValue)
         return free
     }
 
@@ -44,18 +45,20 @@ extension Roster {
     }
 
     func noteStage(_ stage: Claim.Stage, of entry: Int) {
-        let place = accessPlace(slot, entry)
-        if stage == .held { map.store64(place + RosterLayout.accessSince, UInt64(bitPattern: wallNanoseconds())) }
-        map.store32(place + RosterLayout.accessStage, stage.rawValue)
+        guard let seat else { return }
+        let place = accessPlace(seat.slot, entry)
+        if stage == .held { seat.map.store64(place + RosterLayout.accessSince, UInt64(bitPattern: wallNanoseconds())) }
+        seat.map.store32(place + RosterLayout.accessStage, stage.rawValue)
     }
 
     /// A wait begins: everybody sees what is waited for before the ticket is drawn, so whoever has the last ticket of a
     /// circle sees all of it.
     func drawTicket(for waiting: [Int]) -> UInt64 {
-        for entry in waiting { map.store64(accessPlace(slot, entry) + RosterLayout.accessTicket, 0) }
+        guard let seat else { return 0 }
+        for entry in waiting { seat.map.store64(accessPlace(seat.slot, entry) + RosterLayout.accessTicket, 0) }
         SharedMap.fence()
-        let ticket = map.add64(RosterLayout.ticket, 1) + 1
-        for entry in waiting { map.store64(accessPlace(slot, entry) + RosterLayout.accessTicket, ticket) }
+        let ticket = seat.map.add64(RosterLayout.ticket, 1) + 1
+        for entry in waiting { seat.map.store64(accessPlace(seat.slot, entry) + RosterLayout.accessTicket, ticket) }
         SharedMap.fence()
         return ticket
     }
@@ -70,7 +73,8 @@ extension Roster {
     }
 
     func forgetAccess(_ entry: Int) {
-        map.store32(accessPlace(slot, entry) + RosterLayout.accessStage, 0)
+        guard let seat else { return }
+        seat.map.store32(accessPlace(seat.slot, entry) + RosterLayout.accessStage, 0)
         takenAccesses.bitwiseAnd(~(1 << UInt32(entry)), ordering: .releasing)
     }
 

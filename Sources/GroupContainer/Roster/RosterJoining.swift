@@ -1,13 +1,25 @@
 import SystemCalls
 
+extension FileDescriptor {
+    /// Of a roster's file.
+    fileprivate func hasLiveMember() throws(Errno) -> Bool {
+        let slots = ByteRange(
+            start: RosterLayout.lifeByte(0), length: Int64(RosterLayout.slotCount * RosterLayout.slotBytes))
+        return try conflict(with: .exclusive, slots) != nil
+    }
+}
+
+extension SharedMap {
+    /// Of a roster: what is mapped is as the last member has left it.
+    fileprivate func isOf(boot: [UInt8], mount: UInt64) -> Bool {
+        bytes(RosterLayout.boot, count: 32) == boot && load64(RosterLayout.mount) == mount
+    }
+}
+
 /// Taking a slot. Only while the container's opening byte is held, so one at a time.
 extension Roster.Open {
     /// Whether anybody else has the container open. One call: the kernel looks for any lock on any slot.
-    func hasLiveMember() throws(Errno) -> Bool {
-        let slots = ByteRange(
-            start: RosterLayout.lifeByte(0), length: Int64(RosterLayout.slotCount * RosterLayout.slotBytes))
-        return try file.conflict(with: .exclusive, slots) != nil
-    }
+    func hasLiveMember() throws(Errno) -> Bool { try file.hasLiveMember() }
 
     var incarnation: [UInt8] { map.bytes(RosterLayout.incarnation, count: 16) }
 
@@ -16,7 +28,7 @@ extension Roster.Open {
     func renewIncarnation(boot: [UInt8], mount: UInt64, always: Bool) {
         let known = map.bytes(RosterLayout.boot, count: 32)
         let isNew = incarnation.allSatisfy { $0 == 0 }
-        if !always && !isNew && known == boot && map.load64(RosterLayout.mount) == mount { return }
+        if !always && !isNew && map.isOf(boot: boot, mount: mount) { return }
         if known != boot || isNew || always {
             // Whatever the slots say is of another time; what was pending is found by comparing the tree.
             map.write(
@@ -49,8 +61,18 @@ extension Roster.Open {
 }
 
 extension Roster {
+    /// For who may only read, while nobody joins: no member lives to have the logs recovered, and what was mapped
+    /// before a boot, or before the file system was mounted anew, may have reached the disk in part.
+    func awaitsRecovery(mount: UInt64) throws(Errno) -> (hasLiveMember: Bool, awaitsRecovery: Bool) {
+        if try file.hasLiveMember() { return (true, false) }
+        guard let boot = try? bootIdentifier() else { return (false, true) }
+        return (false, !map.isOf(boot: boot, mount: mount))
+    }
+
     /// Makes the taken slot this member's.
     func occupy(purpose: String) throws(Errno) {
+        guard let seat else { return }
+        let (map, slot) = (seat.map, seat.slot)
         let base = RosterLayout.slot(slot)
         _ = try file.tryLock(.exclusive, ByteRange(start: RosterLayout.lifeByte(slot), length: 1))
         map.write([UInt8](repeating: 0, count: RosterLayout.slotBytes), at: base)
@@ -65,6 +87,8 @@ extension Roster {
 
     /// Gives the slot back; where something is pending still, it is left as that of a dead member, to be repaired.
     func leave() {
+        guard let seat else { return }
+        let (map, slot) = (seat.map, seat.slot)
         if map.load64(RosterLayout.pendingMembers + slot / 64 * 8) >> UInt64(slot % 64) & 1 == 0 {
             clearWants(of: slot)
             map.store32(RosterLayout.slot(slot) + RosterLayout.process, 0)

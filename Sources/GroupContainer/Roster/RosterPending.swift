@@ -15,24 +15,26 @@ extension Roster {
 
     /// Announces a change. Nil when all eight entries are taken: the caller waits.
     func setPending(block: UInt64, operation: [UInt8]) -> Int? {
-        entries.withLock { entries in
+        guard let seat else { return nil }
+        return entries.withLock { entries in
             guard let entry = (0..<RosterLayout.pendingCount).first(where: { !entries.pending.contains($0) }) else {
                 return nil
             }
             entries.pending.insert(entry)
-            let place = pendingPlace(slot, entry)
-            map.write(operation, at: place + 8)
-            map.store64(place, block)
-            map.setBits64(RosterLayout.pendingMembers + slot / 64 * 8, 1 << UInt64(slot % 64))
+            let place = pendingPlace(seat.slot, entry)
+            seat.map.write(operation, at: place + 8)
+            seat.map.store64(place, block)
+            seat.map.setBits64(RosterLayout.pendingMembers + seat.slot / 64 * 8, 1 << UInt64(seat.slot % 64))
             return entry
         }
     }
 
     func clearPending(_ entry: Int) {
+        guard let seat else { return }
         entries.withLock { entries in
-            map.store64(pendingPlace(slot, entry), 0)
+            seat.map.store64(pendingPlace(seat.slot, entry), 0)
             entries.pending.remove(entry)
-            if entries.pending.isEmpty { clearPendingBit(slot) }
+            if entries.pending.isEmpty { clearPendingBit(seat.slot) }
         }
     }
 
@@ -41,6 +43,7 @@ extension Roster {
 
     /// Takes those of this member that are to be finished; who cannot do it leaves them unfinished again.
     func takeUnfinished() -> [PendingChange] {
+        guard let slot else { return [] }
         let taken = entries.withLock { entries in
             defer { entries.unfinished = [] }
             return entries.unfinished
@@ -53,7 +56,7 @@ extension Roster {
     }
 
     private func clearPendingBit(_ slot: Int) {
-        map.clearBits64(RosterLayout.pendingMembers + slot / 64 * 8, 1 << UInt64(slot % 64))
+        seat?.map.clearBits64(RosterLayout.pendingMembers + slot / 64 * 8, 1 << UInt64(slot % 64))
     }
 
     var hasPending: Bool { map.hasBits(RosterLayout.pendingMembers, count: RosterLayout.bitmapBytes) }
@@ -72,12 +75,12 @@ extension Roster {
     }
 
     /// Only with the right to repair the slot.
-    func forget(_ change: PendingChange) { map.store64(pendingPlace(change.slot, change.entry), 0) }
+    func forget(_ change: PendingChange) { seat?.map.store64(pendingPlace(change.slot, change.entry), 0) }
 
     /// Only with the right to repair the slot: it is as if its member had left.
     func clear(slot: Int) {
         clearPendingBit(slot)
         clearWants(of: slot)
-        map.store32(RosterLayout.slot(slot) + RosterLayout.process, 0)
+        seat?.map.store32(RosterLayout.slot(slot) + RosterLayout.process, 0)
     }
 }

@@ -21,6 +21,7 @@ extension Roster {
     func wanting(bucket: Int) -> [Int] { map.bits(RosterLayout.want(bucket), count: RosterLayout.bitmapBytes) }
 
     func raiseWant(bucket: Int) {
+        guard let slot else { return }
         wanting.withLock { wanting in
             if wanting.isEmpty { set(RosterLayout.wantingMembers, of: slot) }
             wanting[bucket, default: 0] += 1
@@ -29,6 +30,7 @@ extension Roster {
     }
 
     func lowerWant(bucket: Int) {
+        guard let slot else { return }
         wanting.withLock { wanting in
             let left = (wanting[bucket] ?? 1) - 1
             wanting[bucket] = left == 0 ? nil : left
@@ -42,8 +44,12 @@ extension Roster {
         for bucket in 0..<RosterLayout.bucketCount { clear(RosterLayout.want(bucket), of: slot) }
     }
 
-    private func set(_ bitmap: Int, of slot: Int) { map.setBits64(bitmap + slot / 64 * 8, 1 << UInt64(slot % 64)) }
-    private func clear(_ bitmap: Int, of slot: Int) { map.clearBits64(bitmap + slot / 64 * 8, 1 << UInt64(slot % 64)) }
+    private func set(_ bitmap: Int, of slot: Int) {
+        seat?.map.setBits64(bitmap + slot / 64 * 8, 1 << UInt64(slot % 64))
+    }
+    private func clear(_ bitmap: Int, of slot: Int) {
+        seat?.map.clearBits64(bitmap + slot / 64 * 8, 1 << UInt64(slot % 64))
+    }
 }
 
 /// Wake words: a flag that says somebody sleeps, and a counter to sleep on. They lie here and not in the logs, which
@@ -56,20 +62,23 @@ extension Roster {
     private static let waking: UInt32 = 2
 
     /// Sleeps until `wake`, unless `isReady` says after the flag was set that there is no need; at most `limit`
-    /// nanoseconds or 100 ms, so that not even a waker that died in the middle is missed for long. System calls:
-    /// futex(FUTEX_WAIT)
+    /// nanoseconds or 100 ms, so that not even a waker that died in the middle is missed for long. Who may only read
+    /// cannot set the flag, and sleeps all of that time. System calls: futex(FUTEX_WAIT)
     func awaitWake(on word: Int, atMost limit: Int64?, unless isReady: () -> Bool) {
+        let limit = min(limit ?? .max, 100_000_000)
+        guard let map = seat?.map else { return pause(nanoseconds: max(limit, 0)) }
         let flag = RosterLayout.wakeWord(word)
         let counter = flag + 4
         let seen = map.load32(counter)
         map.store32(flag, Self.asleep)
         SharedMap.fence()
         if isReady() { return }
-        map.wait(whileWord: counter, is: seen, nanoseconds: min(limit ?? .max, 100_000_000))
+        map.wait(whileWord: counter, is: seen, nanoseconds: limit)
     }
 
     /// Wakes all who sleep; a load where nobody does. System calls: futex(FUTEX_WAKE)
     func wake(_ word: Int) {
+        guard let map = seat?.map else { return }
         let flag = RosterLayout.wakeWord(word)
         SharedMap.fence()
         // Who finds `waking` also wakes: its setter may have died before its call.

@@ -119,7 +119,7 @@ final class Stewardship: Sendable {
         let isFirst =
             (try? handle.descriptor.tryLock(.exclusive, Self.byte(next))) == true
             && (try? handle.descriptor.tryLock(.exclusive, Self.office(next))) == true
-            && member.roster.map.exchange64(RosterLayout.term, present, next)
+            && member.roster.begin(term: next, after: present)
         enum Outcome { case elected, late, over }
         let outcome = phase.withLock { phase -> Outcome in
             if case .over = phase { return .over }
@@ -128,7 +128,7 @@ final class Stewardship: Sendable {
         }
         switch outcome {
         case .elected:
-            member.roster.map.store64(RosterLayout.steward, UInt64(member.roster.slot + 1))
+            member.roster.noteSteward()
             // Those who queue here find a later term and queue there.
             _ = try? handle.descriptor.tryLock(.none, Self.byte(present))
             Hub.shared.adopt(self)

@@ -3,6 +3,16 @@ import SystemCalls
 extension Roster {
     /// The wake word of those who wait for a steward to be ready.
     static let stewardWord = 1
+
+    /// False: somebody else has begun it, or this one may only read.
+    func begin(term: UInt64, after present: UInt64) -> Bool {
+        seat?.map.exchange64(RosterLayout.term, present, term) ?? false
+    }
+
+    /// This member is the steward.
+    func noteSteward() {
+        if let seat { seat.map.store64(RosterLayout.steward, UInt64(seat.slot + 1)) }
+    }
 }
 
 extension Member {
@@ -23,8 +33,9 @@ extension Member {
     }
 
     /// Takes part in the election of a steward, and returns when there is one that sees every change from now on; at
-    /// the latest after `limit`, when there is none that can.
-    func beginFollowing(atMost limit: Duration = .seconds(10)) -> Stewardship.Following {
+    /// the latest after `limit`, when there is none that can. Who may only read is no candidate, and does not wait.
+    func beginFollowing(atMost limit: Duration = .seconds(10)) -> Stewardship.Following? {
+        if isReadOnly { return nil }
         let following = Stewardship.candidate(self)
         let deadline = Deadline(after: limit)
         while !hasReadySteward && !following.stewardship.hasFailed && !deadline.isOver {
@@ -40,8 +51,10 @@ extension Container {
     /// Where no steward lives, compares the container's tree with the journal and records what was changed without
     /// coordination. For short commands; whoever follows need not call it. Linear in the number of items; takes shared
     /// leases only where something differs, and passes over what is held. While another process does the same, or is
-    /// becoming steward, it waits for that, at most 10 s.
+    /// becoming steward, it waits for that, at most 10 s. Where the container is read-only it does nothing: only a
+    /// steward's, or another member's, look records such changes.
     public func noteUncoordinatedChanges() throws(CoordinationError) {
+        if isReadOnly { return }
         let handle = try member.lockFile.borrow()
         defer { member.lockFile.giveBack(handle) }
         let deadline = Deadline(after: .seconds(10))

@@ -10,7 +10,8 @@ struct LogFolder {
     init() throws { temporary = try TemporaryFolder() }
 
     /// Each call is another member, with maps of its own. A new `incarnation` is a boot that no member saw.
-    func open(incarnation: UInt8 = 1, container: UInt8 = 1, slot: Int = 1, capacity: Int = 16_384) throws -> MappedLog {
+    func open(incarnation: UInt8 = 1, container: UInt8 = 1, slot: Int? = 1, capacity: Int = 16_384) throws -> MappedLog
+    {
         try MappedLog(
             name: "journal", folder: try temporary.open(".", [.reading, .folder]),
             MappedLog.Surroundings(
@@ -20,9 +21,9 @@ struct LogFolder {
     }
 
     /// A file's bytes, as a program that knows nothing of logs sees them.
-    func bytes(of number: Int) throws -> SharedMap {
+    func bytes(of number: Int) throws -> WritableMap {
         let file = try temporary.open("\(number).log")
-        return try SharedMap(file, size: Int(file.status().size))
+        return try WritableMap(file, size: Int(file.status().size))
     }
 
     func flipBit(of number: Int, at place: Int) throws {

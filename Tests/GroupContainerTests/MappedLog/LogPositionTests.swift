@@ -66,7 +66,7 @@ struct `Making a log durable` {
         let folder = try LogFolder()
         let log = try folder.open()
         let one = try log.append("one")
-        try log.last().map.store64(LogFileHeader.poisoned, 1)
+        try log.last().writableMap?.store64(LogFileHeader.poisoned, 1)
         let error = #expect(throws: CoordinationError.self) { try log.synchronize(through: one) }
         #expect(error?.code == .notDurable)
         let two = try log.append("two")

@@ -1,0 +1,34 @@
+import SystemCalls
+
+/// A log that may only be read: its member has no slot, its maps cannot be written, and it waits for nobody. A
+/// reservation that its owner left behind, and the torn end of a log that nobody has recovered yet, are its end for now.
+extension MappedLog {
+    var isOnlyForReading: Bool { surroundings.slot == nil }
+
+    /// Whoever writes has a slot.
+    func writerSlot(_ operation: String) throws(CoordinationError) -> Int {
+        if let slot = surroundings.slot { return slot }
+        throw CoordinationError(
+            .notPermitted, item: name, operation: operation, cause: "the container was opened only for reading")
+    }
+
+    /// Has every file opened anew. On overlayfs a file's map shows the file as it was before somebody first opened it
+    /// for writing; and where a log was recovered meanwhile, its file ends elsewhere.
+    func lookAnew() throws(CoordinationError) {
+        guard let last = try fileNumbers().last else { throw .damaged(name, operation: "open", "it has no file") }
+        forgetAll(last: last)
+    }
+
+    /// What is broken here never happened: whoever recovers the log cuts it here. Below the durable mark it is damage.
+    func isTorn(_ file: LogFile, at offset: Int) -> Bool {
+        file.header.number == unrecovered && file.end == nil
+            && UInt64(offset) >= file.map.load64(LogFileHeader.durableMark)
+    }
+
+    /// The end of the good prefix. Linear in the file's length, with every record's checksum.
+    func endOfUnrecovered(_ file: LogFile) throws(CoordinationError) -> LogPosition {
+        var place = LogPosition.start(of: file.header)
+        while let entry = try knownEntry(behind: place) { place = entry.position }
+        return place
+    }
+}

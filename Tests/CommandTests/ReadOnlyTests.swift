@@ -1,0 +1,224 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What only reads, then what changes something.
+private let readings = [
+    "path ./view", "list ./view", "read ./view a", "status ./view", "changes ./view --since start",
+    "lock ./view a b --shared -- true",
+]
+private let changes = [
+    "create ./view", "write ./view a", "write ./view new/b", "update ./view a -- cat", "mkdir ./view folder",
+    "remove ./view a", "move ./view a b", "copy ./view a b", "refresh ./view widget",
+    "lock ./view a -- true",
+]
+
+@Suite(.serialized, .enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"))
+struct `A container on a read-only mount` {
+    private func done(_ script: String, in disk: SmallFileSystem) async throws {
+        let outcome = try await disk.shell("set -e\n" + script)
+        if outcome.status != 0 { throw TemporaryContainer.Failed(description: "\(script): \(outcome)") }
+    }
+
+    /// A container with one item, `disk/c`, and `view`, a way to it that is read-only.
+    private func viewed(_ kind: SmallFileSystem.Kind = .memory) async throws -> SmallFileSystem {
+        let disk = try await SmallFileSystem(kind)
+        try await done(
+            """
+            groupctl create ./disk/c; echo 1 | groupctl write ./disk/c a
+            mkdir view; mount --bind disk/c view; mount -o remount,bind,ro view
+            """, in: disk)
+        return disk
+    }
+
+    /// A test-member that goes on until it is killed, once it has said `word`.
+    private func member(_ words: String, in disk: SmallFileSystem, says word: String) async throws -> Command {
+        let script = "mkfifo gate-$$; exec 3<>gate-$$; exec \(BuildFolder.resolve("test-member")) \(words) <&3"
+        let member = try disk.start("sh", ["-c", script])
+        guard try await member.readLine() == word else {
+            throw TemporaryContainer.Failed(description: "\(words): \(try await member.finish())")
+        }
+        return member
+    }
+
+    @Test(arguments: SmallFileSystem.Kind.allCases)  // case 28
+    func `is read, and every change is refused at once, with the reason`(kind: SmallFileSystem.Kind) async throws {
+        let disk = try await SmallFileSystem(kind)
+        let remount =
+            kind == .memory
+            ? "mount -o remount,ro disk" : "umount disk; sha256sum image >sum; mount -o loop,ro image disk"
+        try await done(
+            "groupctl create ./disk/c; echo 1 | groupctl write ./disk/c a\n\(remount); ln -s disk/c view", in: disk)
+        for call in readings {
+            let outcome = try await disk.shell("groupctl \(call)")
+            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(call): \(outcome)")
+        }
+        #expect(try await disk.shell("groupctl read ./view a").text == "1\n")
+        #expect(try await disk.shell("groupctl changes ./view --since start").lines == ["created\ta"])
+        for call in changes {
+            // Whoever waited for the input would wait for ever.
+            let outcome = try await disk.shell("mkfifo never; groupctl \(call) <>never; s=$?; rm never; exit $s")
+            #expect(outcome.status == 77 && outcome.output.isEmpty, "\(call): \(outcome)")
+            #expect(outcome.errors.contains("the file system is mounted read-only"), "\(call): \(outcome)")
+        }
+        let snapshot = try await disk.shell("test-member upload ./view a </dev/null")
+        #expect(snapshot.text.hasPrefix("error notPermitted: cannot make a snapshot of 'a'"), "\(snapshot)")
+        let error = try JSONError(try await disk.shell("groupctl write ./view a --json </dev/null"))
+        #expect(error.code == "notPermitted" && error.item == "a" && error.operation == "write", "\(error)")
+        #expect(try await disk.shell("groupctl status ./view").text.contains("read-only: the file system is mounted"))
+        #expect(try await disk.shell("groupctl status ./view --json").text.contains("\"readOnly\":true"))
+        let watch = try await disk.shell("watch-group ./view --since start --count 1; watch-group ./view -t 0.3")
+        #expect(watch.status == 2 && watch.lines == ["created\ta"], "\(watch)")
+        if kind == .ext4 { try await done("umount disk; sha256sum -c sum", in: disk) }
+    }
+
+    @Test func `tells a follower every change that is made elsewhere, in order, once`() async throws {
+        let disk = try await viewed(.ext4)
+        // More than one file of the journal holds.
+        let count = 14_000
+        let watch = try disk.start(
+            "watch-group", ["./view", "--verbose", "--since", "start", "--count", "\(2 * count + 3)"])
+        _ = try await watch.readLine(from: .errors)
+        try await done("echo 2 | groupctl write ./disk/c b; mkdir ./disk/c/folder", in: disk)
+        let writers = try ["x", "y"].map { tag in
+            try disk.start("test-member", ["append", "./disk/c", "\(count)", tag], output: .file("/dev/null"))
+        }
+        for writer in writers { #expect(try await writer.finish().status == 0) }
+        try await done("groupctl changes ./disk/c --since start >/dev/null", in: disk)
+        let lines = try await watch.finish().lines
+        #expect(lines.count == 2 * count + 3)
+        for tag in ["x", "y"] {
+            let expected = (1...count).map { "touched\t\(tag)/\($0)" }
+            #expect(lines.filter { $0.hasPrefix("touched\t\(tag)/") } == expected, "\(tag)")
+        }
+        #expect(Set(lines.filter { $0.hasPrefix("created") }) == ["created\ta", "created\tb", "created\tfolder"])
+    }
+
+    @Test func `shares its leases with those who may write`() async throws {
+        let disk = try await viewed()
+        let reader = try await member("share ./view a", in: disk, says: "sharing")
+        let refused = try await disk.shell("echo 2 | groupctl write ./disk/c a --timeout 0")
+        #expect(refused.status == 75, "\(refused)")
+        #expect(try await disk.shell("groupctl read ./disk/c a --timeout 0").status == 0)
+        // From here on somebody wants it, and is not overtaken.
+        let writer = try disk.start("groupctl", ["write", "./disk/c", "a"], input: "2\n")
+        let waits = "until groupctl status ./view --json | grep -q '\"state\":\"waiting\"'; do :; done"
+        try await done(waits, in: disk)
+        #expect(try await disk.shell("groupctl read ./view a --timeout 0").status == 75)
+        let later = try disk.start("groupctl", ["read", "./view", "a"])
+        reader.signal(SIGKILL)
+        #expect(try await writer.finish().status == 0)
+        #expect(try await later.finish().text == "2\n")
+
+        let holder = try await member("hold ./disk/c a", in: disk, says: "held")
+        let late = try await disk.shell("groupctl read ./view a --timeout 0")
+        #expect(late.status == 75 && late.errors.contains("held by holder"), "\(late)")
+        let last = try disk.start("groupctl", ["read", "./view", "a"])
+        holder.signal(SIGKILL)
+        #expect(try await last.finish().text == "2\n")
+    }
+
+    @Test func `whose journal nobody has recovered yet is read as far as it is whole`() async throws {
+        let disk = try await viewed(.ext4)
+        try await done(
+            """
+            for item in b torn d; do echo 1 | groupctl write ./disk/c $item --relaxed; done
+            put() { dd of=disk/c/.group/$1 bs=1 conv=notrunc seek=$2 2>/dev/null; }
+            printf T | put journal/1.log $(grep -abo torn disk/c/.group/journal/1.log | cut -d : -f 1)
+            # As after a boot.
+            printf 00000000 | put roster 32
+            """, in: disk)
+        #expect(try await disk.shell("groupctl changes ./view --since start").lines == ["created\ta", "created\tb"])
+        let status = try JSONStatus(try await disk.shell("groupctl status ./view --json").text)
+        #expect(status.journal.sequence == 2)
+        let watch = try disk.start(
+            "watch-group", ["./view", "--verbose", "--since", status.journal.cursor, "--count", "1"])
+        _ = try await watch.readLine(from: .errors)
+        // Recovers it first.
+        try await done("echo 1 | groupctl write ./disk/c e; test -e disk/c/.group/journal/2.log", in: disk)
+        #expect(try await watch.finish().lines == ["created\te"])
+    }
+
+    @Test(arguments: [
+        ("rm .group/roster", ["list", "read"]), ("truncate -s 4096 .group/roster", ["list", "read"]),
+        ("dd if=/dev/zero of=.group/roster bs=4096 count=1 conv=notrunc", ["list", "read"]),
+        ("rm .group/roster; mkfifo .group/roster", ["list", "read"]), ("rm .group/lock", ["list", "read"]),
+        ("rm .group/lock; mkfifo .group/lock", ["list", "read"]), ("rm .group/format; mkfifo .group/format", ["read"]),
+        ("rm -r .group/journal", ["list", "read"]), ("rm .group/journal/*", ["list", "changes"]),
+        ("truncate -s 5000 .group/journal/1.log", ["changes", "status"]),
+        ("dd if=/dev/zero of=.group/journal/1.log bs=4096 count=1 conv=notrunc", ["changes", "status"]),
+        ("rm .group/journal/1.log; mkfifo .group/journal/1.log", ["changes"]),
+        ("printf X | dd of=.group/journal/1.log bs=1 conv=notrunc seek=4112", ["changes"]),
+    ])
+    func `that is damaged says so`(damage: String, calls: [String]) async throws {
+        let disk = try await viewed()
+        try await done("cd disk/c; { \(damage); } 2>/dev/null", in: disk)
+        for call in calls {
+            let words = ["list": "", "read": "a", "changes": "--since start", "status": ""][call] ?? ""
+            let outcome = try await disk.shell("groupctl \(call) ./view \(words)")
+            #expect(outcome.status == 65 && outcome.errors.contains("'.group/"), "\(call): \(outcome)")
+        }
+        #expect(try await disk.shell("watch-group ./view --since start --count 1 --timeout 5").status == 65)
+        #expect(try await disk.shell("groupctl write ./view a </dev/null").status != 0)
+    }
+}
+
+@Suite(.serialized, .enabled(if: SmallFileSystem.isPossible && canPlayNobody, "needs root, mounts and setpriv(1)"))
+struct `A container on overlayfs` {
+    @Test func `is followed, and its leases are shared, across the first change, which copies its files`() async throws
+    {
+        let disk = try await SmallFileSystem(.ext4)
+        let script = """
+            set -e; chmod 711 .; mkdir merged disk/lower disk/upper disk/work
+            groupctl create ./disk/lower/c; echo 1 | groupctl write ./disk/lower/c a; chmod -R a+rX disk
+            mount -t overlay -o lowerdir=disk/lower,upperdir=disk/upper,workdir=disk/work none merged
+            """
+        let made = try await disk.shell(script)
+        #expect(made.status == 0, "\(made)")
+        func asNobody(_ script: String) throws -> Command {
+            try disk.start("setpriv", nobody() + ["sh", "-c", script])
+        }
+        let watch = try asNobody("exec watch-group ./merged/c --verbose --since start --count 3")
+        #expect(try await watch.readLine() == "created\ta")
+        let reader = try asNobody("tail -f /dev/null | test-member share ./merged/c a")
+        #expect(try await reader.readLine() == "sharing")
+        let refused = try await disk.shell("groupctl write ./merged/c a --timeout 0 </dev/null")
+        #expect(refused.status == 75, "\(refused)")
+        let written = try await disk.shell(
+            "for item in b d; do groupctl write ./merged/c $item </dev/null || exit; done")
+        #expect(written.status == 0, "\(written)")
+        #expect(try await watch.finish().lines == ["created\ta", "created\tb", "created\td"])
+    }
+}
+
+@Suite(.serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build folder that everybody may enter"))
+struct `A container of another user that everybody may read` {
+    @Test func `is read and followed, and every change is refused at once`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "1\n")
+        let opened = "chmod -R a+rX \"$1\" && chmod 711 \"$1/..\" && ln -s \"$1\" \"$1/../view\""
+        #expect(try await container.shell(opened).status == 0)
+        func asNobody(_ script: String) throws -> Command {
+            try container.start(
+                "setpriv", nobody() + ["sh", "-c", "cd \"$1/..\"; " + script, "sh", container.path])
+        }
+        for call in readings {
+            let outcome = try await asNobody("groupctl \(call)").finish()
+            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(call): \(outcome)")
+        }
+        for call in changes {
+            let outcome = try await asNobody("groupctl \(call)").finish()
+            #expect(outcome.status == 77 && outcome.errors.contains("no permission to write .group/lock"), "\(outcome)")
+        }
+        let watch = try asNobody("exec watch-group ./view --verbose --since start --count 2")
+        _ = try await watch.readLine(from: .errors)
+        try await container.done("write", "b", input: "1")
+        // What is new is its owner's alone; that it is there is told.
+        #expect(try await watch.finish().lines == ["created\ta", "created\tb"])
+        let roster = "chmod a+rw \"$1/.group/lock\""
+        #expect(try await container.shell(roster).status == 0)
+        let outcome = try await asNobody("groupctl remove ./view a").finish()
+        #expect(outcome.status == 77 && outcome.errors.contains("no permission to write .group/roster"), "\(outcome)")
+        #expect(try await asNobody("groupctl read ./view a").finish().text == "1\n")
+    }
+}
