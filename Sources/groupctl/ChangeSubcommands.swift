@@ -25,7 +25,8 @@ func move(_ run: inout CommandRun) throws -> ExitStatus {
 func copy(_ run: inout CommandRun) throws -> ExitStatus {
     let (from, to, timeout) = (try run.itemPath("FROM"), try run.itemPath("TO"), run.leaseTimeout)
     let outcome = try coordinator(run).copy(
-        from, to: to, replacing: !run.arguments.flag("no-replace"), durability(run), timeout: timeout)
+        from, to: to, recursively: run.arguments.flag("recursive"), replacing: !run.arguments.flag("no-replace"),
+        durability(run), timeout: timeout)
     return try tell("copied", outcome, to, from: from, &run)
 }
 

@@ -123,9 +123,12 @@ enum GroupControl {
     private static let copy = CommandSpecification(
         name: "copy",
         summary:
-            "Copies a file with its mode and owner, without copying the bytes where the file system can. A file at TO is replaced atomically.",
-        usage: ["groupctl copy GROUP FROM TO [-n] [--relaxed]"],
-        options: [noReplace, relaxed, .flag("exit-code", help: "Exit with 3 when TO was the same already.")],
+            "Copies a file with its mode, owner and extended attributes, without copying the bytes where the file system can. A file at TO is replaced atomically. A folder with -r only: with everything in it, at once; an empty folder at TO is replaced.",
+        usage: ["groupctl copy GROUP FROM TO [-r] [-n] [--relaxed]"],
+        options: [
+            .flag("recursive", letter: "r", help: "A folder goes with everything in it."), noReplace, relaxed,
+            .flag("exit-code", help: "Exit with 3 when TO was the same already."),
+        ],
         positionals: [group, from, to])
 
     private static let lock = CommandSpecification(

@@ -25,6 +25,24 @@ struct `groupctl mkdir, remove, move and copy` {
         #expect(try await container.shell("ls \"$1/.group/staging\"").output.isEmpty)
     }
 
+    @Test func `copy a folder with everything in it as one transaction, with -r only`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a/b/file", input: "content")
+        #expect(try await container.run("copy", "a", "c").status == 1)
+        try await container.done("copy", "-r", "a", "c", "--relaxed")
+        #expect(
+            try await history(container) == [
+                "created\ta", "created\ta/b", "created\ta/b/file", "created\tc", "created\tc/b", "created\tc/b/file",
+            ])
+        #expect(try container.content("c/b/file") == "content")
+        #expect(try await container.run("copy", "-r", "-n", "a", "c").status == 4)
+        #expect(try await container.run("copy", "-r", "a", "c").status == 1)
+        #expect(try await container.run("copy", "-r", "a", "a/b/c").status == 64)
+        _ = try await container.shell("mkfifo \"$1/a/fifo\"")
+        let refused = try await container.run("copy", "-r", "a", "d")
+        #expect(refused.status == 1 && refused.errors.contains("a/fifo"), "\(refused)")
+    }
+
     @Test func `say with json and verbose what they did`() async throws {
         let container = try await TemporaryContainer()
         let json = { (words: [String]) in try await container.start("groupctl", words + ["--json"]).finish().text }

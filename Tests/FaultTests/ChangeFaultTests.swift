@@ -11,30 +11,35 @@ struct ChangeCase: Sendable, CustomTestStringConvertible {
     /// The words of groupctl; what stands in the folder of the case is written with `@/`.
     var words: [String]
     var after: [String: String]
-    var record: String
+    var records: [String]
     /// The only one whose lease leads to the repair; nil where any does.
     var concernsOneItem: String?
 
     static let all = [
         ChangeCase(
             testDescription: "remove a tree", before: ["a": "", "a/b": "", "a/b/file": "1", "a/other": "2"],
-            words: ["remove", "-r", "@/a"], after: [:], record: "removed @/a"),
+            words: ["remove", "-r", "@/a"], after: [:], records: ["removed @/a"]),
         ChangeCase(
             testDescription: "remove a file", before: ["a": "1"], words: ["remove", "@/a"], after: [:],
-            record: "removed @/a", concernsOneItem: "a"),
+            records: ["removed @/a"], concernsOneItem: "a"),
         ChangeCase(
             testDescription: "move over a file", before: ["a": "1", "b": "2"], words: ["move", "@/a", "@/b"],
-            after: ["b": "1"], record: "moved @/b"),
+            after: ["b": "1"], records: ["moved @/b"]),
         ChangeCase(
             testDescription: "move a tree", before: ["a": "", "a/b": "", "a/b/file": "1", "c": ""],
             words: ["move", "@/a", "@/c/d"], after: ["c": "", "c/d": "", "c/d/b": "", "c/d/b/file": "1"],
-            record: "moved @/c/d"),
+            records: ["moved @/c/d"]),
         ChangeCase(
             testDescription: "copy over a file", before: ["a": "1", "b": "2"], words: ["copy", "@/a", "@/b"],
-            after: ["a": "1", "b": "1"], record: "modified @/b", concernsOneItem: "b"),
+            after: ["a": "1", "b": "1"], records: ["modified @/b"], concernsOneItem: "b"),
+        ChangeCase(
+            testDescription: "copy a tree", before: ["a": "", "a/b": "", "a/b/file": "1"],
+            words: ["copy", "-r", "@/a", "@/c"],
+            after: ["a": "", "a/b": "", "a/b/file": "1", "c": "", "c/b": "", "c/b/file": "1"],
+            records: ["created @/c", "created @/c/b", "created @/c/b/file"]),
         ChangeCase(
             testDescription: "make a folder", before: [:], words: ["mkdir", "@/a"], after: ["a": ""],
-            record: "created @/a"),
+            records: ["created @/a"]),
     ]
 
     func command(in container: TemporaryContainer, _ folder: String) -> [String] {
@@ -95,7 +100,7 @@ struct `A change killed at any of its system calls` {
             let hasHappened = visible == change.after
             #expect(hasHappened || visible == change.before, "\(kill): \(visible)")
 
-            let expected = hasHappened ? [change.record.replacingOccurrences(of: "@", with: folder)] : []
+            let expected = hasHappened ? change.records.map { $0.replacingOccurrences(of: "@", with: folder) } : []
             if let other {
                 // Whoever gets any lease finishes a change of a folder, or of two items.
                 let path = change.concernsOneItem.map { "\(folder)/\($0)" } ?? "unrelated"

@@ -7,8 +7,15 @@ package struct JSONChange: Decodable, Equatable {
         package var purpose: String
     }
 
+    package struct Transaction: Decodable, Equatable {
+        package var id: String
+        package var index: Int
+        package var count: Int
+    }
+
     package var sequence: UInt64
     package var cursor: String
+    package var transaction: Transaction?
     package var kind: String
     package var path: String
     package var pathBytes: String?

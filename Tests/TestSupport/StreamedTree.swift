@@ -29,7 +29,9 @@ package struct StreamedTree {
     }
 
     package mutating func apply(_ change: JSONChange) {
-        expect(change.sequence == sequence + 1, "not the one behind \(sequence)", change)
+        // The changes of a transaction share one.
+        let step: UInt64 = (change.transaction?.index ?? 0) == 0 ? 1 : 0
+        expect(change.sequence == sequence + step, "not the one behind \(sequence)", change)
         (sequence, cursor) = (change.sequence, change.cursor)
         let path = change.nameOnDisk
         let entry = Entry(type: change.type ?? "none", size: change.type == "file" ? change.size : nil)

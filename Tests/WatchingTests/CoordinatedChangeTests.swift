@@ -29,6 +29,21 @@ struct `Of a coordinated change, the stream tells` {
         #expect(try await watched.told(by: "mkdir a; : > a/x").filter { $0 == "created a/x" }.count == 1)
     }
 
+    @Test func `one copy of a folder with everything in it`() async throws {
+        let watched = try await WatchedContainer(Self.tree)
+        let told = try await told(watched, by: ["copy", "-r", "a", "other/a"])
+        #expect(told.first == "created other/a")
+        #expect(
+            told.sorted() == [
+                "created other/a", "created other/a/b", "created other/a/b/c", "created other/a/b/c/x",
+                "created other/a/file",
+            ])
+        // It is watched, and known as it is now.
+        #expect(try await watched.told(by: "chmod 600 other/a/b/c/x") == ["touched other/a/b/c/x"])
+        let again = try await watched.changes(inOneRoundBy: "printf 1 > other/a/file")
+        #expect(again.map(\.summary) == ["touched other/a/file"])
+    }
+
     @Test func `one removal of a folder with everything in it`() async throws {
         let watched = try await WatchedContainer(Self.tree)
         #expect(try await told(watched, by: ["remove", "-r", "a"]) == ["removed a"])

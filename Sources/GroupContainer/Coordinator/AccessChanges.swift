@@ -99,43 +99,6 @@ extension Access {
         }
     }
 
-    /// Makes a copy of a file, with its mode and owner, as far as the system lets this user; shared on the disk where
-    /// the file system can. Folders on the way are made. With `replacing`, a file at the destination is replaced
-    /// atomically; one that is the same already is left alone.
-    /// Errors: `notFound`; `conflict` where something is in the way; `wrongType` for what is no file; and those of all.
-    /// System calls: ioctl(FICLONE) or copy_file_range; renameat2
-    @discardableResult
-    public func copy(
-        _ path: ItemPath, to destination: ItemPath, replacing: Bool = false
-    ) throws(CoordinationError) -> WriteOutcome {
-        let source = try location(path, for: .reading, "copy")
-        let location = try location(destination, for: .writing, "copy")
-        guard let status = try status(of: source, "copy") else {
-            throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: "copy")
-        }
-        if !status.isRegularFile {
-            throw notAFile(status, path, "copy", advice: status.isFolder ? "copy the files in it" : nil)
-        }
-        if source == location {
-            throw CoordinationError(
-                .invalidArgument, item: path.description, operation: "copy", cause: "it cannot be copied onto itself")
-        }
-        let old = try self.status(of: location, "copy")
-        if let old {
-            if !replacing { throw CoordinationError(Errno.exists, item: destination.description, operation: "copy") }
-            if !old.isRegularFile { throw notAFile(old, destination, "copy") }
-            if try isSame(source, status, location, old) {
-                try confirm(location, "copy")
-                return .unchanged
-            }
-        }
-        try makeMissingFolders(of: location, "copy")
-        return .written(
-            try change { (change) throws(CoordinationError) in
-                try change.copy(source, to: location, replacing: old)
-            })
-    }
-
     /// Makes a folder, and those on the way; unchanged where one stands. Errors: `wrongType`, and those of all.
     /// System calls: mkdirat, renameat2
     @discardableResult
@@ -180,7 +143,7 @@ extension Access {
             try change { (change) throws(CoordinationError) in try change.setMode(mode, of: location, status) })
     }
 
-    private func notAFile(_ status: FileStatus, _ path: ItemPath, _ operation: String, advice: String? = nil)
+    func notAFile(_ status: FileStatus, _ path: ItemPath, _ operation: String, advice: String? = nil)
         -> CoordinationError
     {
         CoordinationError(
@@ -188,18 +151,7 @@ extension Access {
             cause: status.isFolder ? "it is a folder" : "it is not a regular file", advice: advice)
     }
 
-    private func isSame(
-        _ source: ItemLocation, _ status: FileStatus, _ location: ItemLocation, _ old: FileStatus
-    ) throws(CoordinationError) -> Bool {
-        if (status.size, status.permissions) != (old.size, old.permissions) { return false }
-        return try translating(printable(location.bytes), "copy") { () throws(Errno) in
-            let access: FileDescriptor.Access = [.reading, .notFollowing, .nonBlocking]
-            let other = try FileDescriptor.open(location.bytes, in: member.folder.root, access)
-            return try FileDescriptor.open(source.bytes, in: member.folder.root, access).hasSameContent(as: other)
-        }
-    }
-
-    private func makeMissingFolders(of location: ItemLocation, _ operation: String) throws(CoordinationError) {
+    func makeMissingFolders(of location: ItemLocation, _ operation: String) throws(CoordinationError) {
         for folder in location.ancestors {
             if try status(of: folder, "make folder") != nil { continue }
             guard covers(folder, for: .writing) else {

@@ -23,6 +23,9 @@ public struct AccessIntent: Hashable, Sendable {
         /// A private snapshot is made under the lease; the lease is given back before the closure begins, so that
         /// nobody waits while the snapshot is sent somewhere. `notPermitted` where the container is read-only.
         public static let forUploading = ReadingOptions(rawValue: 4)
+        /// A folder with everything in it, as it is at one moment: to copy it. Leases that share a whole folder there are
+        /// none, so that it is granted alone, as for deleting.
+        public static let recursively = ReadingOptions(rawValue: 8)
     }
 
     /// What a writing is for; the names are those of `NSFileCoordinator`.
@@ -64,6 +67,15 @@ public struct AccessIntent: Hashable, Sendable {
         return false
     }
 
+    /// Of a folder, everything in it is concerned.
+    var readsContents: Bool {
+        if case .reading(let options) = kind {
+            return !options.isDisjoint(with: [.forUploading, .recursively])
+                && !options.contains(.immediatelyAvailableMetadataOnly)
+        }
+        return false
+    }
+
     /// A private copy is to be read.
     var wantsSnapshot: Bool {
         if case .reading(let options) = kind {
@@ -86,9 +98,9 @@ public struct AccessIntent: Hashable, Sendable {
     func mode(concernsFolder: Bool) -> LeaseMode? {
         switch kind {
         case .reading(let options):
-            // A folder's snapshot has everything in it as it is at one moment. Leases that share a whole folder there
+            // A folder's copy has everything in it as it is at one moment. Leases that share a whole folder there
             // are none.
-            wantsSnapshot && concernsFolder
+            readsContents && concernsFolder
                 ? .structural : options.contains(.immediatelyAvailableMetadataOnly) ? nil : .reading
         case .writing: isStructural && concernsFolder ? .structural : .writing
         }

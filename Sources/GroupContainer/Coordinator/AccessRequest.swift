@@ -35,7 +35,7 @@ struct AccessRequest: Sendable {
         }
         var resolution = Resolution()
         var concernsFolder = false
-        for intent in intents where intent.isStructural || intent.wantsSnapshot {
+        for intent in intents where intent.isStructural || intent.readsContents {
             let location = try place(of: intent)
             if try status(of: location)?.isFolder == true { concernsFolder = true }
         }

@@ -4,8 +4,8 @@ private enum Intents {
     static func move(_ path: ItemPath, _ destination: ItemPath) -> [AccessIntent] {
         [.writing(path, .forMoving), .writing(destination, .forReplacing)]
     }
-    static func copy(_ path: ItemPath, _ destination: ItemPath) -> [AccessIntent] {
-        [.reading(path), .writing(destination, .forReplacing)]
+    static func copy(_ path: ItemPath, _ destination: ItemPath, recursively: Bool) -> [AccessIntent] {
+        [.reading(path, recursively ? .recursively : []), .writing(destination, .forReplacing)]
     }
     static func setMode(_ path: ItemPath) -> [AccessIntent] { [.writing(path, .contentIndependentMetadataOnly)] }
 }
@@ -33,14 +33,17 @@ extension BlockingCoordinator {
         }
     }
 
-    /// Copies a file, under a shared lease on it and an exclusive one on the destination. See `Access.copy`.
+    /// Copies a file, under a shared lease on it and an exclusive one on the destination; with `recursively` a folder,
+    /// too, under exclusive leases on both and everything in them. See `Access.copy`.
     @discardableResult
     public func copy(
-        _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, _ durability: Durability = .durable,
-        timeout: Duration? = .seconds(30)
+        _ path: ItemPath, to destination: ItemPath, recursively: Bool = false, replacing: Bool = false,
+        _ durability: Durability = .durable, timeout: Duration? = .seconds(30)
     ) throws -> WriteOutcome {
-        try coordinate(Intents.copy(path, destination), operation: "copy", durability, timeout) {
-            try $0.copy(path, to: destination, replacing: replacing)
+        try coordinate(
+            Intents.copy(path, destination, recursively: recursively), operation: "copy", durability, timeout
+        ) {
+            try $0.copy(path, to: destination, recursively: recursively, replacing: replacing)
         }
     }
 
@@ -86,14 +89,17 @@ extension Coordinator {
         }
     }
 
-    /// Copies a file, under a shared lease on it and an exclusive one on the destination. See `Access.copy`.
+    /// Copies a file, under a shared lease on it and an exclusive one on the destination; with `recursively` a folder,
+    /// too, under exclusive leases on both and everything in them. See `Access.copy`.
     @discardableResult
     public func copy(
-        _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, _ durability: Durability = .durable,
-        timeout: Duration? = .seconds(30)
+        _ path: ItemPath, to destination: ItemPath, recursively: Bool = false, replacing: Bool = false,
+        _ durability: Durability = .durable, timeout: Duration? = .seconds(30)
     ) async throws -> WriteOutcome {
-        try await coordinate(Intents.copy(path, destination), operation: "copy", durability, timeout) {
-            try $0.copy(path, to: destination, replacing: replacing)
+        try await coordinate(
+            Intents.copy(path, destination, recursively: recursively), operation: "copy", durability, timeout
+        ) {
+            try $0.copy(path, to: destination, recursively: recursively, replacing: replacing)
         }
     }
 

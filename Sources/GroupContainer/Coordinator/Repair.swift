@@ -91,7 +91,7 @@ extension Member {
         let note = staged + StagedChange.noteSuffix
         let content = try translating(".group/staging", "repair") { () throws(Errno) -> [UInt8]? in
             do throws(Errno) {
-                return try FileDescriptor.content(of: note, in: folder.staging, limit: 1 << 18)
+                return try FileDescriptor.content(of: note, in: folder.staging, limit: OperationRecord.largest)
             } catch {
                 // It was removed: by a repairer that was killed after it, or the change had its record.
                 if error == .noSuchEntry { return nil }
@@ -99,7 +99,7 @@ extension Member {
             }
         }
         guard let content, let operation = OperationRecord(decoding: content) else { return }
-        let place = try standing(at: operation.change.path)
+        let place = try standing(at: operation.change.place)
         let origin = try operation.change.from.flatMap { (path) throws(CoordinationError) in try standing(at: path) }
         let inStaging = try? folder.staging.statusIfPresent(of: staged)
         guard
@@ -111,7 +111,7 @@ extension Member {
         if try journal.contains(operation: change.operation, from: start) { return }
         var record = operation.change
         if operation.way != .intoStaging {
-            record.state = place.map { ItemState($0, contentHash: operation.change.state?.contentHash) }
+            record.complete(with: place.map { ItemState($0, contentHash: operation.change.state?.contentHash) })
         }
         _ = try journal.append(record)
     }

@@ -19,18 +19,27 @@ struct Snapshot: Sendable {
         }
         do throws(Errno) {
             if status.isFolder {
-                try TreeCopy.make(
-                    name, in: member.folder.staging, of: try member.openFolder(location))
+                try Self.copyFolder(name, of: location, by: member)
             } else {
                 let original = try FileDescriptor.open(
                     location.bytes, in: member.folder.root, [.reading, .notFollowing, .nonBlocking])
-                _ = try FileCopy.make(name, in: member.folder.staging, of: original, isDurable: false) {
-                    (copy) throws(Errno) in try FileCopy.keepOwnerAndMode(of: status, on: copy)
-                }
+                _ = try FileCopy.make(name, in: member.folder.staging, of: original, isDurable: false)
             }
         } catch {
             remove(by: member)
             throw CoordinationError(error, item: label, operation: "read")
+        }
+    }
+
+    private static func copyFolder(
+        _ name: [UInt8], of location: ItemLocation, by member: Member
+    ) throws(Errno) {
+        do throws(TreeCopy.Fault) {
+            let source = try TreeCopy.open(location, in: member)
+            var tree = try TreeCopy(of: source)
+            _ = try tree.make(name, in: member.folder.staging, of: source, isDurable: false)
+        } catch {
+            throw error.reason
         }
     }
 

@@ -57,17 +57,24 @@ struct StagedAttributes {
     /// System calls: openat2(O_PATH), statx, listxattr, getxattr
     private init?(keptAt location: ItemLocation, in member: Member, mode: UInt32?) throws(Errno) {
         guard let file = try Self.place(of: location, in: member) else { return nil }
-        let status = try file.status()
-        guard status.isRegularFile else { return nil }
+        guard try file.status().isRegularFile else { return nil }
+        try self.init(keptOf: file, mode: mode)
+    }
+
+    /// Of a file or folder: its own, for another one that is to be like it. System calls: statx, listxattr, getxattr
+    init(keptOf item: borrowing FileDescriptor, mode: UInt32? = nil) throws(Errno) {
+        let status = try item.status()
         (owner, group, permissions) = (status.owner, status.group, status.permissions)
-        (creationMode, explicitMode) = (0o600, mode)
-        for name in try file.attributeNames() where !Self.signatures.contains(name) {
+        (creationMode, explicitMode) = (status.isFolder ? 0o700 : 0o600, mode)
+        for name in try item.attributeNames() where !Self.signatures.contains(name) {
             if name == Self.accessListName {
-                accessList = try Self.list(name, of: file)
-                continue
-            }
-            try Self.unlessRefused { () throws(Errno) in
-                if let value = try file.attribute(name) { others.append((name, value)) }
+                accessList = try Self.list(name, of: item)
+            } else if name == Self.defaultListName {
+                defaultList = try Self.list(name, of: item)
+            } else {
+                try Self.unlessRefused { () throws(Errno) in
+                    if let value = try item.attribute(name) { others.append((name, value)) }
+                }
             }
         }
     }

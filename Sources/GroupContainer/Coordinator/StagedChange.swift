@@ -42,6 +42,8 @@ struct StagedChange {
         /// Something may stand at the destination.
         var replacing = false
         var contentHash: UInt64?
+        /// What comes with a folder that is new; parents first. With it the record is a transaction.
+        var contents: [ChangePart] = []
         /// A folder may have something in it.
         var recursively = true
         /// For errors: what is asked for.
@@ -58,12 +60,7 @@ struct StagedChange {
         member.changeRoom.wait()
         defer { member.changeRoom.signal() }
 
-        var record = ChangeRecord(
-            step.kind, path: step.location.bytes, from: step.origin?.bytes,
-            state: step.way == .intoStaging ? nil : ItemState(step.status, contentHash: step.contentHash),
-            isCoordinated: true, operation: operation, processIdentifier: processIdentifier(),
-            purpose: Array(purpose.utf8), time: wallNanoseconds())
-        record.wasFolder = step.way == .intoStaging && step.status.isFolder
+        var record = record(of: step)
         let ends = try prepare(step, record)
         let block = step.concernsOneItem ? LeaseBlock(step.location, key: member.hashKey).start : nil
         guard
@@ -89,7 +86,7 @@ struct StagedChange {
         var failure: Errno?
         do throws(Errno) {
             if step.way != .intoStaging {
-                record.state = ItemState(try ends.to.status(of: ends.toName), contentHash: step.contentHash)
+                record.complete(with: ItemState(try ends.to.status(of: ends.toName), contentHash: step.contentHash))
             }
             if durability == .durable { try ends.synchronize(step) }
         } catch {
@@ -111,6 +108,22 @@ struct StagedChange {
                 advice: "the change is visible, but may be gone after a power cut; check the disk")
         }
         return position
+    }
+
+    private func record(of step: Step) -> ChangeRecord {
+        let state = step.way == .intoStaging ? nil : ItemState(step.status, contentHash: step.contentHash)
+        if !step.contents.isEmpty {
+            let top = ChangePart(kind: step.kind, path: step.location.bytes, state: state)
+            return ChangeRecord(
+                transaction: [top] + step.contents, operation: operation, processIdentifier: processIdentifier(),
+                purpose: Array(purpose.utf8), time: wallNanoseconds())
+        }
+        var record = ChangeRecord(
+            step.kind, path: step.location.bytes, from: step.origin?.bytes, state: state, isCoordinated: true,
+            operation: operation, processIdentifier: processIdentifier(), purpose: Array(purpose.utf8),
+            time: wallNanoseconds())
+        record.wasFolder = step.way == .intoStaging && step.status.isFolder
+        return record
     }
 
     private func prepare(_ step: Step, _ record: ChangeRecord) throws(CoordinationError) -> StepEnds {

@@ -28,22 +28,44 @@ extension StagedChange {
     func copy(
         _ source: ItemLocation, to location: ItemLocation, replacing old: FileStatus?
     ) throws(CoordinationError) -> LogPosition {
+        var hash: UInt64?
         let status = try stage(location, "copy") { () throws(Errno) in
-            let attributes = try StagedAttributes(ofFileAt: source, isNew: false, in: member, mode: nil)
             let original = try FileDescriptor.open(
                 source.bytes, in: member.folder.root, [.reading, .notFollowing, .nonBlocking])
-            return try FileCopy.make(name, in: staging, of: original, isDurable: durability == .durable) {
-                (file) throws(Errno) in try attributes.apply(to: file)
-            }
-        }
-        let hash = try translating(printable(location.bytes), "copy") { () throws(Errno) in
-            status.size > ItemState.largestHashed
-                ? nil : member.contentHash(of: try FileDescriptor.content(of: name, in: staging))
+            let made = try FileCopy.make(
+                name, in: staging, of: original, isDurable: durability == .durable, hashKey: member.hashKey)
+            hash = made.contentHash
+            return made.status
         }
         return try commit(
             Step(
                 kind: old == nil ? .created : .modified, way: .intoPlace, location: location, status: status,
                 replacing: old != nil, contentHash: hash, operation: "copy"))
+    }
+
+    /// Makes a folder like another one, with everything in it. `old` is what stands there now.
+    /// System calls: those of `TreeCopy`; the rest as for `write`
+    func copy(
+        _ tree: TreeCopy, of source: ItemLocation, to location: ItemLocation, replacing old: FileStatus?
+    ) throws(CoordinationError) -> LogPosition {
+        var tree = tree
+        let status: FileStatus
+        do throws(TreeCopy.Fault) {
+            status = try makeTree(&tree, of: source)
+        } catch {
+            try? staging.removeTree(name)
+            throw CoordinationError(error, in: source)
+        }
+        return try commit(
+            Step(
+                kind: old == nil ? .created : .modified, way: .intoPlace, location: location, status: status,
+                replacing: old != nil, contents: tree.parts(at: location), operation: "copy"))
+    }
+
+    private func makeTree(_ tree: inout TreeCopy, of source: ItemLocation) throws(TreeCopy.Fault) -> FileStatus {
+        try tree.make(
+            name, in: staging, of: try TreeCopy.open(source, in: member), isDurable: durability == .durable,
+            hashKey: member.hashKey)
     }
 
     /// Makes a folder. The mode is that of `mkdir`, 0777 without the umask, or 2770 where a Unix group shares the

@@ -1,56 +1,125 @@
 import SystemCalls
 
-/// A folder's copy with everything in it: contents, modes and owners as far as the system lets this user; links as
-/// links. However many folders, with a constant number of descriptors.
-enum TreeCopy {
-    /// Makes `name`; what it has made is left where it fails. A folder that lies deeper than a path can name is an
-    /// error. System calls: openat2, getdents, mkdirat, symlinkat, mknodat, and those of `FileCopy`
-    static func make(
-        _ name: [UInt8], in folder: borrowing FileDescriptor, of source: borrowing FileDescriptor
-    ) throws(Errno) {
-        try folder.makeFolder(name, mode: 0o700)
-        let top = try FileDescriptor.open(name, in: folder, [.reading, .folder])
-        // Paths from the top, parents before children; what is behind `next` is still to be filled.
-        var folders: [[UInt8]] = [[UInt8(ascii: ".")]]
+/// A folder's copy with everything in it: listed first, then made. Files and folders with their attributes, as far as
+/// the system lets this user; links as links; several names of one file as several files. However many folders, with a
+/// constant number of descriptors.
+struct TreeCopy {
+    struct Entry {
+        let name: [UInt8]
+        /// Of the original, when it was listed.
+        let status: FileStatus
+        /// Of the copy, once it is made.
+        var state: ItemState?
+    }
+
+    struct Folder {
+        /// From the top, which is `.`.
+        let path: [UInt8]
+        var entries: [Entry]
+
+        func path(of entry: Entry) -> [UInt8] { path + [UInt8(ascii: "/")] + entry.name }
+    }
+
+    struct Fault: Error {
+        var reason: Errno
+        /// Where, from the top.
+        var path: [UInt8]
+    }
+
+    /// Parents before children.
+    private(set) var folders: [Folder] = []
+
+    /// Lists everything. A folder that lies deeper than a path can name is an error. System calls: openat2, getdents,
+    /// statx
+    init(of source: borrowing FileDescriptor) throws(Fault) {
+        var paths: [[UInt8]] = [[UInt8(ascii: ".")]]
         var next = 0
-        while next < folders.count {
-            let path = folders[next]
+        while next < paths.count {
+            var folder = Folder(path: paths[next], entries: [])
             next += 1
-            let from = try FileDescriptor.open(path, in: source, [.reading, .folder])
-            let to = try FileDescriptor.open(path, in: top, [.reading, .folder])
-            for entry in try from.entryNames() {
-                guard let status = try from.statusIfPresent(of: entry) else { continue }
-                if status.isFolder {
-                    try to.makeFolder(entry, mode: 0o700)
-                    folders.append(path + [UInt8(ascii: "/")] + entry)
-                } else {
-                    try copy(entry, status, from, to)
+            do throws(Errno) {
+                let opened = try FileDescriptor.open(folder.path, in: source, [.reading, .folder])
+                for name in try opened.entryNames() {
+                    guard let status = try opened.statusIfPresent(of: name) else { continue }
+                    folder.entries.append(Entry(name: name, status: status))
+                }
+            } catch {
+                throw Fault(reason: error, path: folder.path)
+            }
+            paths += folder.entries.filter(\.status.isFolder).map(folder.path(of:))
+            folders.append(folder)
+        }
+    }
+
+    /// Makes `name` and returns what it is then; what has been made is left where it fails.
+    /// System calls: openat2, mkdirat, symlinkat, mknodat, those of `FileCopy`, fsync
+    mutating func make(
+        _ name: [UInt8], in folder: borrowing FileDescriptor, of source: borrowing FileDescriptor, isDurable: Bool,
+        hashKey: SipHash? = nil
+    ) throws(Fault) -> FileStatus {
+        do throws(Errno) {
+            try folder.makeFolder(name, mode: 0o700)
+        } catch {
+            throw Fault(reason: error, path: [UInt8(ascii: ".")])
+        }
+        for index in folders.indices {
+            try Self.each(&folders[index]) { (path, entries) throws(Errno) in
+                let top = try FileDescriptor.open(name, in: folder, [.reading, .folder])
+                let from = try FileDescriptor.open(path, in: source, [.reading, .folder])
+                let to = try FileDescriptor.open(path, in: top, [.reading, .folder])
+                for place in entries.indices {
+                    try Self.copy(&entries[place], from, to, isDurable: isDurable, hashKey)
                 }
             }
         }
-        // Modes last, and from below: a folder that may not be written to could not be filled.
-        for path in folders.reversed() {
-            let old = try FileDescriptor.open(path, in: source, [.reading, .folder]).status()
-            let new = try FileDescriptor.open(path, in: top, [.reading, .folder])
-            try FileCopy.keepOwnerAndMode(of: old, on: new)
+        // The folders' attributes last, and from below: one that may not be written to could not be filled.
+        for index in folders.indices.reversed() {
+            try Self.each(&folders[index]) { (path, entries) throws(Errno) in
+                let top = try FileDescriptor.open(name, in: folder, [.reading, .folder])
+                let made = try FileDescriptor.open(path, in: top, [.reading, .folder])
+                for place in entries.indices where entries[place].status.isFolder {
+                    entries[place].state = ItemState(try made.status(of: entries[place].name), contentHash: nil)
+                }
+                let original = try FileDescriptor.open(path, in: source, [.reading, .folder])
+                try StagedAttributes(keptOf: original).apply(to: made)
+                if isDurable { try made.synchronize() }
+            }
+        }
+        do throws(Errno) {
+            return try folder.status(of: name)
+        } catch {
+            throw Fault(reason: error, path: [UInt8(ascii: ".")])
+        }
+    }
+
+    private static func each(
+        _ folder: inout Folder, _ body: ([UInt8], inout [Entry]) throws(Errno) -> Void
+    ) throws(Fault) {
+        do throws(Errno) {
+            try body(folder.path, &folder.entries)
+        } catch {
+            throw Fault(reason: error, path: folder.path)
         }
     }
 
     private static func copy(
-        _ name: [UInt8], _ status: FileStatus, _ from: borrowing FileDescriptor, _ to: borrowing FileDescriptor
+        _ entry: inout Entry, _ from: borrowing FileDescriptor, _ to: borrowing FileDescriptor, isDurable: Bool,
+        _ hashKey: SipHash?
     ) throws(Errno) {
-        if status.isRegularFile {
-            let original = try FileDescriptor.open(name, in: from, [.reading, .notFollowing, .nonBlocking])
-            _ = try FileCopy.make(name, in: to, of: original, isDurable: false) { (copy) throws(Errno) in
-                try FileCopy.keepOwnerAndMode(of: status, on: copy)
-            }
+        if entry.status.isFolder { return try to.makeFolder(entry.name, mode: 0o700) }
+        if entry.status.isRegularFile {
+            let original = try FileDescriptor.open(entry.name, in: from, [.reading, .notFollowing, .nonBlocking])
+            let (status, hash) = try FileCopy.make(
+                entry.name, in: to, of: original, isDurable: isDurable, hashKey: hashKey)
+            entry.state = ItemState(status, contentHash: hash)
             return
         }
-        if status.isLink {
-            try to.makeLink(name, to: try from.linkTarget(of: name))
+        if entry.status.isLink {
+            try to.makeLink(entry.name, to: try from.linkTarget(of: entry.name))
         } else {
-            try to.makeNode(name, like: status)
+            try to.makeNode(entry.name, like: entry.status)
         }
-        try? to.setOwner(of: name, status.owner, group: status.group)
+        try? to.setOwner(of: entry.name, entry.status.owner, group: entry.status.group)
+        entry.state = ItemState(try to.status(of: entry.name), contentHash: nil)
     }
 }

@@ -106,6 +106,14 @@ struct ChangeRecord: Equatable, Sendable {
         }
     }
 
+    /// Where what moves stands afterwards: of a folder that comes with what is in it, the folder.
+    var place: [UInt8] { parts.first?.path ?? path }
+
+    /// How it stands there. What came within a folder is as it was.
+    mutating func complete(with state: ItemState?) {
+        if parts.isEmpty { self.state = state } else { parts[0].state = state }
+    }
+
     init(
         transaction parts: [ChangePart], operation: [UInt8], processIdentifier: Int32, purpose: [UInt8], time: Int64
     ) {

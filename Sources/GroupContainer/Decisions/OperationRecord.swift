@@ -31,6 +31,8 @@ struct OperationRecord: Equatable, Sendable {
         }
     }
 
+    /// A record fits into a file of the log.
+    static let largest = 8 << 20
     private static let magic = Array("GROUPOP2".utf8)
 
     func encoded() -> [UInt8] {

@@ -1,0 +1,82 @@
+import SystemCalls
+
+/// What the journal has of a folder's copy.
+extension TreeCopy {
+    static func open(_ location: ItemLocation, in member: Member) throws(Fault) -> FileDescriptor {
+        do throws(Errno) {
+            return try member.openFolder(location)
+        } catch {
+            throw Fault(reason: error, path: [UInt8(ascii: ".")])
+        }
+    }
+
+    /// The list of what is to be copied; throws whatever can be known before anything is. Errors: `wrongType`,
+    /// `invalidArgument` for a path that becomes too long, `limitReached`, and those of the system.
+    static func survey(
+        _ source: ItemLocation, for destination: ItemLocation, by member: Member, purpose: String
+    ) throws(CoordinationError) -> TreeCopy {
+        let tree: TreeCopy
+        do throws(Fault) {
+            tree = try TreeCopy(of: open(source, in: member))
+        } catch {
+            throw CoordinationError(error, in: source)
+        }
+        try tree.refuseSpecialEntries(in: source)
+        let parts = tree.parts(at: destination)
+        for part in parts {
+            do {
+                _ = try ItemLocation(part.path)
+            } catch {
+                throw CoordinationError(error, path: part.path, operation: "copy")
+            }
+        }
+        // As long as the one that will be written.
+        let top = ChangePart(kind: .created, path: destination.bytes, state: parts.first?.state)
+        let record = ChangeRecord(
+            transaction: [top] + parts, operation: ChangeRecord.noOperation, processIdentifier: processIdentifier(),
+            purpose: Array(purpose.utf8), time: 0)
+        do {
+            try member.journal.log.ensureRoom(forBodyOf: record.encoded().count)
+        } catch {
+            if error.code != .limitReached { throw error }
+            throw CoordinationError(
+                .limitReached, item: printable(source.bytes), operation: "copy",
+                cause: "it has \(parts.count) items in it, and one record of the journal has no room for them",
+                advice: "copy the folders in it one after the other")
+        }
+        return tree
+    }
+
+    private func refuseSpecialEntries(in source: ItemLocation) throws(CoordinationError) {
+        var special: [String] = []
+        for folder in folders {
+            for entry in folder.entries
+            where !entry.status.isFolder && !entry.status.isRegularFile && !entry.status.isLink {
+                special.append(printable(source.bytes + folder.path(of: entry).dropFirst()))
+            }
+        }
+        if special.isEmpty { return }
+        let rest = special.count > 3 ? " and \(special.count - 3) more" : ""
+        throw CoordinationError(
+            .wrongType, item: printable(source.bytes), operation: "copy",
+            cause: "in it are FIFOs, sockets or devices: \(special.prefix(3).joined(separator: ", "))\(rest)",
+            advice: "remove them, or copy the rest one by one")
+    }
+
+    /// What is in the folder, once it stands at `location`; parents first.
+    func parts(at location: ItemLocation) -> [ChangePart] {
+        folders.flatMap { folder in
+            folder.entries.map { entry in
+                ChangePart(
+                    kind: .created, path: location.bytes + folder.path(of: entry).dropFirst(),
+                    state: entry.state ?? ItemState(entry.status, contentHash: nil))
+            }
+        }
+    }
+}
+
+extension CoordinationError {
+    init(_ fault: TreeCopy.Fault, in source: ItemLocation) {
+        self.init(fault.reason, item: printable(source.bytes + fault.path.dropFirst()), operation: "copy")
+    }
+}

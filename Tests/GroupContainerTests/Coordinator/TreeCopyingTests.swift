@@ -1,0 +1,168 @@
+import SystemCalls
+import TestSupport
+import Testing
+
+@testable import GroupContainer
+
+@Suite(.timeLimit(.minutes(1)))
+struct `A folder that is copied` {
+    private let isRoot = effectiveUser() == 0
+
+    private func tree(_ sample: SampleContainer) throws -> BlockingCoordinator {
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [1], to: "a/b/file", .relaxed, mode: 0o640)
+        _ = try tester.write(bytes: [2, 2], to: "a/other", .relaxed, mode: 0o444)
+        try sample.temporary.run("ln", "-s", "b/file", "a/link")
+        try sample.temporary.run("mkdir", "-m", "2510", "a/closed", "a/empty")
+        return tester
+    }
+
+    @Test(arguments: [Durability.durable, .relaxed])
+    func `appears with everything in it as one transaction, in which parents come first`(
+        durability: Durability
+    ) throws {
+        let sample = try SampleContainer()
+        let tester = try tree(sample)
+        let start = try sample.container.changes().count
+        #expect(try tester.copy("a", to: "new/c", recursively: true, durability) == .written(UInt64(start) + 2))
+        let changes = try sample.container.changes().dropFirst(start)
+        #expect(changes.first?.path == "new" && changes.first?.transaction == nil)
+        let told = changes.dropFirst()
+        #expect(told.first?.path == "new/c" && told.allSatisfy { $0.kind == .created && $0.sequence == start + 2 })
+        #expect(Set(told.compactMap(\.transaction?.identifier)).count == 1)
+        let names = ["new/c", "new/c/b", "new/c/b/file", "new/c/closed", "new/c/empty", "new/c/link", "new/c/other"]
+        #expect(told.map(\.path.description).sorted() == names)
+        let order = told.map(\.path.description)
+        #expect(try #require(order.firstIndex(of: "new/c/b")) < #require(order.firstIndex(of: "new/c/b/file")))
+        #expect(told.first { $0.path == "new/c/other" }?.size == 2)
+        #expect(try tester.readBytes("new/c/b/file") == [1])
+        #expect(try tester.readBytes("new/c/link") == [1])
+        try sample.expectNothingLeft()
+        // What stands there is what the record says: nobody takes it for a change without coordination.
+        let before = try sample.container.changes().count
+        try sample.container.noteUncoordinatedChanges()
+        let foreign = try sample.container.changes().dropFirst(before).map(\.path.description)
+        #expect(foreign.sorted() == ["a/closed", "a/empty", "a/link"])
+        // Its content is known, too: the same bytes again are a touch.
+        try sample.temporary.put("\u{1}", at: "new/c/b/file", mode: 0o640)
+        try sample.container.noteUncoordinatedChanges()
+        #expect(try sample.history().last == "touched new/c/b/file")
+    }
+
+    // case 26
+    @Test(arguments: attributePlaces) func `keeps mode, owner, attributes and lists of all that is in it`(
+        place: String
+    ) throws {
+        let sample = try SampleContainer(in: place)
+        let tester = try tree(sample)
+        let items = ["", "/b", "/b/file", "/closed", "/link", "/other"]
+        if isRoot {
+            try sample.temporary.run("chown", "-hR", "65534:60", "a")
+            try sample.temporary.run("chmod", "2510", "a/closed")
+        }
+        for item in ["a/b", "a/b/file"] {
+            guard try sample.temporary.setAttribute(accessListName, to: sampleList.encoded(), of: item),
+                try sample.temporary.setAttribute(Array("user.a".utf8), to: [1], of: item)
+            else { return }
+        }
+        #expect(try sample.temporary.setAttribute(defaultListName, to: sampleList.encoded(), of: "a"))
+        try tester.copy("a", to: "c", recursively: true)
+        for item in items {
+            #expect(
+                try Attributes("c\(item)", in: sample.temporary) == Attributes("a\(item)", in: sample.temporary),
+                "\(item)")
+        }
+        #expect(try sample.temporary.status(of: "c").mode == sample.temporary.status(of: "a").mode)
+    }
+
+    @Test func `may take the place of an empty folder only`() throws {
+        let sample = try SampleContainer()
+        let tester = try tree(sample)
+        _ = try tester.write(bytes: [9], to: "file", .relaxed)
+        _ = try tester.write(bytes: [9], to: "full/file", .relaxed)
+        _ = try tester.makeFolder("empty", .relaxed)
+        let before = try sample.history()
+        #expect(code { try tester.copy("a", to: "empty", recursively: true) } == .conflict)
+        #expect(code { try tester.copy("a", to: "full", recursively: true, replacing: true) } == .notEmpty)
+        #expect(code { try tester.copy("a", to: "file", recursively: true, replacing: true) } == .wrongType)
+        #expect(code { try tester.copy("a", to: "a", recursively: true, replacing: true) } == .invalidArgument)
+        #expect(code { try tester.copy("a", to: "a/b/new/c", recursively: true) } == .invalidArgument)
+        #expect(code { try tester.copy("a/b", to: "a", recursively: true, replacing: true) } == .notEmpty)
+        #expect(code { try tester.copy("a", to: "new") } == .wrongType)
+        #expect(try sample.history() == before)
+        try tester.copy("a", to: "empty", recursively: true, replacing: true)
+        #expect(try sample.history()[before.count] == "modified empty")
+        #expect(try tester.readBytes("empty/b/file") == [1])
+        // An empty one is a change like any other.
+        #expect(try tester.copy("a/empty", to: "void", recursively: true) == .written(UInt64(before.count) + 2))
+        #expect(try tester.copy("a/other", to: "single", recursively: true) == .written(UInt64(before.count) + 3))
+        #expect(try tester.copy("a/other", to: "single", recursively: true, replacing: true) == .unchanged)
+        try sample.expectNothingLeft()
+    }
+
+    @Test func `with FIFOs or sockets in it is refused by their names before anything happens`() throws {
+        let sample = try SampleContainer()
+        let tester = try tree(sample)
+        try sample.temporary.run("mkfifo", "a/b/fifo")
+        let before = try sample.history()
+        let error = #expect(throws: CoordinationError.self) { try tester.copy("a", to: "new/c", recursively: true) }
+        #expect(error?.code == .wrongType && error?.cause.contains("a/b/fifo") == true)
+        #expect(try sample.history() == before)
+        #expect(throws: Errno.noSuchEntry) { _ = try sample.temporary.status(of: "new") }
+        try sample.expectNothingLeft()
+    }
+
+    @Test func `with more in it than one record has room for is refused before anything happens`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        let name = String(repeating: "n", count: 200)
+        try sample.temporary.run("mkdir", "a")
+        // 4 MiB divided by what a part with such a path needs.
+        let script = "i=0; while [ $i -lt 15000 ]; do : > a/\(name)$i; i=$((i + 1)); done"
+        try sample.temporary.run("sh", "-c", script)
+        let error = #expect(throws: CoordinationError.self) {
+            try tester.copy("a", to: "new/\(name)/c", recursively: true)
+        }
+        #expect(error?.code == .limitReached && error?.cause.contains("15000 items") == true, "\(error as Any)")
+        #expect(try sample.history().isEmpty)
+        try sample.expectNothingLeft()
+    }
+
+    @Test func `is waited for as a whole at both ends`() throws {
+        let sample = try SampleContainer()
+        let tester = try tree(sample)
+        for item in ["a/b/file", "c/d/e"] as [ItemPath] {
+            let holder = HeldLease(sample.coordinator("holder"), .writing(item))
+            #expect(code { try tester.copy("a", to: "c", recursively: true, timeout: .zero) } == .leaseTimedOut)
+            try holder.end()
+        }
+        try tester.coordinate(.reading("a"), .writing("c", .forReplacing)) { access throws in
+            #expect(code { try access.copy("a", to: "c", recursively: true) } == .invalidArgument)
+        }
+        try tester.coordinate(.reading("a", .recursively), .writing("c")) { access throws in
+            #expect(code { try access.copy("a", to: "c", recursively: true) } == .invalidArgument)
+        }
+        try tester.coordinate(.reading("a", .recursively), .writing("c", .forReplacing)) { access throws in
+            _ = try access.copy("a", to: "c", recursively: true)
+        }
+        #expect(try tester.readBytes("c/b/file") == [1])
+    }
+
+    @Test func `is the one that a link leads to`() throws {
+        let sample = try SampleContainer()
+        let tester = try tree(sample)
+        try sample.temporary.run("ln", "-s", "a", "way")
+        try tester.copy("way", to: "c", recursively: true)
+        #expect(try tester.readBytes("c/other") == [2, 2])
+    }
+}
+
+extension Container {
+    /// All that are kept.
+    fileprivate func changes() throws -> [Change] {
+        var follower = try recordedChanges(since: .start)
+        var found: [Change] = []
+        while let change = try follower.next(timeout: .zero) { found.append(change) }
+        return found
+    }
+}
