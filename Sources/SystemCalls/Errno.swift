@@ -28,6 +28,8 @@ package struct Errno: Error, Equatable, Hashable, Sendable, CustomStringConverti
     package static let invalid = Errno(EINVAL)
     package static let notSupported = Errno(ENOTSUP)
     package static let noAttribute = Errno(ENODATA)
+    /// No file system lets a file have any number of names.
+    package static let noMoreNames = Errno(EMLINK)
     package static let notEmpty = Errno(ENOTEMPTY)
 
     package var description: String {

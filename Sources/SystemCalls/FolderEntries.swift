@@ -38,6 +38,18 @@ extension FileDescriptor {
         _ = try check { unsafe withCString(name) { unsafe unlinkat(number, $0, folder ? AT_REMOVEDIR : 0) } }
     }
 
+    /// Another name for the same file; of a symbolic link, for the link. Not for folders. System calls: linkat(2)
+    package func link(
+        _ name: [UInt8], as newName: [UInt8], in folder: borrowing FileDescriptor
+    ) throws(Errno) {
+        let (from, to) = (number, folder.number)
+        _ = try check {
+            unsafe withCString(name) { old in
+                unsafe withCString(newName) { new in unsafe linkat(from, old, to, new, 0) }
+            }
+        }
+    }
+
     /// Atomic: whoever opens `newName` gets the old file or the new one. System calls: renameat2(2)
     package func rename(
         _ name: [UInt8], to newName: [UInt8], in folder: borrowing FileDescriptor, replacing: Bool

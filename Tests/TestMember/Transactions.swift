@@ -27,6 +27,23 @@ func transactThree(in container: String, folder: String, _ text: String, _ durab
     if let generation { say("\(generation)") }
 }
 
+/// Turns a log round: what was `log.1` is `log.2`, over another one; what was `log` is `log.1`; and there is a new one,
+/// a copy of it, and a folder in another place.
+func transactRound(in container: String, _ durability: Durability) throws {
+    let coordinator = try Container(path: container).coordinator(purpose: "test-member").blocking
+    let (_, generation) = try coordinator.transaction(
+        .writing("log", .forMoving), .writing("log.1", .forMoving), .writing("log.2", .forReplacing),
+        .writing("old/folder", .forMoving), .writing("new/folder", .forMoving), .writing("copy"), durability: durability
+    ) { access in
+        try access.move("log.1", to: "log.2", replacing: true)
+        try access.move("log", to: "log.1")
+        try access.write(bytes: Array("new".utf8), to: "log")
+        try access.copy("log", to: "copy")
+        try access.move("old/folder", to: "new/folder")
+    }
+    if let generation { say("\(generation)") }
+}
+
 func transactOn(in container: String) throws {
     do {
         try transactThree(in: container, folder: "folder", "text", .durable)

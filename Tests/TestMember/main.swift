@@ -13,6 +13,9 @@ let usage = """
            test-member transact-three CONTAINER FOLDER TEXT durable|relaxed
                                                   one transaction: FOLDER/new and "kept" say TEXT, "gone" is removed;
                                                   print its generation
+           test-member transact-round CONTAINER durable|relaxed
+                                                  one transaction of moves: log.1 to log.2, log to log.1, old/folder to
+                                                  new/folder; a new log and its copy; print its generation
            test-member transact-on CONTAINER      the same with folder/new and "text", durable; then, after each line of
                                                   input, print what "kept" says
            test-member count CONTAINER PATH N     N times: read the number in it, write the next one if nobody else did,
@@ -37,6 +40,7 @@ do {
     case ("transact", 4): try transact(in: words[2], count: Int(words[3]) ?? 0)
     case ("transact-three", 6):
         try transactThree(in: words[2], folder: words[3], words[4], words[5] == "durable" ? .durable : .relaxed)
+    case ("transact-round", 4): try transactRound(in: words[2], words[3] == "durable" ? .durable : .relaxed)
     case ("transact-on", 3): try transactOn(in: words[2])
     case ("count", 5): try count(in: words[2], ItemPath(words[3]), count: Int(words[4]) ?? 0)
     case ("hold", 4): try hold(words[2], ItemPath(words[3]))

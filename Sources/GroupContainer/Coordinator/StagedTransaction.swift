@@ -53,6 +53,33 @@ final class StagedTransaction {
         }
     }
 
+    /// The same with another file's content and attributes.
+    func copy(
+        _ original: borrowing FileDescriptor, to location: ItemLocation, replacing old: FileStatus?
+    ) throws(CoordinationError) {
+        let (kind, before) = (
+            old == nil ? ChangeRecord.Kind.created : .modified, old.map(TransactionSteps.Standing.init)
+        )
+        let name = name(
+            steps.place(at: location, kind, isFolder: false, replacing: before, contentHash: nil))
+        do throws(Errno) {
+            try? staging.unlink(name)
+            let hash = try FileCopy.make(
+                name, in: staging, of: original, isDurable: durability == .durable, hashKey: member.hashKey
+            ).contentHash
+            _ = steps.place(at: location, kind, isFolder: false, replacing: before, contentHash: hash)
+        } catch {
+            try? staging.unlink(name)
+            steps.forget(location)
+            throw CoordinationError(error, item: printable(location.bytes), operation: "copy")
+        }
+    }
+
+    func move(_ origin: ItemLocation, _ status: FileStatus, to location: ItemLocation, replacing old: FileStatus?) {
+        steps.move(
+            origin, TransactionSteps.Standing(status), to: location, replacing: old.map(TransactionSteps.Standing.init))
+    }
+
     func makeFolder(at location: ItemLocation) throws(CoordinationError) {
         let name = name(steps.place(at: location, .created, isFolder: true, replacing: nil, contentHash: nil))
         do throws(Errno) {

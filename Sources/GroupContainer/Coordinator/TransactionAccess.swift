@@ -11,8 +11,8 @@ public enum StagedOutcome: Hashable, Sendable {
 /// Access to the items of a transaction, for the time of its closure. What is changed through it is seen through it at
 /// once, and by nobody else before the closure has returned. Every call blocks while the disk works.
 public final class TransactionAccess {
-    private let access: Access
-    private let transaction: StagedTransaction
+    let access: Access
+    let transaction: StagedTransaction
     /// Whoever kept the object has nothing.
     private var hasEnded = false
 
@@ -21,21 +21,24 @@ public final class TransactionAccess {
         transaction = StagedTransaction(by: access.member, purpose: access.purpose, access.durability)
     }
 
-    private var member: Member { access.member }
+    var member: Member { access.member }
 
-    private func location(_ path: ItemPath, for mode: LeaseMode, _ operation: String) throws(CoordinationError)
+    func location(_ path: ItemPath, for mode: LeaseMode, _ operation: String) throws(CoordinationError)
         -> ItemLocation
     {
-        if hasEnded {
-            throw CoordinationError(
-                .invalidArgument, item: path.description, operation: operation, cause: "its transaction has ended",
-                advice: "use the access within its closure")
-        }
+        try checkIsOpen(path, operation)
         return try access.location(path, for: mode, operation)
     }
 
+    func checkIsOpen(_ path: ItemPath, _ operation: String) throws(CoordinationError) {
+        if !hasEnded { return }
+        throw CoordinationError(
+            .invalidArgument, item: path.description, operation: operation, cause: "its transaction has ended",
+            advice: "use the access within its closure")
+    }
+
     /// What stands there without the transaction.
-    private func standing(_ location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
+    func standing(_ location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
         try translating(printable(location.bytes), operation) { () throws(Errno) in try member.status(of: location) }
     }
 
@@ -48,6 +51,7 @@ public final class TransactionAccess {
     private func content(of location: ItemLocation, operation: String) throws(CoordinationError) -> [UInt8] {
         switch transaction.steps.view(location) {
         case .untouched: return try member.readFile(location, operation: operation).content
+        case .elsewhere(let place): return try member.readFile(place, operation: operation).content
         case .absent: throw CoordinationError(Errno.noSuchEntry, item: printable(location.bytes), operation: operation)
         case .staged(let number, let isFolder):
             if isFolder { throw Self.wrongType(location, operation, isFolder: true) }
@@ -77,6 +81,7 @@ public final class TransactionAccess {
     ) throws(CoordinationError) -> StagedOutcome {
         let location = try location(path, for: .writing, "write")
         try access.check(condition, at: location, "write")
+        try checkStays(location, "write")
         let isNew = transaction.steps.isWithinNew(location)
         let old = isNew ? nil : try standing(location, "write")
         var keepsContent = false
@@ -101,7 +106,7 @@ public final class TransactionAccess {
         return .staged
     }
 
-    private static func wrongType(
+    static func wrongType(
         _ location: ItemLocation, _ operation: String, isFolder: Bool
     ) -> CoordinationError {
         CoordinationError(
@@ -114,12 +119,13 @@ public final class TransactionAccess {
             .wrongType, item: printable(location.bytes), operation: operation, cause: "it is not a folder")
     }
 
-    private func makeMissingFolders(of location: ItemLocation, _ operation: String) throws(CoordinationError) {
+    func makeMissingFolders(of location: ItemLocation, _ operation: String) throws(CoordinationError) {
         for folder in location.ancestors {
             switch transaction.steps.view(folder) {
             case .staged(_, let isFolder):
                 if !isFolder { throw Self.notAFolder(folder, operation) }
                 continue
+            case .elsewhere: throw Self.isMoved(folder, operation)
             case .untouched:
                 if let status = try standing(folder, "make folder") {
                     if !status.isFolder { throw Self.notAFolder(folder, operation) }
@@ -145,6 +151,7 @@ public final class TransactionAccess {
     @discardableResult
     public func makeFolder(_ path: ItemPath) throws(CoordinationError) -> StagedOutcome {
         let location = try location(path, for: .writing, "make folder")
+        try checkStays(location, "make folder")
         let view = transaction.steps.view(location)
         let old = view == .untouched ? try standing(location, "make folder") : nil
         if case .staged(_, let isFolder) = view, !isFolder { throw Self.notAFolder(location, "make folder") }
@@ -171,6 +178,8 @@ public final class TransactionAccess {
         _ path: ItemPath, recursively: Bool = false, if condition: WriteCondition = .always
     ) throws(CoordinationError) {
         let location = try location(path, for: .writing, "remove")
+        if transaction.steps.hasArrival(atOrBelow: location) { throw Self.isMoved(location, "remove") }
+        try checkStays(location, "remove")
         let view = transaction.steps.view(location)
         let old = transaction.steps.isWithinNew(location) ? nil : try standing(location, "remove")
         if view == .absent || (view == .untouched && old == nil) {

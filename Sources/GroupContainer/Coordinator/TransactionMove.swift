@@ -9,21 +9,28 @@ struct TransactionMove {
     let inode: UInt64
     let part: ChangePart
     let location: ItemLocation
+    /// For what is moved: where it stands before, and whether something else may stand where it goes.
+    let origin: ItemLocation?
+    let replaces: Bool
 
     /// Nil where the part's path names no item: another program wrote it.
     init?(_ member: Member, _ operation: [UInt8], _ step: TransactionManifest.Step, _ part: ChangePart) {
         guard let location = try? ItemLocation(part.path) else { return nil }
         (self.member, self.part, self.location) = (member, part, location)
+        origin = part.kind == .moved ? part.from.flatMap { try? ItemLocation($0) } : nil
+        if part.kind == .moved && origin == nil { return nil }
+        replaces = step.replaces
         name = StagedTransaction.name(of: operation, Int(step.number))
         inode = step.inode
     }
 
-    private var staging: FileDescriptor { _read { yield member.folder.staging } }
+    var staging: FileDescriptor { _read { yield member.folder.staging } }
     private var isRemoval: Bool { part.kind == .removed }
 
     /// Takes it, unless it was taken. Never puts a folder that somebody made there without coordination away:
     /// `isAFolder`, `exists`. System calls: renameat2
     func take() throws(Errno) {
+        if let origin { return try takeArrival(from: origin) }
         let staged = try staging.statusIfPresent(of: name)
         if isRemoval {
             if staged != nil { return }
@@ -49,6 +56,7 @@ struct TransactionMove {
 
     /// Takes it back, unless it was not taken. System calls: renameat2
     func takeBack() throws(Errno) {
+        if let origin { return try takeArrivalBack(to: origin) }
         let staged = try staging.statusIfPresent(of: name)
         if isRemoval {
             if staged == nil { return }
@@ -83,7 +91,7 @@ struct TransactionMove {
 extension Member {
     /// The folders in which something changed, and staging, each once, to the disk.
     func synchronizeFolders(of moves: [TransactionMove]) throws(Errno) {
-        for folder in Set(moves.map(\.location.parent)) {
+        for folder in Set(moves.map(\.location.parent) + moves.compactMap { $0.origin.map(\.parent) }) {
             do throws(Errno) {
                 try openFolder(folder).synchronize()
             } catch {

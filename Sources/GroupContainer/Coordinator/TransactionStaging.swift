@@ -43,6 +43,7 @@ extension StagedTransaction {
             var part = ChangePart(kind: .removed, path: step.location.bytes, state: nil)
             part.wasFolder = step.before?.isFolder ?? false
             var inode = step.before?.inode ?? 0
+            var replaces = false
             if case .placement(let kind, _, let contentHash) = step.effect {
                 let status = try translating(printable(step.location.bytes), "transaction") { () throws(Errno) in
                     try staging.status(of: name(step.number))
@@ -51,12 +52,31 @@ extension StagedTransaction {
                     kind: kind, path: step.location.bytes, state: ItemState(status, contentHash: contentHash))
                 inode = status.inode
             }
+            if case .arrival(let origin, let standing) = step.effect {
+                part = try describeArrival(at: step.location, from: origin, standing)
+                (inode, replaces) = (standing.inode, step.before != nil)
+            }
             manifest.record.parts.append(part)
-            manifest.steps.append(TransactionManifest.Step(number: UInt32(step.number), inode: inode))
+            manifest.steps.append(
+                TransactionManifest.Step(number: UInt32(step.number), inode: inode, replaces: replaces))
         }
         let tail = member.journal.log.tail()
         (manifest.journalFile, manifest.journalOffset) = (tail.file, UInt64(tail.offset))
         return manifest
+    }
+
+    private func describeArrival(
+        at location: ItemLocation, from origin: ItemLocation, _ standing: TransactionSteps.Standing
+    ) throws(CoordinationError) -> ChangePart {
+        let label = printable(origin.bytes)
+        let status = try translating(label, "transaction") { () throws(Errno) in try member.status(of: origin) }
+        guard let status, status.inode == standing.inode else {
+            throw CoordinationError(
+                .conflict, item: label, operation: "transaction",
+                cause: "it was changed meanwhile without coordination", advice: "nothing was changed; try again")
+        }
+        return ChangePart(
+            kind: .moved, path: location.bytes, from: origin.bytes, state: ItemState(status, contentHash: nil))
     }
 
     /// Under its provisional name: nothing is decided yet.

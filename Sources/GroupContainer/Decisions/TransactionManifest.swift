@@ -7,6 +7,8 @@ struct TransactionManifest: Equatable, Sendable {
         var number: UInt32
         /// Of what comes to stand at the part's path; for a removal, of what is to go.
         var inode: UInt64
+        /// For what is moved: something else may stand at its destination.
+        var replaces = false
     }
 
     /// Everything that it names was on the disk before it was.
@@ -31,7 +33,7 @@ struct TransactionManifest: Equatable, Sendable {
         writer.write(UInt32(truncatingIfNeeded: steps.count))
         for step in steps {
             writer.write(step.number)
-            writer.write(UInt32(0))
+            writer.write(UInt32(step.replaces ? 1 : 0))
             writer.write(step.inode)
         }
         writer.write(raw: record.encoded())
@@ -60,8 +62,8 @@ struct TransactionManifest: Equatable, Sendable {
         steps = []
         while steps.count < count {
             let number: UInt32 = try reader.number()
-            _ = try reader.number(UInt32.self)
-            steps.append(Step(number: number, inode: try reader.number()))
+            let flags: UInt32 = try reader.number()
+            steps.append(Step(number: number, inode: try reader.number(), replaces: flags & 1 == 1))
         }
         record = try ChangeRecord(decoding: try reader.raw(reader.remaining))
     }

@@ -11,6 +11,8 @@ struct TransactionSteps: Equatable, Sendable {
         /// What lies in staging under the step's number comes to stand there.
         case placement(ChangeRecord.Kind, isFolder: Bool, contentHash: UInt64?)
         case removal
+        /// What stands at another place comes to stand here.
+        case arrival(from: ItemLocation, Standing)
     }
 
     struct Step: Equatable, Sendable {
@@ -28,10 +30,14 @@ struct TransactionSteps: Equatable, Sendable {
         case untouched
         case staged(number: Int, isFolder: Bool)
         case absent
+        /// What stands at that place without it, because it is to be moved.
+        case elsewhere(ItemLocation)
     }
 
     private var steps: [ItemLocation: Step] = [:]
     private var next = 0
+    /// From where something is moved away.
+    private var departed: Set<ItemLocation> = []
 
     var isEmpty: Bool { steps.isEmpty }
 
@@ -45,14 +51,31 @@ struct TransactionSteps: Equatable, Sendable {
             switch step.effect {
             case .placement(_, let isFolder, _): return .staged(number: step.number, isFolder: isFolder)
             case .removal: return .absent
+            case .arrival(let origin, _): return .elsewhere(origin)
             }
+        }
+        if let folder = location.ancestors.last(where: isChanged), case .arrival(let origin, _) = steps[folder]?.effect
+        {
+            let place = try? ItemLocation(origin.bytes + location.bytes[folder.bytes.count...])
+            return place.map(View.elsewhere) ?? .absent
         }
         // In what is new, or gone, stands nothing but what has a step of its own.
         return isWithinNew(location) ? .absent : .untouched
     }
 
-    /// In a folder that is new, or gone: nothing stands there without the transaction, or will.
-    func isWithinNew(_ location: ItemLocation) -> Bool { location.ancestors.contains { steps[$0] != nil } }
+    private func isChanged(_ location: ItemLocation) -> Bool { steps[location] != nil || departed.contains(location) }
+
+    /// In a folder that is new, or gone, or gone itself to another place: nothing stands there without the transaction,
+    /// or will.
+    func isWithinNew(_ location: ItemLocation) -> Bool {
+        departed.contains(location) || location.ancestors.contains(where: isChanged)
+    }
+
+    /// Whether it can be moved: the transaction has changed neither it, nor anything in it, nor a folder around it.
+    func isUntouched(_ location: ItemLocation) -> Bool {
+        view(location) == .untouched && !steps.keys.contains { $0.isBelow(location) }
+            && !departed.contains { $0.isBelow(location) }
+    }
 
     /// Something new is to stand there. Returns its number in staging: the one that an earlier change of the same item
     /// had, if there was one.
@@ -68,6 +91,16 @@ struct TransactionSteps: Equatable, Sendable {
         steps[location] = Step(location: location, number: next, before: before, effect: effect)
         next += 1
         return next - 1
+    }
+
+    /// What stands at `origin`, untouched, is to stand at a place that has no step, instead of what is there.
+    mutating func move(
+        _ origin: ItemLocation, _ standing: Standing, to location: ItemLocation, replacing before: Standing?
+    ) {
+        departed.insert(origin)
+        steps[location] = Step(
+            location: location, number: next, before: before, effect: .arrival(from: origin, standing))
+        next += 1
     }
 
     /// Nothing is to stand there, nor below; what was removed below comes to staging before it. Returns the numbers in
@@ -95,6 +128,14 @@ struct TransactionSteps: Equatable, Sendable {
 
     /// It is to stay as it stands without the transaction.
     mutating func forget(_ location: ItemLocation) { steps[location] = nil }
+
+    /// Whether something was moved to that place, or below.
+    func hasArrival(atOrBelow location: ItemLocation) -> Bool {
+        steps.values.contains { step in
+            guard case .arrival = step.effect else { return false }
+            return step.location == location || step.location.isBelow(location)
+        }
+    }
 
     /// Whether anything is made or kept below a folder that the transaction itself makes.
     func hasSteps(below folder: ItemLocation) -> Bool {

@@ -77,7 +77,7 @@ struct `The steps of a transaction` {
 struct `A transaction's manifest` {
     static let manifest = TransactionManifest(
         isDurable: true, journalFile: 3, journalOffset: .max,
-        steps: (0..<5).map { TransactionManifest.Step(number: $0 * 2, inode: .max - UInt64($0)) },
+        steps: (0..<5).map { TransactionManifest.Step(number: $0 * 2, inode: .max - UInt64($0), replaces: $0 == 3) },
         record: `A record's bytes`.transaction)
 
     @Test(arguments: [true, false])

@@ -1,0 +1,122 @@
+import Foundation
+import GroupContainer
+import TestSupport
+import Testing
+
+/// A transaction that turns a log round: files are moved over others and out of the way of new ones, and a folder.
+@Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)))
+struct `A transaction that moves, whose system calls end or fail` {
+    private static let before = ["log": "0", "log.1": "1", "log.2": "2", "old/folder/file": "x"]
+    private static let after = ["log": "new", "log.1": "0", "log.2": "1", "copy": "new", "new/folder/file": "x"]
+    private static let kinds = [
+        "moved log.2", "moved log.1", "created log", "created copy", "created new", "moved new/folder",
+    ]
+
+    private static func found(in container: TemporaryContainer) -> [String: String] {
+        let paths = Set(before.keys).union(after.keys)
+        return paths.reduce(into: [:]) { $0[$1] = container.content(of: $1) }
+    }
+
+    private static func prepare() throws -> TemporaryContainer {
+        let container = try TemporaryContainer()
+        let writer = try container.open().coordinator(purpose: "before").blocking
+        for (path, content) in before.sorted(by: { $0.key < $1.key }) {
+            _ = try writer.write(bytes: Array(content.utf8), to: ItemPath(path), .relaxed)
+        }
+        return container
+    }
+
+    private static func command(_ container: TemporaryContainer, _ durability: String = "durable") -> [String] {
+        ["test-member", "transact-round", container.path, durability]
+    }
+
+    /// All or nothing: in the container, in the journal.
+    private func expectWhole(_ container: TemporaryContainer, _ happened: Bool, _ place: Comment) throws {
+        #expect(Self.found(in: container) == (happened ? Self.after : Self.before), place)
+        let told = try container.changes().filter(\.isCoordinated).dropFirst(6)
+        #expect(told.map { "\($0.kind.name) \($0.path)" } == (happened ? Self.kinds : []), place)
+        #expect(container.staging.isEmpty, place)
+        // What is recorded is what stands there; what was taken back has another date of its last change.
+        #expect(try Invariants.broken(in: container, uncoordinated: true) == [], place)
+    }
+
+    // case 2
+    @Test(arguments: ["durable", "relaxed"], [true, false])
+    func `is there for every reader as a whole or not at all when it is killed`(
+        durability: String, isWatched: Bool
+    ) throws {
+        let model = try Self.prepare()
+        let kills = try EverySystemCall(of: Self.command(model, durability), in: model)
+        try expectWhole(model, true, "model")
+        try #require(kills.calls.contains { $0.name.hasPrefix("link") })
+        var outcomes = Set<Bool>()
+        try kills.forEachIfLong { kill in
+            let container = try Self.prepare()
+            let other = isWatched ? try container.open() : nil
+            try kill.run(Self.command(container, durability))
+            _ = try? other?.coordinator(purpose: "heir").blocking.readBytes("log.1")
+            if other != nil { #expect([Self.before, Self.after].contains(Self.found(in: container)), "\(kill)") }
+            _ = try container.groupctl("read", "log")
+            let happened = Self.found(in: container) == Self.after
+            try expectWhole(container, happened, "\(kill)")
+            outcomes.insert(happened)
+        }
+        #expect(outcomes.count == 2)
+    }
+
+    @Test(arguments: ["rename", "link"]) func `takes everything back when it is refused one of its steps`(
+        name: String
+    ) throws {
+        let model = try Self.prepare()
+        let calls = try Strace.calls(of: Self.command(model), input: "", in: model).filter { $0.name.hasPrefix(name) }
+        // The commit, the five steps that are not a link.
+        try #require(calls.count >= (name == "link" ? 1 : 7), "\(calls)")
+        for call in calls {
+            let container = try Self.prepare()
+            let (status, text) = try Strace.run(Self.command(container), fault: .error("EIO"), at: call)
+            #expect(status == 1 && text.hasPrefix("error inputOutput"), "\(call): \(text)")
+            try expectWhole(container, false, "EIO at \(call)")
+            #expect(try RunningProcess(Self.command(container)).finish().status == 0)
+            try expectWhole(container, true, "EIO at \(call), then again")
+        }
+    }
+
+    @Test func `is completed by whoever comes after it when it is refused its steps and the way back`() throws {
+        let model = try Self.prepare()
+        let calls = try Strace.calls(of: Self.command(model), input: "", in: model)
+        // All steps but the first two: something has to go back by the same call.
+        for call in calls.filter({ $0.name.hasPrefix("rename") }).suffix(4) {
+            let container = try Self.prepare()
+            let process = try Strace.start(
+                Self.command(container), input: "", fault: .error("EIO"), at: call, andAllLater: true)
+            let (status, text) = try process.finish()
+            #expect(status == 1 && text.hasPrefix("error unfinished"), "\(text)")
+            _ = try container.groupctl("read", "log")
+            try expectWhole(container, true, "EIO from \(call) on")
+        }
+    }
+
+    // case 2, 3
+    @Test func `loses nothing to a power cut in the middle, even where it was not durable`() throws {
+        let model = try Self.prepare()
+        let calls = try Strace.calls(of: Self.command(model, "relaxed"), input: "", in: model)
+        for call in calls where call.name.hasPrefix("rename") || call.name.hasPrefix("link") {
+            let container = try Self.prepare()
+            _ = try Strace.run(Self.command(container, "relaxed"), fault: .kill, at: call)
+            try Self.reboot(container)
+            _ = try container.groupctl("read", "log")
+            // Perhaps in part, but nothing that was moved is gone.
+            let contents = Self.found(in: container).values
+            #expect(Set(contents).isSuperset(of: ["0", "1", "x"]), "cut at \(call): \(contents)")
+            #expect(container.staging.isEmpty, "cut at \(call)")
+        }
+    }
+
+    /// As a boot would leave it: the roster names another one.
+    private static func reboot(_ container: TemporaryContainer) throws {
+        let roster = try #require(FileHandle(forUpdatingAtPath: "\(container.path)/.group/roster"))
+        try roster.seek(toOffset: 32)
+        try roster.write(contentsOf: Data("another boot, another boot, anot".utf8))
+        try roster.close()
+    }
+}
