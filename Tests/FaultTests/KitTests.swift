@@ -1,3 +1,4 @@
+import Foundation
 import GroupContainer
 import TestSupport
 import Testing
@@ -12,10 +13,17 @@ struct `The fault harness` {
         #expect(try Invariants.broken(in: container) { $1 == Array("other".utf8) } == [])
     }
 
+    @Test func `finds what is left in staging, where somebody is there and nobody sweeps`() throws {
+        let container = try TemporaryContainer()
+        let member = try container.open()
+        try #require(FileManager.default.createFile(atPath: "\(container.path)/.group/staging/orphan", contents: nil))
+        #expect(try Invariants.broken(in: container) { _, _ in true } == ["orphan is left in staging"])
+        withExtendedLifetime(member) {}
+    }
+
     @Test(arguments: [
         ("echo x >\"$1/item\"", "2 modified item: not coordinated"),
         ("rm \"$1/item\"", "2 removed item: not coordinated"),
-        ("mkdir -p \"$1/.group/staging/orphan/child\"", "orphan is left in staging"),
         ("printf 'cont\\0\\0\\0' >\"$1/item\"", "item is not whole: 7 bytes"),
         ("dd if=/dev/zero of=\"$1/.group/journal/1.log\" bs=1 count=8 conv=notrunc 2>&1", "changes: "),
         ("echo >\"$1/.group/format\"", "status: "),
