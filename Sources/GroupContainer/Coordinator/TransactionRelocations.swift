@@ -63,14 +63,15 @@ extension TransactionAccess {
     }
 
     /// Moves an item, a folder with everything in it; of a link, the link. Folders on the way are made; with
-    /// `replacing`, a file takes the place of another file. Both ends are to be asked for as for `Access.move`.
+    /// `replacing`, a file takes the place of another file. Both ends are to be asked for as for `Access.move`, and the
+    /// condition is the same.
     ///
     /// What is moved can be read at its new place, and something else written to the old one. It cannot be changed, nor
     /// moved again, within the same transaction, nor can what the transaction has changed be moved.
     /// Errors: `notFound`; `conflict` where something is in the way; `wrongType` where that is a folder, or a folder
     /// would take its place; `invalidArgument`: into itself, or changed as well; and those of all.
     public func move(
-        _ path: ItemPath, to destination: ItemPath, replacing: Bool = false
+        _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, if condition: WriteCondition = .always
     ) throws(CoordinationError) {
         try checkIsOpen(path, "move")
         let asked = try path.location(for: "move")
@@ -79,6 +80,7 @@ extension TransactionAccess {
         }
         if !transaction.steps.isUntouched(asked) { throw Self.isChanged(asked, "move") }
         let (origin, status) = try access.entry(path, "move")
+        try access.check(condition, at: origin, "move")
         let location = try destination.location(for: "move")
         if location == origin || location.isBelow(origin) {
             throw CoordinationError(

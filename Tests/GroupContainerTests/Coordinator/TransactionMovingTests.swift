@@ -53,7 +53,8 @@ struct `Within a transaction` {
     @Test func `a file takes the place of another one only where it is told to`() throws {
         try tester.transaction(.writing("a", .forMoving), .writing("b", .forReplacing)) { access throws in
             #expect(code { try access.move("a", to: "b") } == .conflict)
-            try access.move("a", to: "b", replacing: true)
+            #expect(code { try access.move("a", to: "b", replacing: true, if: .generation(9)) } == .conflict)
+            try access.move("a", to: "b", replacing: true, if: .generation(1))
         }
         #expect(try history() == ["moved b"])
         #expect(try tester.readBytes("b") == [1])
