@@ -21,11 +21,15 @@ struct LeaseBlock: Hashable, Comparable, Sendable {
         var value: Int64 = 0
         var depth = 0
         // An absent component is 0, one that is there never: so the folder itself sorts before what is below it.
-        for (index, byte) in item.bytes.enumerated() where byte == UInt8(ascii: "/") && depth < LeaseSpan.levels {
-            value = value << 11 | (Int64(key.hash(item.bytes[..<index]) % 2_047) + 1)
-            depth += 1
+        var hash = key.begin()
+        for byte in item.bytes {
+            if byte == UInt8(ascii: "/") && depth < LeaseSpan.levels {
+                value = value << 11 | (Int64(hash.finished() % 2_047) + 1)
+                depth += 1
+            }
+            hash.add(byte)
         }
-        let whole = key.hash(item.bytes)
+        let whole = hash.finished()
         if depth < LeaseSpan.levels {
             value = value << 11 | (Int64(whole % 2_047) + 1)
             depth += 1

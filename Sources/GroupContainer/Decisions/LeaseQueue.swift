@@ -20,6 +20,10 @@ struct LeaseQueue: Sendable {
         var obstacles = 0
         var isHolding = false
 
+        func onlyPart(heldWith ticket: Ticket) -> LeasePlan.Part? {
+            isHolding && self.ticket == ticket && plan.parts.count == 1 && !concernsFolder ? plan.parts[0] : nil
+        }
+
         func mode(at span: LeaseSpan) -> LeaseMode? { plan.parts.first { $0.span == span }?.mode }
     }
 
@@ -85,6 +89,19 @@ struct LeaseQueue: Sendable {
 
     /// It is over, whether it was granted, had its turn, or waited. Returns whose turn it is now.
     mutating func end(_ ticket: Ticket) -> [Ticket] {
+        if let part = onlyPart(heldWith: ticket) {
+            requests[ticket.index] = nil
+            free.append(ticket.index)
+            // Nobody behind it, nobody beside it: the usual case.
+            let isAlone = lanes.change(part.span.start) { lane in
+                lane.leave(ticket, part.mode, wasHolding: true)
+                return lane.peek == nil
+            }
+            if isAlone { return [] }
+            var next: [Ticket] = []
+            update(part, &next) { _ in }
+            return next
+        }
         guard let request = self[ticket] else { return [] }
         requests[ticket.index] = nil
         free.append(ticket.index)
@@ -99,6 +116,12 @@ struct LeaseQueue: Sendable {
             for other in folders { clear(request, from: other, &next) }
         }
         return next
+    }
+
+    /// Of a request for one item that nothing but its lane knows of.
+    private func onlyPart(heldWith ticket: Ticket) -> LeasePlan.Part? {
+        guard folders.isEmpty, requests.indices.contains(ticket.index) else { return nil }
+        return requests[ticket.index]?.onlyPart(heldWith: ticket)
     }
 
     private subscript(_ ticket: Ticket) -> Request? { Self.request(ticket, in: requests) }

@@ -6,12 +6,51 @@ struct SipHash {
     init(key: (UInt64, UInt64)) { self.key = key }
 
     func hash(_ bytes: some Sequence<UInt8>) -> UInt64 {
-        var v0 = key.0 ^ 0x736f_6d65_7073_6575
-        var v1 = key.1 ^ 0x646f_7261_6e64_6f6d
-        var v2 = key.0 ^ 0x6c79_6765_6e65_7261
-        var v3 = key.1 ^ 0x7465_6462_7974_6573
+        var state = State(key)
+        for byte in bytes { state.add(byte) }
+        return state.finished()
+    }
 
-        func round() {
+    /// One hash on its way: what has been added can be finished at any point, and more be added then.
+    struct State {
+        private var v0, v1, v2, v3: UInt64
+        private var word: UInt64 = 0
+        private var shift: UInt64 = 0
+        private var count: UInt64 = 0
+
+        fileprivate init(_ key: (UInt64, UInt64)) {
+            v0 = key.0 ^ 0x736f_6d65_7073_6575
+            v1 = key.1 ^ 0x646f_7261_6e64_6f6d
+            v2 = key.0 ^ 0x6c79_6765_6e65_7261
+            v3 = key.1 ^ 0x7465_6462_7974_6573
+        }
+
+        mutating func add(_ byte: UInt8) {
+            word |= UInt64(byte) << shift
+            shift += 8
+            count &+= 1
+            if shift == 64 {
+                take(word)
+                (word, shift) = (0, 0)
+            }
+        }
+
+        func finished() -> UInt64 {
+            var last = self
+            last.take(word | count << 56)
+            last.v2 ^= 0xff
+            for _ in 0..<4 { last.round() }
+            return last.v0 ^ last.v1 ^ last.v2 ^ last.v3
+        }
+
+        private mutating func take(_ word: UInt64) {
+            v3 ^= word
+            round()
+            round()
+            v0 ^= word
+        }
+
+        private mutating func round() {
             v0 &+= v1
             v1 = (v1 << 13 | v1 >> 51) ^ v0
             v0 = v0 << 32 | v0 >> 32
@@ -23,30 +62,7 @@ struct SipHash {
             v1 = (v1 << 17 | v1 >> 47) ^ v2
             v2 = v2 << 32 | v2 >> 32
         }
-
-        var word: UInt64 = 0
-        var shift: UInt64 = 0
-        var count: UInt64 = 0
-        for byte in bytes {
-            word |= UInt64(byte) << shift
-            shift += 8
-            count &+= 1
-            if shift == 64 {
-                v3 ^= word
-                round()
-                round()
-                v0 ^= word
-                word = 0
-                shift = 0
-            }
-        }
-        word |= count << 56
-        v3 ^= word
-        round()
-        round()
-        v0 ^= word
-        v2 ^= 0xff
-        for _ in 0..<4 { round() }
-        return v0 ^ v1 ^ v2 ^ v3
     }
+
+    func begin() -> State { State(key) }
 }

@@ -17,18 +17,20 @@ extension Roster {
     /// Nil when all entries are taken, or it may only read; the lease is good nevertheless, but nobody is told of it.
     func note(_ claim: Claim, purpose: [UInt8], path: [UInt8]) -> Int? {
         guard let seat, let free = takeAccess() else { return nil }
+        // Once: each mention of it would be counted.
+        let map = seat.map
         let place = accessPlace(seat.slot, free)
-        seat.map.store32(place + RosterLayout.accessMode, UInt32(claim.part.mode.rawValue))
-        seat.map.store64(place + RosterLayout.accessStart, UInt64(bitPattern: claim.part.span.start))
-        seat.map.store64(place + RosterLayout.accessLength, UInt64(bitPattern: claim.part.span.length))
-        seat.map.store64(place + RosterLayout.accessSince, UInt64(bitPattern: wallNanoseconds()))
-        seat.map.store64(place + RosterLayout.accessTicket, claim.ticket)
-        seat.map.store64(place + RosterLayout.accessChain, claim.chain)
-        seat.map.store64(place + RosterLayout.accessOrder, claim.order)
-        seat.map.write(
+        map.store32(place + RosterLayout.accessMode, UInt32(claim.part.mode.rawValue))
+        map.store64(place + RosterLayout.accessStart, UInt64(bitPattern: claim.part.span.start))
+        map.store64(place + RosterLayout.accessLength, UInt64(bitPattern: claim.part.span.length))
+        map.store64(place + RosterLayout.accessSince, UInt64(bitPattern: wallNanoseconds()))
+        map.store64(place + RosterLayout.accessTicket, claim.ticket)
+        map.store64(place + RosterLayout.accessChain, claim.chain)
+        map.store64(place + RosterLayout.accessOrder, claim.order)
+        map.write(
             purpose, at: place + RosterLayout.accessPurpose, terminatedWithin: RosterLayout.accessPurposeBytes)
-        seat.map.write(path, at: place + RosterLayout.accessPath, terminatedWithin: RosterLayout.accessPathBytes)
-        seat.map.store32(place + RosterLayout.accessStage, claim.stage.rawValue)
+        map.write(path, at: place + RosterLayout.accessPath, terminatedWithin: RosterLayout.accessPathBytes)
+        map.store32(place + RosterLayout.accessStage, claim.stage.rawValue)
         return free
     }
 

@@ -38,8 +38,12 @@ struct `A lease queue` {
             switch Int.random(in: 0..<10, using: &generator) {
             case 0..<4 where alive.count < 24:
                 let plan = try plan()
-                let (ticket, mayGo) = queue.request(plan)
-                alive.append(Request(ticket: ticket, plan: plan, mayGo: mayGo))
+                if Bool.random(using: &generator), let ticket = queue.grantAtOnce(plan) {
+                    alive.append(Request(ticket: ticket, plan: plan, mayGo: true, isHolding: true))
+                } else {
+                    let (ticket, mayGo) = queue.request(plan)
+                    alive.append(Request(ticket: ticket, plan: plan, mayGo: mayGo))
+                }
             case 4..<7:
                 guard let index = going.randomElement(using: &generator) else { return }
                 alive[index].isHolding = true
