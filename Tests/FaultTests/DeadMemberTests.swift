@@ -84,7 +84,7 @@ struct `A dead member` {
     /// Slots that name a process, as the file has them.
     private static func takenSlots(of container: TemporaryContainer) throws -> [Int] {
         let roster = try #require(FileManager.default.contents(atPath: "\(container.path)/.group/roster"))
-        let (start, size) = (36_864, 4_096)
+        let (start, size) = (69_632, 4_096)
         return (0..<1_024).filter { slot in roster[start + slot * size..<start + slot * size + 4].contains { $0 != 0 } }
     }
 }

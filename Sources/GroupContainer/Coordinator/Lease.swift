@@ -98,7 +98,7 @@ final class LeaseRequest: Sendable {
     /// One item that nobody holds or waits for, the usual case, as straight as it goes: two calls to the kernel with the
     /// end of the lease, a microsecond in all. Nil where more has to be thought about.
     private func acquireAtOnce(until deadline: Deadline) throws(CoordinationError) -> Lease? {
-        guard plan.parts.count == 1, LeaseFrame.current == nil, !desk.roster.isWanted(plan.parts[0].span),
+        guard plan.parts.count == 1, LeaseFrame.current == nil, !desk.roster.isWanted(plan.parts[0]),
             let slot = desk.roster.slot
         else { return nil }
         if desk.forkGeneration != SystemCalls.forkGeneration { return nil }

@@ -19,7 +19,7 @@ struct LeaseAcquisition {
     private var entries: [Int] = []
     private var hasSeat = false
     /// The part for which `want` is raised.
-    private var wanting: LeaseSpan?
+    private var wanting: LeasePlan.Part?
 
     init(_ request: LeaseRequest) throws(CoordinationError) {
         (self.request, member) = (request, request.member)
@@ -140,15 +140,15 @@ struct LeaseAcquisition {
         taken += 1
     }
 
-    private mutating func raiseWant(_ span: LeaseSpan) {
-        if wanting == span { return }
+    private mutating func raiseWant(_ part: LeasePlan.Part) {
+        if wanting == part { return }
         lowerWant()
-        member.roster.raiseWant(bucket: span.bucket)
-        wanting = span
+        member.roster.raiseWant(bucket: part.wantBucket)
+        wanting = part
     }
 
     private mutating func lowerWant() {
-        if let wanting { member.roster.lowerWant(bucket: wanting.bucket) }
+        if let wanting { member.roster.lowerWant(bucket: wanting.wantBucket) }
         wanting = nil
     }
 }
@@ -163,9 +163,9 @@ extension LeaseAcquisition {
         -> [LeasePlan.Part.Step]
     {
         do throws(Errno) {
-            let isWanted = member.roster.isWanted(part.span)
+            let isWanted = member.roster.isWanted(part)
             if isNested || !isWanted, try handle.tryStep(part.whole) { return [] }
-            raiseWant(part.span)
+            raiseWant(part)
             var gates = gates(of: part)
             while let gate = gates.first, try handle.trySteps(LeasePlan.Part.pass(gate)) {
                 gates.removeFirst()
@@ -175,7 +175,7 @@ extension LeaseAcquisition {
             }
             guard try handle.trySteps(part.passage) else { return part.passage }
             // Somebody wants it, and yet it was free: he may have died over it.
-            if isWanted { member.repairDead(wanting: part.span) }
+            if isWanted { member.repairDead(wanting: part) }
             return []
         } catch {
             throw CoordinationError(error, item: request.label, operation: request.operation)

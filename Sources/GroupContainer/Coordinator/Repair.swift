@@ -27,10 +27,9 @@ extension Member {
     }
 
     /// Repairs the slots of members that died while they waited for this, so that their `want` holds nobody up.
-    func repairDead(wanting span: LeaseSpan) {
-        if isReadOnly { return }
-        for wanted in [span] + span.enclosing {
-            for slot in roster.wanting(bucket: wanted.bucket) where slot != roster.slot && !roster.isAlive(slot) {
+    func repairDead(wanting part: LeasePlan.Part) {
+        for bucket in roster.buckets(ahead: part) {
+            for slot in roster.wanting(bucket: bucket) where slot != roster.slot && !roster.isAlive(slot) {
                 try? repair(slot: slot, hasRight: false, until: Deadline(after: .zero))
             }
         }

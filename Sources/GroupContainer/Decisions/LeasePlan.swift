@@ -23,6 +23,9 @@ struct LeasePlan: Equatable, Sendable {
 
         init(_ span: LeaseSpan, _ mode: LeaseMode) { (self.span, self.mode) = (span, mode) }
 
+        /// Where those who wait for it announce themselves: readers apart, as nobody but a writer need let them go first.
+        var wantBucket: Int { span.bucket + (mode == .reading ? RosterLayout.bucketCount / 2 : 0) }
+
         /// Whether not both can be held at a time.
         func excludes(_ other: Part) -> Bool {
             span.overlaps(other.span) && (mode != .reading || other.mode != .reading)

@@ -1,7 +1,8 @@
 /// Where everything in the roster lies. The file has this size for ever; nothing in it moves.
 enum RosterLayout {
     static let slotCount = LogHeader.slotCount
-    static let bucketCount = 256
+    /// Those of `LeaseSpan.bucket` for who waits to be alone, and as many behind them for who waits to read.
+    static let bucketCount = 512
     static let pendingCount = 8
     static let accessCount = 19
 
@@ -24,7 +25,7 @@ enum RosterLayout {
     /// One bit a slot: it waits for something, so that one look tells that nobody does.
     static let wantingMembers = 768
 
-    /// 256 buckets of one bit a slot.
+    /// Buckets of one bit a slot.
     static let want = 4_096
     static let bitmapBytes = slotCount / 8
 

@@ -5,12 +5,15 @@ extension Roster {
     /// Whether anybody waits at all. A few loads.
     var isAnythingWanted: Bool { map.hasBits(RosterLayout.wantingMembers, count: RosterLayout.bitmapBytes) }
 
-    /// Whether anybody waits for this span, or for a folder that it lies in; also one that died over it, until its slot
-    /// is repaired.
-    func isWanted(_ span: LeaseSpan) -> Bool {
-        if !isAnythingWanted { return false }
-        if isWanted(bucket: span.bucket) { return true }
-        return span.enclosing.contains { isWanted(bucket: $0.bucket) }
+    /// Whether anybody waits whom it would pass by: to be alone with this, or with a folder that it lies in, or, where it
+    /// is wanted alone itself, to read it. Also one that died over it, until its slot is repaired.
+    func isWanted(_ part: LeasePlan.Part) -> Bool {
+        isAnythingWanted && buckets(ahead: part).contains { isWanted(bucket: $0) }
+    }
+
+    func buckets(ahead part: LeasePlan.Part) -> [Int] {
+        let readers = part.mode == .reading ? [] : [LeasePlan.Part(part.span, .reading).wantBucket]
+        return [part.span.bucket] + readers + part.span.enclosing.map(\.bucket)
     }
 
     func isWanted(bucket: Int) -> Bool {
