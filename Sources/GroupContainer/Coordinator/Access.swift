@@ -117,11 +117,20 @@ public final class Access {
     // MARK: What is changed
 
     /// Makes one change, and has it confirmed at the end.
+    /// The lease, for a change that cannot be finished now; nothing more is done with it here.
+    private func handOver() -> Lease? {
+        defer { (granted, isOver) = (nil, true) }
+        return granted?.handOver()
+    }
+
     func change(
         _ make: (StagedChange) throws(CoordinationError) -> LogPosition
     ) throws(CoordinationError) -> UInt64 {
         hasChanged = true
-        let position = try make(StagedChange(by: member, purpose: purpose, durability) { self.leftovers.append($0) })
+        let position = try make(
+            StagedChange(
+                by: member, purpose: purpose, durability, leaving: { self.leftovers.append($0) },
+                keepingLease: handOver))
         if durability == .durable { durableThrough = position }
         return position.sequence
     }

@@ -68,11 +68,11 @@ final class LeaseRequest: Sendable {
 
     /// Waits, blocking the thread.
     func acquireBlocking(until deadline: Deadline) throws(CoordinationError) -> Lease {
-        if let lease = try acquireAtOnce(until: deadline) { return lease }
+        if let lease = try acquireAtOnce() { return try repaired(lease, until: deadline) }
         var acquisition = try LeaseAcquisition(self)
         do throws(CoordinationError) {
             while let wait = try acquisition.advance() { try acquisition.note(wait.block(until: deadline), of: wait) }
-            return try acquisition.complete(until: deadline)
+            return try repaired(acquisition.complete(), until: deadline)
         } catch {
             acquisition.abandon()
             throw error
@@ -81,14 +81,14 @@ final class LeaseRequest: Sendable {
 
     /// Waits, suspending the task. One that is cancelled in the moment of the grant has nothing.
     func acquire(until deadline: Deadline) async throws(CoordinationError) -> Lease {
-        if let lease = try acquireAtOnce(until: deadline) { return lease }
+        if let lease = try acquireAtOnce() { return try await repairedElsewhere(lease, until: deadline) }
         var acquisition = try LeaseAcquisition(self)
         do throws(CoordinationError) {
             while let wait = try acquisition.advance() {
                 try acquisition.note(await wait.suspend(until: deadline), of: wait)
             }
             if Task.isCancelled { throw error(for: .cancelled) }
-            return try acquisition.complete(until: deadline)
+            return try await repairedElsewhere(acquisition.complete(), until: deadline)
         } catch {
             acquisition.abandon()
             throw error
@@ -97,7 +97,7 @@ final class LeaseRequest: Sendable {
 
     /// One item that nobody holds or waits for, the usual case, as straight as it goes: two calls to the kernel with the
     /// end of the lease, a microsecond in all. Nil where more has to be thought about.
-    private func acquireAtOnce(until deadline: Deadline) throws(CoordinationError) -> Lease? {
+    private func acquireAtOnce() throws(CoordinationError) -> Lease? {
         guard plan.parts.count == 1, LeaseFrame.current == nil, !desk.roster.isWanted(plan.parts[0]),
             let slot = desk.roster.slot
         else { return nil }
@@ -119,11 +119,23 @@ final class LeaseRequest: Sendable {
         let claim = WaitGraph.Claim(
             member: slot, chain: turn.ticket.number, ticket: 0, order: 0, stage: .held, part: part)
         let entry = desk.roster.note(claim, purpose: purpose, path: items[0].location.bytes)
-        let lease = Lease(
+        return Lease(
             self, chain: turn.ticket.number,
             Lease.Grip(handle: handle, accesses: entry.map { 1 << UInt32($0) } ?? 0, turn: turn))
+    }
+
+    /// What a dead member left half done with these items comes before they are looked at.
+    private func repaired(_ lease: Lease, until deadline: Deadline) throws(CoordinationError) -> Lease {
         if desk.roster.hasPending { try member.repairPending(touching: plan, until: deadline) }
         return lease
+    }
+
+    /// The same, on a thread of its own: it waits for the disk, and for others that do the same.
+    private func repairedElsewhere(_ lease: Lease, until deadline: Deadline) async throws(CoordinationError) -> Lease {
+        if !desk.roster.hasPending { return lease }
+        return try await Coordinator.offload {
+            Result { () throws(CoordinationError) in try self.repaired(lease, until: deadline) }
+        }.get()
     }
 
     /// For errors.

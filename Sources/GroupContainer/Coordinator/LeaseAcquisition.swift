@@ -9,6 +9,9 @@ struct LeaseAcquisition {
     /// What the leases around it do not cover.
     private let plan: LeasePlan
     private let isNested: Bool
+    /// Whoever waits while it holds anything, in any container, needs no seat: those who have the seats may be waiting for
+    /// that.
+    private let needsSeat = LeaseFrame.current == nil
     private let chain: UInt64
 
     private var turn: Turns.Turn?
@@ -17,6 +20,7 @@ struct LeaseAcquisition {
     private var taken = 0
     /// The roster's entries, one a part as far as they reach.
     private var entries: [Int] = []
+    private var ticket: UInt64 = 0
     private var hasSeat = false
     /// The part for which `want` is raised.
     private var wanting: LeasePlan.Part?
@@ -65,7 +69,8 @@ struct LeaseAcquisition {
             let turn = member.desk.turns.enter(plan, isNested: isNested)
             self.turn = turn
             if let signal = turn.signal {
-                try noteWait(queued: nil)
+                announce(queued: nil)
+                try lookForCircle()
                 return .turn(signal)
             }
         }
@@ -76,17 +81,16 @@ struct LeaseAcquisition {
                 advancePart()
                 continue
             }
-            // Nested requests need none: those who have the seats may be waiting for what their chain holds.
-            if !isNested, !hasSeat, let place = WaiterThreads.takeSeat() {
+            if needsSeat, !hasSeat, let place = WaiterThreads.takeSeat() {
                 // Whoever waits here must not keep anything: those with a seat may be waiting for it.
+                for entry in entries { member.roster.noteStage(.wanted, of: entry) }
                 member.lockFile.unlock(handle)
                 lowerWant()
                 taken = 0
-                for entry in entries { member.roster.noteStage(.wanted, of: entry) }
                 return .seat(place)
             }
-            hasSeat = !isNested
-            try noteWait(queued: taken)
+            hasSeat = needsSeat
+            try lookForCircle()
             return .kernel(rest.map(handle.step), handle)
         }
         return nil
@@ -102,7 +106,8 @@ struct LeaseAcquisition {
         if case .kernel = wait { advancePart() }
     }
 
-    mutating func complete(until deadline: Deadline) throws(CoordinationError) -> Lease {
+    /// Before the items are looked at, what a dead member left half done with them is to be repaired.
+    mutating func complete() -> Lease {
         guard let turn, let handle else { return Lease(request, chain: chain, nil) }
         member.desk.turns.noteGrant(turn)
         if hasSeat { WaiterThreads.giveSeatBack() }
@@ -112,8 +117,6 @@ struct LeaseAcquisition {
             request, chain: isNested ? chain : turn.ticket.number,
             Lease.Grip(handle: handle, accesses: entries.reduce(0) { $0 | 1 << UInt32($1) }, turn: turn))
         (self.turn, self.handle, entries) = (nil, nil, [])
-        // What a dead member left half done with these items comes first.
-        try member.repairPending(touching: request.plan, until: deadline)
         return lease
     }
 
@@ -165,6 +168,8 @@ extension LeaseAcquisition {
         do throws(Errno) {
             let isWanted = member.roster.isWanted(part)
             if isNested || !isWanted, try handle.tryStep(part.whole) { return [] }
+            // Before it stands there, so that tickets are in the order in which the turnstile is reached.
+            announce(queued: taken)
             raiseWant(part)
             var gates = gates(of: part)
             while let gate = gates.first, try handle.trySteps(LeasePlan.Part.pass(gate)) {
@@ -210,13 +215,18 @@ extension LeaseAcquisition {
         }
     }
 
-    /// A wait begins. Only one who holds something can be waited for in turn, so only he looks whether it is in a circle.
-    private mutating func noteWait(queued index: Int?) throws(CoordinationError) {
+    /// A wait begins: what is waited for, and since which ticket.
+    private mutating func announce(queued index: Int?) {
         let roster = member.roster
         if entries.isEmpty { noteParts(.wanted) }
         for (number, entry) in entries.enumerated() where number < taken { roster.noteStage(.held, of: entry) }
-        if let index, index < entries.count { roster.noteStage(.queued, of: entries[index]) }
-        let ticket = roster.drawTicket(for: Array(entries.dropFirst(taken)))
+        let queued = index.flatMap { $0 < entries.count ? entries[$0] : nil }
+        ticket = roster.drawTicket(for: Array(entries.dropFirst(taken)), queued: queued)
+    }
+
+    /// Only one who holds something can be waited for in turn, so only he looks whether he is in a circle.
+    private func lookForCircle() throws(CoordinationError) {
+        let roster = member.roster
         guard let slot = roster.slot, isNested || taken > 0 else { return }
         let ownChain = isNested ? chain : turn?.ticket.number ?? 0
         if WaitGraph(roster.claims()).mustGiveUp(member: slot, chain: ownChain, ticket: ticket) {

@@ -14,7 +14,9 @@ final class LeaseDesk: Sendable {
     }
 
     /// Others see that it is not held any more, then it is free, then the next of this process may go.
+    /// In a forked child everything of it is the parent's.
     func release(_ grip: Lease.Grip) {
+        if forkGeneration != SystemCalls.forkGeneration { return }
         roster.forgetAccesses(grip.accesses)
         lockFile.giveBack(grip.handle)
         turns.leave(grip.turn)

@@ -24,7 +24,9 @@ final class LeaseFrame {
         var held: [Lease] = []
         var frame = current
         while let next = frame {
-            if next.lease.member === member && next.lease.isHeld { held.append(next.lease) }
+            // One without a lease, for what needs none, is nothing to be nested in.
+            let isLease = next.lease.member === member && !next.lease.plan.parts.isEmpty
+            if isLease && next.lease.isHeld { held.append(next.lease) }
             frame = next.outer
         }
         return held

@@ -15,15 +15,49 @@ extension Member {
         let slots = roster.slotsWithPending()
         if slots.isEmpty { return }
         try finishOwn()
+        let limit = Deadline(after: .seconds(30))
         for slot in slots where slot != roster.slot {
-            let touches = roster.pending(of: slot).contains { change in
-                change.block == Roster.everyItem
-                    || plan.parts.contains {
-                        $0.span.contains(LeaseSpan(start: Int64(bitPattern: change.block), length: 1))
+            while !roster.isAlive(slot) || isEnding(slot, holding: plan) {
+                if roster.isAlive(slot) {
+                    // The kernel gives a dying process's locks back one after the other: the lease came first.
+                    if deadline.isOver || limit.isOver {
+                        throw isInTheWay(slot, "ends with a change that is not finished")
                     }
+                    pause(nanoseconds: 200_000)
+                    continue
+                }
+                if roster.pending(of: slot).contains(where: { concerns($0, plan) }) {
+                    try repair(slot: slot, hasRight: false, until: deadline)
+                }
+                break
             }
-            if touches && !roster.isAlive(slot) { try repair(slot: slot, hasRight: false, until: deadline) }
         }
+    }
+
+    private func concerns(_ change: Roster.PendingChange, _ plan: LeasePlan) -> Bool {
+        change.block == Roster.everyItem
+            || plan.parts.contains {
+                $0.span.contains(LeaseSpan(start: Int64(bitPattern: change.block), length: 1))
+            }
+    }
+
+    /// A member that seems to live, but has lost the lease under which it changes what the plan holds now: a living one
+    /// gives it back only when nothing is pending, and says before that that it holds nothing.
+    private func isEnding(_ slot: Int, holding plan: LeasePlan) -> Bool {
+        let pending = roster.pending(of: slot)
+        if pending.contains(where: { $0.block != Roster.everyItem && concerns($0, plan) }) { return true }
+        guard pending.contains(where: { $0.block == Roster.everyItem }), let member = roster.member(at: slot) else {
+            return false
+        }
+        return roster.accesses(of: member).contains { access in
+            access.claim.stage == .held && plan.parts.contains { access.claim.part.excludes($0) }
+        }
+    }
+
+    private func isInTheWay(_ slot: Int, _ why: String) -> CoordinationError {
+        CoordinationError(
+            .leaseTimedOut, item: ".group/roster", operation: "repair", cause: "the member in slot \(slot) \(why)",
+            advice: "try again; groupctl status shows who is there")
     }
 
     /// Repairs the slots of members that died while they waited for this, so that their `want` holds nobody up.
@@ -71,7 +105,7 @@ extension Member {
     }
 
     private func repairLocked(_ slot: Int) throws(CoordinationError) {
-        guard let dead = roster.member(at: slot) else { return }
+        guard let dead = roster.member(at: slot) else { return roster.clear(slot: slot) }
         for change in roster.pending(of: slot) {
             try finish(change)
             roster.forget(change)
@@ -136,16 +170,15 @@ extension Member {
     /// A repair takes moments; whoever does it may be stopped in the middle, which the deadline bounds.
     private func takeRight(to slot: Int, until deadline: Deadline) throws(CoordinationError) {
         let byte = ByteRange(start: RosterLayout.repairByte(slot), length: 1)
+        let limit = Deadline(after: .seconds(30))
         while true {
             let isMine = roster.repairs.withLock { $0.insert(slot).inserted }
             if isMine {
                 if (try? roster.file.tryLock(.exclusive, byte)) == true { return }
                 _ = roster.repairs.withLock { $0.remove(slot) }
             }
-            if deadline.isOver {
-                throw CoordinationError(
-                    .leaseTimedOut, item: ".group/roster", operation: "repair",
-                    cause: "another member is repairing slot \(slot) and does not come to an end")
+            if deadline.isOver || limit.isOver {
+                throw isInTheWay(slot, "is being repaired by another, which does not come to an end")
             }
             pause(nanoseconds: 200_000)
         }

@@ -13,12 +13,15 @@ struct StagedChange {
     let operation: [UInt8]
     /// Gets the name in staging of what was removed, once that may be deleted.
     private let leave: ([UInt8]) -> Void
+    /// Takes the lease over, for a change that happened and has no record yet: nobody may come in between.
+    private let keepLease: () -> Lease?
 
     init(
         by member: Member, purpose: String, _ durability: Durability,
-        leaving leave: @escaping ([UInt8]) -> Void = { _ in }
+        leaving leave: @escaping ([UInt8]) -> Void = { _ in }, keepingLease keepLease: @escaping () -> Lease? = { nil }
     ) {
-        (self.member, self.purpose, self.durability, self.leave) = (member, purpose, durability, leave)
+        (self.member, self.purpose, self.durability) = (member, purpose, durability)
+        (self.leave, self.keepLease) = (leave, keepLease)
         operation = member.roster.makeOperation()
     }
 
@@ -96,6 +99,8 @@ struct StagedChange {
         do {
             position = try member.journal.append(record)
         } catch {
+            let kept = keepLease()
+            member.unfinishedLeases.withLock { $0[operation] = kept }
             member.roster.leaveUnfinished(entry)
             throw error
         }

@@ -5,6 +5,8 @@ enum WaiterThreads {
     private struct State: Sendable {
         var seats = WaiterSeats()
         var signals: [UInt64: Signal<Void>] = [:]
+        /// The threads of a forked child's parent are not the child's.
+        var forkGeneration = SystemCalls.forkGeneration
     }
     private static let state = Guarded(State())
 
@@ -16,6 +18,7 @@ enum WaiterThreads {
     /// A seat at once (nil), or a place in the line for one.
     static func takeSeat() -> Place? {
         state.withLock { state in
+            if state.forkGeneration != SystemCalls.forkGeneration { state = State() }
             guard let number = state.seats.take() else { return nil }
             let signal = Signal<Void>()
             state.signals[number] = signal

@@ -68,7 +68,8 @@ struct WaitGraph: Sendable {
         if other.stage == .held { return other.part.excludes(wanted.part) }
         let isNestedBefore = other.member == wanted.member && other.order > 0 && other.order < wanted.order
         if isNestedBefore { return other.part.span.overlaps(wanted.part.span) }
-        // In the kernel's line, first come, first served.
+        // In the kernel's line, first come, first served. A nested request tries to pass it by before it joins it.
+        if wanted.order > 0 && wanted.stage != .queued { return false }
         return other.stage == .queued && other.ticket != 0 && other.ticket < wanted.ticket
             && other.part.excludes(wanted.part)
     }

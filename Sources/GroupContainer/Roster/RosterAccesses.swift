@@ -55,11 +55,13 @@ extension Roster {
 
     /// A wait begins: everybody sees what is waited for before the ticket is drawn, so whoever has the last ticket of a
     /// circle sees all of it.
-    func drawTicket(for waiting: [Int]) -> UInt64 {
+    func drawTicket(for waiting: [Int], queued: Int?) -> UInt64 {
         guard let seat else { return 0 }
         for entry in waiting { seat.map.store64(accessPlace(seat.slot, entry) + RosterLayout.accessTicket, 0) }
+        // Not before: the ticket of an earlier wait would claim an earlier place in the line.
+        if let queued { noteStage(.queued, of: queued) }
         SharedMap.fence()
-        let ticket = seat.map.add64(RosterLayout.ticket, 1) + 1
+        let ticket = seat.map.add64(RosterLayout.ticket, 1) &+ 1
         for entry in waiting { seat.map.store64(accessPlace(seat.slot, entry) + RosterLayout.accessTicket, ticket) }
         SharedMap.fence()
         return ticket
@@ -109,10 +111,16 @@ extension Roster {
         let span = LeaseSpan(
             start: word(place + RosterLayout.accessStart), length: word(place + RosterLayout.accessLength))
         if span.length <= 0 || span.last < span.start { return nil }
-        return Claim(
+        let claim = Claim(
             member: slot, chain: map.load64(place + RosterLayout.accessChain),
             ticket: map.load64(place + RosterLayout.accessTicket), order: map.load64(place + RosterLayout.accessOrder),
             stage: stage, part: LeasePlan.Part(span, mode))
+        // Another one may have been written over it meanwhile.
+        let isSame =
+            map.load32(place + RosterLayout.accessStage) == stage.rawValue
+            && map.load64(place + RosterLayout.accessChain) == claim.chain
+            && map.load64(place + RosterLayout.accessStart) == UInt64(bitPattern: span.start)
+        return isSame ? claim : nil
     }
 
     private func word(_ place: Int) -> Int64 { Int64(bitPattern: map.load64(place)) }

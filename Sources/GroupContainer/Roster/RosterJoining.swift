@@ -35,6 +35,7 @@ extension Roster.Open {
                 [UInt8](repeating: 0, count: RosterLayout.size - RosterLayout.pendingMembers),
                 at: RosterLayout.pendingMembers)
         }
+        map.store64(RosterLayout.ticket, 0)
         // The boot last: until it stands there, the next opener does all this again.
         map.write(randomBytes(16), at: RosterLayout.incarnation)
         map.write(boot + [UInt8](repeating: 0, count: 32 - boot.count), at: RosterLayout.boot)

@@ -8,7 +8,8 @@ extension Roster {
     /// Whether anybody waits whom it would pass by: to be alone with this, or with a folder that it lies in, or, where it
     /// is wanted alone itself, to read it. Also one that died over it, until its slot is repaired.
     func isWanted(_ part: LeasePlan.Part) -> Bool {
-        isAnythingWanted && buckets(ahead: part).contains { isWanted(bucket: $0) }
+        // Whoever waits for anything in a folder has a bucket of its own: a folder is swept where anybody waits at all.
+        isAnythingWanted && (part.mode == .structural || buckets(ahead: part).contains { isWanted(bucket: $0) })
     }
 
     func buckets(ahead part: LeasePlan.Part) -> [Int] {

@@ -19,7 +19,7 @@ struct `A roster that may only be read` {
         #expect(roster.note(claim, purpose: [65], path: [66]) == nil)
         roster.noteStage(.held, of: 0)
         roster.forgetAccess(0)
-        #expect(roster.drawTicket(for: [0]) == 0)
+        #expect(roster.drawTicket(for: [0], queued: nil) == 0)
         #expect(roster.setPending(block: 1, operation: [UInt8](repeating: 1, count: 16)) == nil)
         roster.clearPending(0)
         roster.leaveUnfinished(0)
