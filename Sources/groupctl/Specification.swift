@@ -134,7 +134,7 @@ enum GroupControl {
     private static let lock = CommandSpecification(
         name: "lock",
         summary:
-            "Runs COMMAND while it holds the lease on all of the items: alone, or with other readers. COMMAND cannot outlive the lease. Its exit status is passed on; 126: it may not be run, 127: there is none.",
+            "Runs COMMAND while it holds the lease on all of the items: alone, or with other readers. COMMAND itself cannot outlive the lease; what it leaves running in the background can. Its exit status is passed on; 126: it may not be run, 127: there is none.",
         usage: ["groupctl lock GROUP PATH… [--shared] -- COMMAND [ARG…]"],
         options: [
             .flag("shared", help: "For reading: other readers go on, writers wait."),

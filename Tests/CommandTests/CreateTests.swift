@@ -125,3 +125,15 @@ struct `groupctl create, path and list` {
         #expect(outcome.status == 0 && outcome.text == "content", "\(outcome)")
     }
 }
+
+@Suite
+struct `A path with a slash at its end` {
+    @Test(arguments: ["", "/", "//"])
+    func `is as private as one without`(slashes: String) async throws {
+        let container = try await TemporaryContainer()
+        let path = container.folder + "/on-its-way/private" + slashes
+        #expect(try await container.start("groupctl", ["create", path]).finish().status == 0)
+        let attributes = try FileManager.default.attributesOfItem(atPath: container.folder + "/on-its-way/private")
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o700)
+    }
+}

@@ -59,11 +59,13 @@ final class GroupFolder: Sendable {
 
     private static let groupName = Array(".group".utf8)
 
-    private static func makeFolders(_ path: [UInt8]) throws(Errno) {
+    private static func makeFolders(_ named: [UInt8]) throws(Errno) {
+        // Not the slashes at its end: the last folder is private, those on the way to it are as any.
+        let path = Array(named[..<(named.lastIndex { $0 != UInt8(ascii: "/") }.map { $0 + 1 } ?? named.count)])
         for end in path.indices.dropFirst() where path[end] == UInt8(ascii: "/") && path[end - 1] != UInt8(ascii: "/") {
             try makeFolder(path: Array(path[..<end]), mode: 0o755)
         }
-        if path.last != UInt8(ascii: "/") { try makeFolder(path: path, mode: 0o700) }
+        try makeFolder(path: path, mode: 0o700)
     }
 
     private static func makeFolder(path: [UInt8], mode: UInt32) throws(Errno) {

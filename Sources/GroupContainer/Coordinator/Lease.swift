@@ -152,7 +152,7 @@ final class LeaseRequest: Sendable {
         return items.first { part.span.contains(LeaseBlock($0.location, key: desk.hashKey).span) }?.location
     }
 
-    func error(for outcome: WaitOutcome) -> CoordinationError {
+    func error(for outcome: WaitOutcome, chain: UInt64? = nil) -> CoordinationError {
         switch outcome {
         case .failed(let errno): CoordinationError(errno, item: label, operation: operation)
         case .cancelled:
@@ -160,7 +160,7 @@ final class LeaseRequest: Sendable {
         case .granted, .timedOut:
             CoordinationError(
                 .leaseTimedOut, item: label, operation: operation, cause: "its lease was not granted in time",
-                holders: member.roster.holders(inTheWayOf: plan),
+                holders: member.roster.holders(inTheWayOf: plan, besides: chain),
                 advice: "wait longer (--timeout), or end who holds it")
         }
     }

@@ -102,7 +102,7 @@ struct LeaseAcquisition {
             if outcome == .granted { hasSeat = true } else { WaiterThreads.leaveLine(place) }
         }
         // Before ours goes, so that who is in the way can be seen.
-        if outcome != .granted { throw request.error(for: outcome) }
+        if outcome != .granted { throw request.error(for: outcome, chain: ownChain) }
         if case .kernel = wait { advancePart() }
     }
 
@@ -202,6 +202,8 @@ extension LeaseAcquisition {
 // MARK: - What others see
 
 extension LeaseAcquisition {
+    private var ownChain: UInt64 { isNested ? chain : turn?.ticket.number ?? 0 }
+
     private mutating func noteParts(_ stage: WaitGraph.Claim.Stage) {
         guard let turn, let slot = member.roster.slot else { return }
         let order = isNested ? turn.ticket.number : 0
@@ -228,12 +230,11 @@ extension LeaseAcquisition {
     private func lookForCircle() throws(CoordinationError) {
         let roster = member.roster
         guard let slot = roster.slot, isNested || taken > 0 else { return }
-        let ownChain = isNested ? chain : turn?.ticket.number ?? 0
         if WaitGraph(roster.claims()).mustGiveUp(member: slot, chain: ownChain, ticket: ticket) {
             throw CoordinationError(
                 .deadlock, item: request.label, operation: request.operation,
                 cause: "who holds it waits, directly or through others, for what the closure that asks holds",
-                holders: roster.holders(inTheWayOf: request.plan),
+                holders: roster.holders(inTheWayOf: request.plan, besides: ownChain),
                 advice: "let go of what is held and try again, or name everything in one request")
         }
     }

@@ -130,9 +130,11 @@ extension Roster {
     }
 
     /// Those that hold what keeps the plan from being granted, in this process or another.
-    func holders(inTheWayOf plan: LeasePlan) -> [CoordinationError.Holder] {
+    /// Not the chain that asks: it may hold some of it already.
+    func holders(inTheWayOf plan: LeasePlan, besides chain: UInt64?) -> [CoordinationError.Holder] {
         liveMembers().flatMap(accesses(of:)).filter { access in
             access.claim.stage == .held && plan.parts.contains { access.claim.part.excludes($0) }
+                && !(access.claim.member == slot && access.claim.chain == chain)
         }.map(CoordinationError.Holder.init)
     }
 }
