@@ -47,6 +47,7 @@ import Testing
         #expect(try await container.shell("groupctl read \"$1\" a >&-").status == 74)
     }
 
+    // case 7
     @Test func `a limit of file size is an error, and leaves the old content`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")

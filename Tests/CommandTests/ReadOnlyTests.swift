@@ -165,6 +165,7 @@ struct `A container on a read-only mount` {
 
 @Suite(.serialized, .enabled(if: SmallFileSystem.isPossible && canPlayNobody, "needs root, mounts and setpriv(1)"))
 struct `A container on overlayfs` {
+    // case 29
     @Test func `is followed, and its leases are shared, across the first change, which copies its files`() async throws
     {
         let disk = try await SmallFileSystem(.ext4)

@@ -36,7 +36,7 @@ struct `A write whose system call fails` {
             + behind.map { Fault(name: $0.0, number: $0.1, error: error, code: "notDurable", outcome: .visibleOnly) }
     }
 
-    // case 4
+    // case 4, 7
     @Test(arguments: faults, [true, false])
     func `says so, with the old content or a record of the new`(fault: Fault, isNew: Bool) throws {
         let container = try TemporaryContainer()

@@ -21,6 +21,9 @@ final class GroupFolder: Sendable {
         0x00c3_6400: "Ceph", 0x5346_414f: "AFS",
     ]
 
+    /// The name of a kind of file system that cannot do it, by its magic number.
+    static func refusal(ofType type: Int) -> String? { refused[type] }
+
     init(path: [UInt8], unixGroup: UInt32?, creating: Bool) throws(CoordinationError) {
         let label = printable(path)
         let operation = creating ? "create" : "open"
@@ -49,7 +52,7 @@ final class GroupFolder: Sendable {
         }
         self.path = path
         let type = try translating(label, operation) { () throws(Errno) in try root.fileSystemType() }
-        if let name = Self.refused[type] {
+        if let name = Self.refusal(ofType: type) {
             throw CoordinationError(
                 .unsupportedFileSystem, item: label, operation: operation,
                 cause: "it lies on \(name), where byte locks and shared maps do not reach every process",

@@ -6,6 +6,14 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct `Opening a container` {
+    // case 29
+    @Test func `is refused on network and user-space file systems, and on no local one`() {
+        #expect([0x6969, 0x6573_5546, 0xff53_4d42].map(GroupFolder.refusal) == ["NFS", "FUSE", "CIFS"])
+        // ext4, xfs, btrfs, tmpfs, overlay
+        let local = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630]
+        #expect(local.allSatisfy { GroupFolder.refusal(ofType: $0) == nil })
+    }
+
     @Test func `makes it once and finds it the second time`() throws {
         let temporary = try TemporaryFolder()
         let path = temporary.path + "/new/container"
