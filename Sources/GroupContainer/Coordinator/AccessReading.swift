@@ -12,12 +12,7 @@ extension Access {
 
     /// The same, or nil where nothing stands.
     public func readBytesIfPresent(_ path: ItemPath) throws(CoordinationError) -> [UInt8]? {
-        do {
-            return try readBytes(path)
-        } catch {
-            if error.code == .notFound { return nil }
-            throw error
-        }
+        try ifPresent { () throws(CoordinationError) in try readBytes(path) }
     }
 
     /// What stands at a path, or nil: type, size, date. With `.immediatelyAvailableMetadataOnly` this is all there is,

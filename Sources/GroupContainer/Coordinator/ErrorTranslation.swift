@@ -59,6 +59,16 @@ func translating<Answer: ~Copyable>(
     }
 }
 
+/// Nil where there is nothing.
+func ifPresent<Answer>(_ body: () throws(CoordinationError) -> Answer) throws(CoordinationError) -> Answer? {
+    do {
+        return try body()
+    } catch {
+        if error.code == .notFound { return nil }
+        throw error
+    }
+}
+
 /// A name as text; what is not UTF-8, or a control character, as octal.
 func printable(_ bytes: [UInt8]) -> String {
     if let text = String(validating: bytes, as: UTF8.self), !bytes.contains(where: { $0 < 0x20 || $0 == 0x7f }) {

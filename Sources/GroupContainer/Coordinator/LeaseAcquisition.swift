@@ -114,7 +114,7 @@ struct LeaseAcquisition {
         hasSeat = false
         if entries.isEmpty { noteParts(.held) }
         let lease = Lease(
-            request, chain: isNested ? chain : turn.ticket.number,
+            request, chain: ownChain,
             Lease.Grip(handle: handle, accesses: entries.reduce(0) { $0 | 1 << UInt32($1) }, turn: turn))
         (self.turn, self.handle, entries) = (nil, nil, [])
         return lease
@@ -207,10 +207,9 @@ extension LeaseAcquisition {
     private mutating func noteParts(_ stage: WaitGraph.Claim.Stage) {
         guard let turn, let slot = member.roster.slot else { return }
         let order = isNested ? turn.ticket.number : 0
-        let chain = isNested ? chain : turn.ticket.number
         for part in parts {
             let claim = WaitGraph.Claim(
-                member: slot, chain: chain, ticket: 0, order: order, stage: stage, part: part)
+                member: slot, chain: ownChain, ticket: 0, order: order, stage: stage, part: part)
             let path = request.location(of: part)?.bytes ?? []
             guard let entry = member.roster.note(claim, purpose: request.purpose, path: path) else { return }
             entries.append(entry)

@@ -63,12 +63,7 @@ public final class TransactionAccess {
 
     /// The same, or nil where nothing stands.
     public func readBytesIfPresent(_ path: ItemPath) throws(CoordinationError) -> [UInt8]? {
-        do {
-            return try readBytes(path)
-        } catch {
-            if error.code == .notFound { return nil }
-            throw error
-        }
+        try ifPresent { () throws(CoordinationError) in try readBytes(path) }
     }
 
     /// Replaces an item's content; folders on the way are made, as part of the transaction. Attributes
