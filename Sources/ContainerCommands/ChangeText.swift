@@ -29,14 +29,10 @@ package struct ChangeText: Sendable {
         }
     }
 
-    private func from(_ change: Change) -> ItemPath? {
-        if case .moved(let from) = change.kind { return from }
-        return nil
-    }
-
     private func pipe(_ change: Change) -> String {
         var fields = [change.kind.name, PipeText.escaped(change.path.bytes)]
-        if let from = from(change) { fields.append(PipeText.escaped(from.bytes)) }
+        if let from = change.kind.otherPath { fields.append(PipeText.escaped(from.bytes)) }
+        if case .degraded(let reason) = change.kind { fields.append(PipeText.escaped(Array(reason.utf8))) }
         return fields.joined(separator: "\t")
     }
 
@@ -49,8 +45,8 @@ package struct ChangeText: Sendable {
             ("path", .string(PipeText.lossyString(path))),
         ]
         if path.validText == nil { fields.append(("pathBytes", .string(Base64.encoded(path)))) }
-        fields.append(("from", from(change).map { .string(PipeText.lossyString($0.bytes)) } ?? .null))
-        if let from = from(change), from.bytes.validText == nil {
+        fields.append(("from", change.kind.otherPath.map { .string(PipeText.lossyString($0.bytes)) } ?? .null))
+        if let from = change.kind.otherPath, from.bytes.validText == nil {
             fields.append(("fromBytes", .string(Base64.encoded(from.bytes))))
         }
         fields += [
@@ -67,6 +63,7 @@ package struct ChangeText: Sendable {
             ),
             ("time", .string(Timestamp.text(change.time))),
         ]
+        if case .degraded(let reason) = change.kind { fields.append(("reason", .string(reason))) }
         return .object(fields)
     }
 
@@ -90,16 +87,22 @@ package struct ChangeText: Sendable {
             case .created: .created
             case .modified: .modified
             case .removed: .removed
-            case .moved: .moved
+            case .moved, .exchanged: .moved
             case .touched: .faint
-            case .rescan: .error
+            case .rescan, .degraded: .error
             }
         let kind = change.kind.name
         let padding = String(repeating: " ", count: max(1, 9 - kind.count))
         let time = text.styled(Timestamp.ofDay(change.time), as: .faint)
         var line = time + "  " + bar(change) + text.styled(kind, as: role) + padding
         if case .rescan = change.kind { return line + "the place was lost: compare everything" }
-        if let from = from(change) { line += PipeText.escaped(from.bytes) + " → " }
+        if case .degraded(let reason) = change.kind {
+            return line + PipeText.escaped(change.path.bytes) + "  " + reason
+        }
+        if let other = change.kind.otherPath {
+            if case .moved = change.kind { line += PipeText.escaped(other.bytes) + " → " }
+            if case .exchanged = change.kind { line += PipeText.escaped(other.bytes) + " ↔ " }
+        }
         line += PipeText.escaped(change.path.bytes)
         let who = change.by.map { "\($0.purpose) (\($0.processIdentifier))" } ?? "uncoordinated"
         return line + "  " + text.styled(who, as: .faint)

@@ -23,6 +23,12 @@ package struct StreamedTree {
         if !isTrue { faults.append("\(change.sequence) \(change.summary): \(fault)") }
     }
 
+    private mutating func takeTree(_ top: String) -> [(rest: Substring, entry: Entry)] {
+        ([top] + children(top)).compactMap { path in
+            items.removeValue(forKey: path).map { (path.dropFirst(top.count), $0) }
+        }
+    }
+
     private func hasParent(_ path: String) -> Bool {
         guard let slash = path.lastIndex(of: "/") else { return true }
         return items[String(path[..<slash])]?.type == "folder"
@@ -65,6 +71,13 @@ package struct StreamedTree {
             items[from] = nil
             expect(hasParent(path), "its folder is not there", change)
             items[path] = entry
+        case "exchanged":
+            let other = change.from ?? ""
+            expect(items[other] != nil && items[path] != nil, "they are not both there", change)
+            let (here, there) = (takeTree(path), takeTree(other))
+            for (rest, entry) in there { items[path + rest] = entry }
+            for (rest, entry) in here { items[other + rest] = entry }
+            expect(items[path]?.type == entry.type, "another \(entry.type) went there", change)
         default:
             expect(false, "not to be expected", change)
         }

@@ -34,6 +34,19 @@ import Testing
         return picture
     }
 
+    @Test func `has two folders at each other's place after an exchange`() throws {
+        var picture = sample()
+        picture.apply(Self.record(.created, "c", Self.state(.folder, inode: 6)))
+        picture.apply(Self.record(.created, "c/h", Self.state(.file, inode: 7)))
+        var exchange = Self.record(.exchanged, "a", from: "c", Self.state(.folder, inode: 6))
+        exchange.otherState = Self.state(.folder, inode: 1)
+        picture.apply(exchange)
+        #expect(Self.paths(picture) == ["a", "a/h", "ab", "c", "c/b", "c/b/g", "c/f"])
+        #expect(picture[try Self.location("a")]?.inode == 6)
+        #expect(picture[try Self.location("c")]?.inode == 1)
+        #expect(picture.place(ofInode: 4) == (try Self.location("c/b/g")))
+    }
+
     @Test func `has what was created, as it was last modified or touched`() throws {
         var picture = TreePicture()
         picture.apply(Self.record(.created, "f", Self.state(.file, inode: 1)))

@@ -5,21 +5,31 @@ struct ChangeRecord: Equatable, Sendable {
         case modified = 2
         case removed = 3
         case moved = 4
+        /// What stood at `path` and at `from` changed places.
+        case exchanged = 5
         case touched = 6
         /// Several changes that became visible together: `parts`.
         case transaction = 7
         /// A member became steward; `term` says which one. A control record: not counted, not shown.
         case term = 64
+        /// The steward can not watch everything: `path` is the folder (empty: any), `purpose` says why; an empty `purpose`:
+        /// it can again. A control record.
+        case degraded = 65
+
+        /// Of the log's own keeping: not counted in the sequence.
+        var isControl: Bool { rawValue >= 64 }
     }
 
     var kind: Kind
     /// Made by a member under a lease; otherwise found by the steward.
     var isCoordinated: Bool
     var path: [UInt8]
-    /// Where it stood before, for `moved`.
+    /// Where it stood before, for `moved`; the other place, for `exchanged`.
     var from: [UInt8]?
     /// As it stood right after; nil once it is gone.
     var state: ItemState?
+    /// For `exchanged`: of what stands at `from` now.
+    var otherState: ItemState?
     /// For `removed`: it was a folder, and went with everything below it, which has no records of its own.
     var wasFolder = false
     /// Names the operation, so that a repairer finds out whether it is recorded already. Zeros: none.
@@ -42,7 +52,9 @@ struct ChangeRecord: Equatable, Sendable {
     func encoded() -> [UInt8] {
         var writer = ByteWriter()
         writer.write(kind.rawValue)
-        let flags = [(isCoordinated, 1), (from != nil, 2), (state != nil, 4), (wasFolder, 8)] as [(Bool, UInt8)]
+        let flags: [(Bool, UInt8)] = [
+            (isCoordinated, 1), (from != nil, 2), (state != nil, 4), (wasFolder, 8), (otherState != nil, 16),
+        ]
         writer.write(flags.reduce(0) { $1.0 ? $0 | $1.1 : $0 })
         writer.write(UInt16(0))
         writer.write(processIdentifier)
@@ -54,6 +66,7 @@ struct ChangeRecord: Equatable, Sendable {
             for part in parts { part.encode(into: &writer) }
         } else {
             state?.encode(into: &writer)
+            otherState?.encode(into: &writer)
             writer.write(counted: path)
             if let from { writer.write(counted: from) }
         }
@@ -79,6 +92,7 @@ struct ChangeRecord: Equatable, Sendable {
                 path = []
             } else {
                 state = flags & 4 != 0 ? try ItemState(from: &reader) : nil
+                otherState = flags & 16 != 0 ? try ItemState(from: &reader) : nil
                 path = try reader.counted()
                 from = flags & 2 != 0 ? try reader.counted() : nil
             }
@@ -101,8 +115,12 @@ struct ChangeRecord: Equatable, Sendable {
     var changes: [ChangePart] {
         switch kind {
         case .transaction: parts
-        case .term: []
-        default: [ChangePart(kind: kind, path: path, from: from, state: state, wasFolder: wasFolder)]
+        case .term, .degraded: []
+        default:
+            [
+                ChangePart(
+                    kind: kind, path: path, from: from, state: state, otherState: otherState, wasFolder: wasFolder)
+            ]
         }
     }
 

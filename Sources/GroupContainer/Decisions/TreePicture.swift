@@ -40,20 +40,39 @@ struct TreePicture: Equatable, Sendable {
             set(location, nil)
         case .moved:
             guard let from = change.from.flatMap({ try? ItemLocation($0) }) else { return }
-            if self[from]?.type == .folder {
-                for inner in below(from) {
-                    let rest = inner.bytes[from.bytes.count...]
-                    guard let place = try? ItemLocation(location.bytes + rest) else { continue }
-                    let item = items[inner]
-                    set(inner, nil)
-                    set(place, item)
-                }
-            }
-            let state = change.state?.knowing(self[from]) ?? self[from]
-            set(from, nil)
-            set(location, state.map { Item(state: $0, generation: sequence) })
-        case .term, .transaction: break
+            let moved = take(from: from)
+            put(moved, at: location, change.state, sequence)
+        case .exchanged: exchange(change, location, at: sequence)
+        case .term, .degraded, .transaction: break
         }
+    }
+
+    private mutating func exchange(_ change: ChangePart, _ location: ItemLocation, at sequence: UInt64) {
+        guard let other = change.from.flatMap({ try? ItemLocation($0) }) else { return }
+        let (here, there) = (take(from: location), take(from: other))
+        put(there, at: location, change.state, sequence)
+        put(here, at: other, change.otherState, sequence)
+    }
+
+    /// Takes out what stands at a place, with everything below it; the rest of the paths, the item itself first.
+    private mutating func take(from place: ItemLocation) -> [(rest: ArraySlice<UInt8>, item: Item)] {
+        ([place] + below(place)).compactMap { inner in
+            guard let item = items[inner] else { return nil }
+            set(inner, nil)
+            return (inner.bytes[place.bytes.count...], item)
+        }
+    }
+
+    private mutating func put(
+        _ taken: [(rest: ArraySlice<UInt8>, item: Item)], at place: ItemLocation, _ state: ItemState?,
+        _ sequence: UInt64
+    ) {
+        for (rest, item) in taken where !rest.isEmpty {
+            if let inner = try? ItemLocation(place.bytes + rest) { set(inner, item) }
+        }
+        let known = taken.first { $0.rest.isEmpty }?.item.state
+        guard let state = state?.knowing(known) ?? known else { return }
+        set(place, Item(state: state, generation: sequence))
     }
 
     private mutating func set(_ location: ItemLocation, _ item: Item?) {

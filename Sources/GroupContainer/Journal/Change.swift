@@ -10,11 +10,24 @@ public struct Change: Hashable, Sendable {
         case removed
         /// It stands elsewhere now; the place where it stood.
         case moved(from: ItemPath)
+        /// Both stand there still, but at each other's place; the other place.
+        case exchanged(with: ItemPath)
         /// Mode, owner or dates changed, or the same bytes were written again.
         case touched
         /// The place in the journal was lost: the cursor is of another history. Compare everything; what follows is
         /// complete.
         case rescan
+        /// Watching is incomplete: why, with `path` the folder that it is about, empty for all. Coordinated changes are
+        /// complete still; others come when the steward compares.
+        case degraded(reason: String)
+
+        /// Where it stood before, or the other place of an exchange.
+        public var otherPath: ItemPath? {
+            switch self {
+            case .moved(let other), .exchanged(let other): other
+            default: nil
+            }
+        }
 
         /// The name that the commands print.
         public var name: String {
@@ -23,8 +36,10 @@ public struct Change: Hashable, Sendable {
             case .modified: "modified"
             case .removed: "removed"
             case .moved: "moved"
+            case .exchanged: "exchanged"
             case .touched: "touched"
             case .rescan: "rescan"
+            case .degraded: "degraded"
             }
         }
     }
@@ -55,7 +70,7 @@ public struct Change: Hashable, Sendable {
     public var cursor: Cursor
     /// What happened.
     public var kind: Kind
-    /// To which item; empty for `rescan`.
+    /// To which item; empty for `rescan`, and for `degraded` where it is about the whole container.
     public var path: ItemPath
     /// What stands there now; nil once it is gone.
     public var type: ItemType?
@@ -81,13 +96,16 @@ public struct Change: Hashable, Sendable {
         case .modified: kind = .modified
         case .removed: kind = .removed
         case .moved: kind = .moved(from: ItemPath(bytes: part.from ?? []))
+        case .exchanged: kind = .exchanged(with: ItemPath(bytes: part.from ?? []))
         case .touched: kind = .touched
-        case .term, .transaction: return nil
+        case .term, .degraded, .transaction: return nil
         }
         (self.sequence, self.cursor) = (sequence, cursor)
         path = ItemPath(bytes: part.path)
         type = part.state?.type
-        takesFolder = part.wasFolder || (part.kind == .moved && type == .folder)
+        takesFolder =
+            part.wasFolder || (part.kind == .moved && type == .folder)
+            || (part.kind == .exchanged && (type == .folder || part.otherState?.type == .folder))
         size = part.state?.size
         if record.isCoordinated {
             by = Author(processIdentifier: record.processIdentifier, purpose: printable(record.purpose))
@@ -98,7 +116,11 @@ public struct Change: Hashable, Sendable {
     /// What an entry of the journal says, as far as `isWanted`: nothing for a control record or one that only a newer
     /// version understands, one change, or those of a transaction.
     static func changes(in entry: Journal.Entry, cursor: Cursor, where isWanted: (Change) -> Bool) -> [Change] {
-        guard !entry.isControl, let record = entry.record else { return [] }
+        guard let record = entry.record else { return [] }
+        if record.kind == .degraded && !record.purpose.isEmpty {
+            return [Change(record, sequence: entry.position.sequence, cursor: cursor)]
+        }
+        if entry.isControl { return [] }
         var changes = record.changes.compactMap { part in
             Change(part, of: record, sequence: entry.position.sequence, cursor: cursor)
         }.filter(isWanted)
@@ -109,6 +131,12 @@ public struct Change: Hashable, Sendable {
             }
         }
         return changes
+    }
+
+    /// The marker that says that watching is incomplete.
+    private init(_ degraded: ChangeRecord, sequence: UInt64, cursor: Cursor) {
+        kind = .degraded(reason: printable(degraded.purpose))
+        (self.sequence, self.cursor, path, time) = (sequence, cursor, ItemPath(bytes: degraded.path), degraded.time)
     }
 
     /// The marker that says that the place was lost.

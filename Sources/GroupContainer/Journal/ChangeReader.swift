@@ -56,7 +56,7 @@ struct ChangeReader: Sendable {
     private func matches(_ change: Change) -> Bool {
         if patterns.isEmpty { return true }
         var places = [change.path.bytes]
-        if case .moved(let from) = change.kind { places.append(from.bytes) }
+        if let other = change.kind.otherPath { places.append(other.bytes) }
         return patterns.contains { pattern in
             // What was in a folder that went has no records of its own.
             places.contains { pattern.matches($0) || (change.takesFolder && pattern.couldMatchBelow($0)) }

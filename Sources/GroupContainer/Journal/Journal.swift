@@ -13,12 +13,12 @@ final class Journal: Sendable {
     }
 
     func append(_ record: ChangeRecord) throws(CoordinationError) -> LogPosition {
-        try log.append(record.encoded(), isControl: record.kind == .term)
+        try log.append(record.encoded(), isControl: record.kind.isControl)
     }
 
     /// Only if nothing stands behind `expected`; nil otherwise.
     func append(_ record: ChangeRecord, exactlyAt expected: LogPosition) throws(CoordinationError) -> LogPosition? {
-        try log.append(record.encoded(), isControl: record.kind == .term, exactlyAt: expected)
+        try log.append(record.encoded(), isControl: record.kind.isControl, exactlyAt: expected)
     }
 
     struct Entry: Sendable {

@@ -19,12 +19,20 @@ struct `A record's bytes` {
 
     static let changes = [
         change(.created), change(.modified), change(.removed, state: nil), change(.moved, from: Array("old".utf8)),
-        change(.touched), change(.term, state: nil), change(.moved, from: []), removedFolder, transaction,
+        change(.touched), change(.term, state: nil), change(.degraded, state: nil), exchanged, change(.moved, from: []),
+        removedFolder, transaction,
     ]
 
     private static var removedFolder: ChangeRecord {
         var change = change(.removed, state: nil)
         change.wasFolder = true
+        return change
+    }
+
+    private static var exchanged: ChangeRecord {
+        var change = change(.exchanged, from: Array("other".utf8))
+        change.otherState = state
+        change.otherState?.inode = 7
         return change
     }
 
@@ -52,7 +60,7 @@ struct `A record's bytes` {
         }
     }
 
-    @Test(arguments: [0, 5, 8, 63, 65, 255] as [UInt8])
+    @Test(arguments: [0, 8, 63, 66, 255] as [UInt8])
     func `of a kind that a newer version may have are unknown`(kind: UInt8) {
         var bytes = Self.change(.created).encoded()
         bytes[0] = kind
@@ -62,7 +70,7 @@ struct `A record's bytes` {
     /// Of the first part: behind the kind, the flags, two zeros, numbers, operation and count.
     static let firstPart = 44
 
-    @Test(arguments: [0, 5, 7, 64, 255] as [UInt8])
+    @Test(arguments: [0, 8, 7, 64, 65, 255] as [UInt8])
     func `of a transaction with a part that is no change of an item are unknown`(kind: UInt8) {
         var bytes = Self.transaction.encoded()
         #expect(bytes[Self.firstPart] == 1)
