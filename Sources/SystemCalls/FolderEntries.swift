@@ -3,8 +3,18 @@ import Glibc
 
 /// Calls on an entry of a folder. `name` is one component, so none of them can leave the folder.
 extension FileDescriptor {
+    /// What the folder itself says of an entry's type.
+    package enum EntryKind: Sendable {
+        case folder, other
+        /// The file system does not say.
+        case unknown
+    }
+
     /// The names in a folder, without `.` and `..`, in no order. System calls: openat2(2), getdents(2)
-    package func entryNames() throws(Errno) -> [[UInt8]] {
+    package func entryNames() throws(Errno) -> [[UInt8]] { try entries().map(\.name) }
+
+    /// The same, each with its kind. System calls: openat2(2), getdents(2)
+    package func entries() throws(Errno) -> [(name: [UInt8], kind: EntryKind)] {
         let own = try FileDescriptor.open([UInt8(ascii: ".")], in: self, [.reading, .folder])
         // fdopendir owns its descriptor, so it gets one of its own, with a position of its own.
         let number = try check { fcntl(own.number, F_DUPFD_CLOEXEC, 3) }
@@ -14,15 +24,17 @@ extension FileDescriptor {
             throw error
         }
         defer { unsafe closedir(stream) }
-        var names: [[UInt8]] = []
+        var entries: [(name: [UInt8], kind: EntryKind)] = []
         while true {
             errno = 0
             guard let entry = unsafe readdir(stream) else {
                 if errno != 0 { throw Errno.last }
-                return names
+                return entries
             }
             let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
-            if name != [UInt8(ascii: ".")] && name != [UInt8(ascii: "."), UInt8(ascii: ".")] { names.append(name) }
+            if name == [UInt8(ascii: ".")] || name == [UInt8(ascii: "."), UInt8(ascii: ".")] { continue }
+            let type = unsafe Int(entry.pointee.d_type)
+            entries.append((name, type == DT_DIR ? .folder : type == DT_UNKNOWN ? .unknown : .other))
         }
     }
 

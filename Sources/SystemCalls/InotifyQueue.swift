@@ -34,11 +34,19 @@ package final class InotifyQueue {
         return try check { unsafe withCString(path) { unsafe inotify_add_watch(descriptor, $0, Self.mask) } }
     }
 
+    /// The same for changes of attributes alone, of the folder's entries.
+    package func watchAttributes(_ folder: borrowing FileDescriptor) throws(Errno) -> Int32 {
+        let path = Array("/proc/self/fd/\(folder.number)".utf8)
+        let mask = UInt32(IN_ATTRIB | IN_ONLYDIR)
+        return try check { unsafe withCString(path) { unsafe inotify_add_watch(descriptor, $0, mask) } }
+    }
+
     /// Ends a watch; what it has in the queue still comes, and `ignored` last. A watch that has ended already is fine.
     /// System calls: inotify_rm_watch(2)
     package func unwatch(_ watch: Int32) { inotify_rm_watch(descriptor, watch) }
 
-    /// Everything that can be read without waiting, until nothing is left: `descriptor` is not readable then. After an
-    /// error events may be missing, as after an overflow. System calls: read(2)
-    package func drain() throws(Errno) -> [InotifyEvent] { try source.readEverything() }
+    /// What can be read without waiting, until nothing is left: `descriptor` is not readable then. Or, so that a flood
+    /// comes in pieces, until there are `limit` events or a few more: then there may be others, whatever poll says.
+    /// After an error events may be missing, as after an overflow. System calls: read(2)
+    package func drain(atMost limit: Int = .max) throws(Errno) -> [InotifyEvent] { try source.read(atMost: limit) }
 }

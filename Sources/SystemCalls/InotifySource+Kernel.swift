@@ -14,9 +14,9 @@
         }
 
         /// System calls: read(2)
-        mutating func readEverything() throws(Errno) -> [InotifyEvent] {
+        mutating func read(atMost limit: Int) throws(Errno) -> [InotifyEvent] {
             var events: [InotifyEvent] = []
-            while true {
+            while events.count < limit {
                 let count: Int
                 do {
                     count = try queue.read(into: &buffer)
@@ -33,6 +33,7 @@
                     }
                 }
             }
+            return events
         }
     }
 #endif

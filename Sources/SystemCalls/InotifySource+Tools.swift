@@ -21,9 +21,9 @@
         }
 
         /// System calls: select(2), ioctl(FIONREAD), read(2)
-        func readEverything() throws(Errno) -> [InotifyEvent] {
+        func read(atMost limit: Int) throws(Errno) -> [InotifyEvent] {
             var events: [InotifyEvent] = []
-            while let event = try nextEvent() { events.append(event) }
+            while events.count < limit, let event = try nextEvent() { events.append(event) }
             return events
         }
     }

@@ -12,6 +12,8 @@ struct Watch {
     private let limit: Int?
     private let silence: Duration?
     private let signals = TerminationSignals()
+    /// Until the next look whether a steward watches; nil once it was said.
+    private var announcing: Duration? = .milliseconds(1)
 
     /// How often, with nothing to print, it looks whether its reader or its container is gone and writes the cursor
     /// file.
@@ -36,8 +38,6 @@ struct Watch {
         _ = container.coordinator(purpose: run.options.purpose)
         follower = try container.follow(since: origin)
         text = ChangeText(run.options)
-        let group = arguments.positional("GROUP").map { PipeText.escaped($0) } ?? ""
-        run.explain("watching \(group) at \(follower.cursor)")
     }
 
     private static func origin(_ arguments: ParsedArguments) throws -> ChangeOrigin {
@@ -53,6 +53,19 @@ struct Watch {
         }
     }
 
+    /// There is a steward that sees every change when it happens, and it has not been said yet.
+    private mutating func isToBeAnnounced() -> Bool {
+        guard let patience = announcing else { return false }
+        announcing = min(patience * 2, Self.heartbeat)
+        return container.isReadOnly || container.awaitSteward(timeout: .zero)
+    }
+
+    private mutating func announce(_ run: borrowing CommandRun) {
+        announcing = nil
+        let group = run.arguments.positional("GROUP").map { PipeText.escaped($0) } ?? ""
+        run.explain("watching \(group) at \(follower.cursor)")
+    }
+
     mutating func stream(_ run: inout CommandRun) throws -> ExitStatus {
         var lines = 0
         var quiet = Duration.zero
@@ -62,8 +75,12 @@ struct Watch {
                 try cursorFile?.note(follower.cursor, isDue: true)
                 return .signal(number)
             }
-            let wait = silence.map { min(Self.heartbeat, $0 - quiet) } ?? Self.heartbeat
-            if let change = try follower.next(timeout: wait) {
+            let isWatched = isToBeAnnounced()
+            let wait =
+                [Self.heartbeat, silence.map { $0 - quiet }, announcing].compactMap(\.self).min() ?? Self.heartbeat
+            let change = try follower.next(timeout: isWatched ? .zero : wait)
+            if isWatched { announce(run) }
+            if let change {
                 try run.output.writeLine(text.line(change))
                 try run.output.flush()
                 quiet = .zero

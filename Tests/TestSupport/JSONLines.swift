@@ -26,6 +26,8 @@ package struct JSONChange: Decodable, Equatable {
     package var coordinated: Bool
     package var by: Author?
     package var time: String
+    /// Of `degraded`.
+    package var reason: String?
 
     package init(_ line: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(line.utf8)) }
 }

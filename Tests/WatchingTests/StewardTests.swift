@@ -45,19 +45,65 @@ struct `A steward` {
         #expect(try await watched.watcher.end() == 128 + signal)
         // The last one's status is that of a condition.
         _ = try await loop.finish()
-        try await WatchedContainer.run("mkdir first", in: watched.container)
         var tree = StreamedTree()
-        for fence in ["first", "second"] {
-            while let line = try await follower.readLine() {
-                let change = try JSONChange(line)
-                tree.apply(change)
-                if change.path == fence { break }
-            }
-            if fence == "first" { try await WatchedContainer.run("mkdir second", in: watched.container) }
+        for _ in try await watched.container.done("changes", "--since", "start").lines {
+            if let line = try await follower.readLine() { tree.apply(try JSONChange(line)) }
         }
-        #expect(try await tree.differences(from: StreamedTree.onDisk(watched.container)) == [])
+        let differences = try await tree.differences(from: StreamedTree.onDisk(watched.container))
+        #expect(differences == [])
         #expect(tree.faults == [])
         #expect(try await stewards(watched.container) == [follower.identifier])
+    }
+
+    // case 42
+    @Test func `that is stopped is followed by another, and adds nothing when it wakes`() async throws {
+        let watched = try await WatchedContainer("printf 1 > f")
+        let follower = try await watched.container.watching("--json", "--since", "start")
+        #expect(try await stewards(watched.container) == [watched.watcher.identifier])
+        watched.watcher.signal(SIGSTOP)
+        defer { watched.watcher.signal(SIGCONT) }
+        try await WatchedContainer.run("mv f g; mkdir d; : > d/h", in: watched.container)
+        var tree = StreamedTree()
+        // Nobody else does anything: it is the follower that notices.
+        while tree.items["d/h"] == nil || tree.items["g"] == nil {
+            let line = try #require(try await follower.readLine())
+            tree.apply(try JSONChange(line))
+        }
+        #expect(try await stewards(watched.container) == [follower.identifier])
+        try await WatchedContainer.run("mkdir later", in: watched.container)
+        watched.watcher.signal(SIGCONT)
+        // It gets all its events now; each is told already.
+        try await WatchedContainer.run("mkdir last", in: watched.container)
+        let changes = try await watched.settle()
+        #expect(changes.filter { $0.kind == "created" }.map(\.path) == ["d", "d/h", "later", "last"])
+        #expect(try await stewards(watched.container) == [follower.identifier])
+    }
+
+    // case 31
+    @Test(arguments: ["max_inotify_instances", "max_inotify_watches"])
+    func `that the kernel gives nothing compares every so often, and says so once`(limit: String) async throws {
+        let container = try await TemporaryContainer()
+        try await WatchedContainer.run("mkdir -p a/b c", in: container)
+        let script = "echo 0 > /proc/sys/user/\(limit) && exec \"$0\" --json --since start \"$1\""
+        let watcher = try container.start(
+            "unshare", ["-Ur", "sh", "-c", script, BuildFolder.resolve("watch-group"), container.path])
+        var tree = StreamedTree()
+        var reasons: [String] = []
+        func read(until isDone: (StreamedTree) -> Bool) async throws {
+            while !isDone(tree) {
+                let change = try JSONChange(try #require(try await watcher.readLine()))
+                if change.kind == "degraded" { reasons.append(change.reason ?? "") } else { tree.apply(change) }
+            }
+        }
+        try await read { $0.items.count == 3 }
+        try await WatchedContainer.run("mv a d; : > d/b/f", in: container)
+        try await read { $0.items["d/b/f"] != nil && $0.items["a"] == nil }
+        try await WatchedContainer.run("rm -r c", in: container)
+        try await read { $0.items["c"] == nil }
+        #expect(reasons.count == 1)
+        #expect(reasons.first?.contains("sysctl fs.inotify.max_user_") == true, "\(reasons)")
+        let differences = try await tree.differences(from: StreamedTree.onDisk(container))
+        #expect(differences == [])
     }
 
     @Test func `that was stopped until its queue ran over tells every change all the same`() async throws {

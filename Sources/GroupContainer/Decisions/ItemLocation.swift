@@ -38,6 +38,14 @@ struct ItemLocation: Hashable, Sendable {
         return Array(bytes[(slash + 1)...])
     }
 
+    /// How many folders it stands in.
+    var depth: Int { bytes.count { $0 == Self.slash } }
+
+    /// An entry of a folder, of the root for nil; nil for what is no name of an item.
+    static func entry(_ name: [UInt8], of folder: ItemLocation?) -> ItemLocation? {
+        try? ItemLocation((folder.map { $0.bytes + [slash] } ?? []) + name)
+    }
+
     /// The folder it stands in; nil at the top.
     var parent: ItemLocation? {
         guard let slash = bytes.lastIndex(of: Self.slash) else { return nil }

@@ -17,6 +17,17 @@ enum RosterLayout {
     static let readyTerm = 88
     /// The steward's slot, plus one.
     static let steward = 96
+    /// The latest term whose steward watches every folder.
+    static let watchTerm = 104
+    /// Where the journal says that watching is incomplete: file number and offset (4 each); 0: it is not.
+    static let degraded = 112
+    /// A count (4) that members raise to ask whether the steward is there, and how far (4 each) it has answered: that
+    /// it is, and that everything from before the question is journalled.
+    static let asked = 120
+    static let answered = 124
+    static let settled = 896
+    /// When somebody asked last, by the monotonic clock: one question a second is enough, however many follow.
+    static let askedAt = 904
     /// One bit a slot: it has something in `pending`.
     static let pendingMembers = 128
     /// 64 pairs of flag and counter; the journal's is the first.

@@ -1,5 +1,5 @@
 /// What the journal says that stands in the container: the fold of its records. Lookup is constant; taking a folder out
-/// or moving it is linear in the number of items.
+/// or moving it is linear in what is in it.
 struct TreePicture: Equatable, Sendable {
     /// An item as its last record has it.
     struct Item: Equatable, Sendable {
@@ -11,6 +11,8 @@ struct TreePicture: Equatable, Sendable {
     private(set) var items: [ItemLocation: Item] = [:]
     /// Where an inode was last recorded, to recognise what was moved. Hard links: the last one.
     private var places: [UInt64: ItemLocation] = [:]
+    /// What stands in each folder; nil is the root.
+    private var entries: [ItemLocation?: Set<ItemLocation>] = [:]
 
     subscript(_ location: ItemLocation) -> ItemState? { items[location]?.state }
 
@@ -18,10 +20,18 @@ struct TreePicture: Equatable, Sendable {
 
     func place(ofInode inode: UInt64) -> ItemLocation? { places[inode] }
 
+    /// What stands in a folder, in no order; in the root for nil.
+    func entries(of folder: ItemLocation?) -> Set<ItemLocation> { entries[folder] ?? [] }
+
     /// Everything below a folder, what lies deepest first.
     func below(_ folder: ItemLocation) -> [ItemLocation] {
-        if self[folder]?.type != .folder { return [] }
-        return items.keys.filter { $0.isBelow(folder) }.sorted { $1.bytes.lexicographicallyPrecedes($0.bytes) }
+        guard let first = entries[folder] else { return [] }
+        var (found, next) = ([ItemLocation](), Array(first))
+        while let location = next.popLast() {
+            found.append(location)
+            next += entries[location] ?? []
+        }
+        return found.sorted { $1.bytes.lexicographicallyPrecedes($0.bytes) }
     }
 
     /// Takes in the next record, whose number is `sequence`.
@@ -45,6 +55,13 @@ struct TreePicture: Equatable, Sendable {
         case .exchanged: exchange(change, location, at: sequence)
         case .term, .degraded, .transaction: break
         }
+    }
+
+    /// Somebody read the content of what stood there as `seen`. Changes the hash alone, and only where it is so still.
+    mutating func learn(hash: UInt64, of location: ItemLocation, seen: ItemState) {
+        guard var item = items[location], item.state.type == .file, item.state.looksLike(seen) else { return }
+        item.state.contentHash = hash
+        items[location] = item
     }
 
     private mutating func exchange(_ change: ChangePart, _ location: ItemLocation, at sequence: UInt64) {
@@ -77,7 +94,15 @@ struct TreePicture: Equatable, Sendable {
 
     private mutating func set(_ location: ItemLocation, _ item: Item?) {
         if let old = self[location], places[old.inode] == location { places[old.inode] = nil }
-        items[location] = item
-        if let item { places[item.state.inode] = location }
+        if let item {
+            if items.updateValue(item, forKey: location) == nil {
+                entries[location.parent, default: []].insert(location)
+            }
+            places[item.state.inode] = location
+        } else if items.removeValue(forKey: location) != nil {
+            let folder = location.parent
+            entries[folder]?.remove(location)
+            if entries[folder]?.isEmpty == true { entries[folder] = nil }
+        }
     }
 }

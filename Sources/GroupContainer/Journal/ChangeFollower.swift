@@ -31,6 +31,7 @@ public struct ChangeFollower: Sendable {
                     .notFound, item: printable(reader.member.folder.path), operation: "follow",
                     cause: "the container was removed")
             }
+            following?.stewardship.lookAfterSteward()
             let place = reader
             place.member.roster.awaitWake(on: Roster.journalWord, atMost: deadline.remaining) { place.hasMore }
         }

@@ -32,9 +32,7 @@ public struct Changes: AsyncSequence, Sendable {
             var reader = try self.reader.get()
             if !hasBegun {
                 hasBegun = true
-                // A steward that is not ready yet keeps a thread of its own waiting, not one of the pool.
-                let member = reader.member
-                following = await Coordinator.offload { member.beginFollowing() }
+                following = reader.member.beginFollowing()
             }
             while true {
                 let change = try reader.next()
@@ -46,6 +44,7 @@ public struct Changes: AsyncSequence, Sendable {
                         .notFound, item: printable(reader.member.folder.path), operation: "follow",
                         cause: "the container was removed")
                 }
+                following?.stewardship.lookAfterSteward()
                 await reader.member.sleeper.wait(for: reader)
             }
         }

@@ -27,6 +27,11 @@ struct RecordedTree: Sendable {
         return true
     }
 
+    /// The content's hash, for what was recorded without one.
+    mutating func learn(hash: UInt64, of location: ItemLocation, seen: ItemState) {
+        picture.learn(hash: hash, of: location, seen: seen)
+    }
+
     private mutating func take(_ record: ChangeRecord) {
         if record.kind == .term { newestTerm = max(newestTerm, record.term) }
         picture.apply(record, at: position.sequence)

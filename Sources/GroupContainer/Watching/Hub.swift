@@ -45,6 +45,7 @@ final class Hub: Sendable {
         let queue = try? InotifyQueue()
         if let queue { try? poller.add(queue.descriptor) }
         var stewards: [(stewardship: Stewardship, steward: Steward)] = []
+        var mayHaveMore = false
         while true {
             let (coming, leaving) = state.withLock { state in
                 defer { (state.coming, state.leaving) = ([], []) }
@@ -63,15 +64,21 @@ final class Hub: Sendable {
                 return isDone
             }
             if isDone { return }
-            let isReadable = (try? poller.wait(nanoseconds: stewards.compactMap(\.steward.restlessness).min())) ?? false
-            let events = isReadable ? (try? queue?.drain()) : []
+            let patience = mayHaveMore ? 0 : stewards.compactMap(\.steward.restlessness).min()
+            let isReadable = (try? poller.wait(nanoseconds: patience)) ?? false
+            for entry in stewards { entry.steward.hear() }
+            let events = isReadable || mayHaveMore ? (try? queue?.drain(atMost: Self.slice)) : []
+            mayHaveMore = (events?.count ?? 0) >= Self.slice
             stewards.removeAll { entry in
-                if serve(entry.steward, events) { return false }
+                if serve(entry.steward, events, more: mayHaveMore) { return false }
                 entry.stewardship.resign(tryingAgain: true)
                 return true
             }
         }
     }
+
+    /// How many events are taken before they are looked at: a flood comes in pieces.
+    private static let slice = 2_048
 
     private func begin(_ stewardship: Stewardship, _ queue: InotifyQueue?) -> Steward? {
         // It may have been dismissed before it came here.
@@ -86,16 +93,11 @@ final class Hub: Sendable {
         }
     }
 
-    /// False: it cannot go on, or another one has taken over.
-    private func serve(_ steward: Steward, _ events: [InotifyEvent]?) -> Bool {
+    /// False: it cannot go on, or another one has taken over. Nil for events: they were lost.
+    private func serve(_ steward: Steward, _ events: [InotifyEvent]?, more: Bool) -> Bool {
         do throws(CoordinationError) {
-            if let events, !events.contains(where: { $0.kinds.contains(.overflow) }) {
-                for event in events where steward.owns(event.watch) { steward.note(event) }
-                if events.isEmpty { try steward.tick() } else { try steward.work() }
-            } else {
-                steward.compareEverything()
-                try steward.work()
-            }
+            if events?.contains(where: { $0.kinds.contains(.overflow) }) ?? true { steward.compareEverything() }
+            try steward.serve((events ?? []).filter { steward.owns($0.watch) }, more: more)
             return !steward.isSuperseded
         } catch {
             return false

@@ -5,115 +5,162 @@ import SystemCalls
 final class Steward {
     let member: Member
     let term: UInt64
-    private let examiner: Examiner
+    private let world: LiveTree
+    private var observation: Observation<LiveTree>
     /// Nil where the kernel gives no inotify instance: then only comparing tells.
     private let queue: InotifyQueue?
-    private var folders: [Int32: ItemLocation?] = [:]
-    private var watches: [ItemLocation?: Int32] = [:]
-    /// A folder could not be watched, so the tree is compared every so often.
-    private var isDegraded: Bool
+    /// Of `.group`: members touch the roster in it when they want to know whether the steward is there.
+    private var bell: Int32?
     /// Until the next look at what somebody holds, in nanoseconds: longer each time, short again with each event.
-    private var backoff: Int64 = Steward.shortest
+    private var backoff = Steward.shortest
     private static let shortest: Int64 = 10_000_000
     private static let longest: Int64 = 500_000_000
+    private static let halfPatience: Int64 = 5_000_000
+    /// Where not everything is watched: this long after a comparison, but at least ten times what that took.
+    private static let comparing: Int64 = 1_000_000_000
+    private var nextComparison = Int64.max
+    private var comparisonBegan: Int64?
+    private var isReady = false
+    /// Files whose content nobody has read: read when there is nothing else to do.
+    private var unhashed: [ItemLocation] = []
+    private var rest: Int64 = 0
+    private var question: UInt32?
 
     init(_ member: Member, term: UInt64, _ queue: InotifyQueue?) throws(CoordinationError) {
         (self.member, self.term, self.queue) = (member, term, queue)
-        isDegraded = queue == nil
-        examiner = try Examiner(member, term: term)
+        world = LiveTree(member, try RecordedTree(member.journal), term: term, under: nil)
+        world.queue = queue
+        if queue == nil { world.blind.note(nil, .noInstanceLeft) }
+        observation = Observation(world)
     }
 
-    deinit { for watch in folders.keys { queue?.unwatch(watch) } }
+    deinit {
+        for watch in observation.watches.numbers { queue?.unwatch(watch) }
+        if let bell { queue?.unwatch(bell) }
+    }
 
-    /// Takes office: from then on every change is seen, and those from before are in the journal.
+    /// Writes the record that begins the term: whoever had an earlier one reads it and stops. Then watches every folder;
+    /// what happened before is found by comparing, later.
     func begin() throws(CoordinationError) {
-        try examiner.announceTerm()
+        let record = ChangeRecord(
+            .term, path: [], state: nil, isCoordinated: false, processIdentifier: processIdentifier(), purpose: [],
+            time: wallNanoseconds(), term: term)
+        while !world.isSuperseded {
+            try world.catchUp()
+            if try world.append(record) { break }
+        }
+        member.roster.set(RosterLayout.degraded, to: 0, of: term)
+        if let queue { bell = try? queue.watchAttributes(member.folder.group) }
+        watchEverything()
+        member.roster.raise(RosterLayout.watchTerm, to: term)
+        wakeAll()
         compareEverything()
-        try work()
-        member.roster.raise(RosterLayout.readyTerm, to: term)
-        member.roster.wake(Roster.stewardWord)
     }
 
-    func owns(_ watch: Int32) -> Bool { folders[watch] != nil }
+    private func watchEverything() {
+        if queue == nil { return }
+        var folders: [ItemLocation?] = [nil]
+        while let folder = folders.popLast() {
+            answer(isSettled: false)
+            guard let found = world.watchOnly(folder) else { continue }
+            observation.watched(found.watch, folder, inode: found.inode)
+            folders += found.folders
+        }
+    }
+
+    func compareEverything() {
+        observation.compareEverything()
+        comparisonBegan = monotonicNanoseconds()
+    }
+
+    func owns(_ watch: Int32) -> Bool { watch == bell || observation.watches[watch] != nil }
 
     /// When it wants to be called again without an event, in nanoseconds.
     var restlessness: Int64? {
-        if !examiner.postponed.isEmpty { return backoff }
-        return isDegraded ? 1_000_000_000 : nil
+        if !observation.comparison.isOver { return 0 }
+        var times: [Int64] = []
+        if observation.awaitsHalf { times.append(Self.halfPatience) }
+        if !observation.examination.postponed.isEmpty { times.append(backoff) }
+        if nextComparison != .max { times.append(max(0, nextComparison - monotonicNanoseconds())) }
+        if !unhashed.isEmpty { times.append(rest) }
+        // Without events nobody rings.
+        if queue == nil || bell == nil { times.append(250_000_000) }
+        return times.min()
     }
 
-    var isSuperseded: Bool { examiner.isSuperseded }
+    var isSuperseded: Bool { world.isSuperseded }
 
-    /// Without events: what was postponed, or, where folders cannot be watched, everything.
-    func tick() throws(CoordinationError) {
-        if isDegraded { compareEverything() }
-        backoff = min(backoff * 2, Self.longest)
-        try work()
+    /// To be called before events are read: what happened before this question is among them.
+    func hear() { question = member.roster.map.load32(RosterLayout.asked) }
+
+    /// Takes the events of its folders, all that there were or, with `more`, those up to now; then works for a while.
+    func serve(_ events: [InotifyEvent], more: Bool) throws(CoordinationError) {
+        world.beginRound()
+        let told = events.compactMap { $0.watch == bell ? nil : FolderEvent($0) }
+        try observation.take(told, more: more)
+        backoff = told.isEmpty ? min(backoff * 2, Self.longest) : Self.shortest
+        if monotonicNanoseconds() >= nextComparison { compareEverything() }
+        if try observation.work() { member.roster.wake(Roster.journalWord) }
+        noteComparison()
+        tellBlind()
+        try learn(isIdle: told.isEmpty && !more)
+        let isSettled = isReady && !more && observation.isSettled
+        answer(isSettled: isSettled, question)
     }
 
-    /// Examines what was noted.
-    func work() throws(CoordinationError) {
-        if try examiner.work() { member.roster.wake(Roster.journalWord) }
+    private func noteComparison() {
+        unhashed += observation.examination.takeUnhashed()
+        guard observation.comparison.isOver, let began = comparisonBegan else { return }
+        comparisonBegan = nil
+        let now = monotonicNanoseconds()
+        nextComparison = world.blind.needsComparing ? now + max(Self.comparing, (now - began) * 10) : .max
+        if isReady { return }
+        isReady = true
+        for (location, item) in world.picture.items where item.state.type == .file && item.state.contentHash == nil {
+            unhashed.append(location)
+        }
+        member.roster.raise(RosterLayout.readyTerm, to: term)
+        wakeAll()
     }
 
-    /// Events were lost, or this is the beginning: watch each folder, then list it, then compare, also with what should
-    /// be there.
-    func compareEverything() {
-        noteTree(nil)
-        for known in examiner.picture.items.keys { examiner.note(known, .comparison) }
+    /// Reads a few files, and rests three times as long as that took.
+    private func learn(isIdle: Bool) throws(CoordinationError) {
+        guard isIdle, !unhashed.isEmpty else { return }
+        let began = monotonicNanoseconds()
+        while let location = unhashed.popLast(), monotonicNanoseconds() - began < 2_000_000 {
+            try world.learnHash(of: location)
+        }
+        rest = (monotonicNanoseconds() - began) * 3
     }
 
-    private func noteTree(_ top: ItemLocation?) {
-        TreeWalk.walk(
-            member, from: top,
-            enter: { (folder, location) throws(Errno) in try watch(folder, location) },
-            visit: { examiner.note($0, .comparison) },
-            missed: { _, error in if error != .noSuchEntry && error != .notAFolder { isDegraded = true } })
+    // MARK: What others are told
+
+    /// Says that the steward is there, and whether everything from before the question is journalled.
+    private func answer(isSettled: Bool, _ question: UInt32? = nil) {
+        let asked = question ?? member.roster.map.load32(RosterLayout.asked)
+        let isNew = member.roster.map.load32(RosterLayout.answered) != asked
+        if isNew { member.roster.answer(asked, at: RosterLayout.answered) }
+        let settles = isSettled && member.roster.map.load32(RosterLayout.settled) != asked
+        if settles { member.roster.answer(asked, at: RosterLayout.settled) }
+        if isNew || settles { member.roster.wake(Roster.stewardWord) }
     }
 
-    private func watch(_ folder: borrowing FileDescriptor, _ location: ItemLocation?) throws(Errno) {
-        guard let queue else { return }
-        do throws(Errno) {
-            let watch = try queue.watch(folder)
-            if let before = folders[watch], before != location { watches[before] = nil }
-            (folders[watch], watches[location]) = (location, watch)
-        } catch {
-            // No watch left: the folder is listed all the same, now and every so often.
-            if error != .noSpace { throw error }
-            isDegraded = true
+    private func tellBlind() {
+        while let news = world.takeBlind() {
+            let (path, reason) = Blindness.text(news)
+            let record = ChangeRecord(
+                .degraded, path: path, state: nil, isCoordinated: false, processIdentifier: processIdentifier(),
+                purpose: Array(reason.utf8), time: wallNanoseconds(), term: term)
+            let (file, offset) = member.journal.log.tail()
+            guard (try? member.journal.append(record)) != nil else { continue }
+            let place = UInt64(UInt32(truncatingIfNeeded: file)) << 32 | UInt64(UInt32(truncatingIfNeeded: offset))
+            member.roster.set(RosterLayout.degraded, to: reason.isEmpty ? 0 : place, of: term)
+            member.roster.wake(Roster.journalWord)
         }
     }
 
-    /// Takes one event of a folder of its own.
-    func note(_ event: InotifyEvent) {
-        guard let folder = folders[event.watch] else { return }
-        backoff = Self.shortest
-        if event.kinds.contains(.ignored) {
-            folders[event.watch] = nil
-            if watches[folder] == event.watch { watches[folder] = nil }
-            return
-        }
-        if event.name.isEmpty || (folder == nil && event.name.elementsEqual(".group".utf8)) { return }
-        let path = (folder.map { $0.bytes + [UInt8(ascii: "/")] } ?? []) + event.name
-        guard let location = try? ItemLocation(path) else { return }
-        examiner.note(location, evidence(event.kinds))
-        guard event.kinds.contains(.isFolder) else { return }
-        // Whatever it was watched as before is over; where it stands now it is watched and listed from the top.
-        if !event.kinds.isDisjoint(with: [.removed, .movedFrom]) { forgetWatches(of: location) }
-        if !event.kinds.isDisjoint(with: [.created, .movedTo]) { noteTree(location) }
-    }
-
-    private func evidence(_ kinds: InotifyEvent.Kinds) -> Evidence {
-        if !kinds.isDisjoint(with: [.modified, .closedAfterWriting]) { return .content }
-        return kinds.contains(.attributesChanged) ? .attributes : .comparison
-    }
-
-    private func forgetWatches(of top: ItemLocation) {
-        for (location, watch) in watches {
-            guard let location, location == top || location.isBelow(top) else { continue }
-            queue?.unwatch(watch)
-            folders[watch] = nil
-            watches[location] = nil
-        }
+    private func wakeAll() {
+        member.roster.wake(Roster.stewardWord)
+        member.roster.wake(Roster.journalWord)
     }
 }

@@ -19,6 +19,7 @@ final class Stewardship: Sendable {
     /// It was tried, and did not go: nobody need wait for it.
     private let failed = Guarded(false)
     var hasFailed: Bool { failed.withLock { $0 } }
+    private let patience = Guarded(StewardPatience())
 
     private init(_ member: Member) { self.member = member }
 
@@ -106,7 +107,8 @@ final class Stewardship: Sendable {
     private func giveUp(_ handle: LockFile.Handle) {
         member.lockFile.giveBack(handle)
         let goesOn = phase.withLock { phase -> Bool in
-            if case .over = phase { return false }
+            // It may have taken over from a steward that does not answer.
+            guard case .waiting(let present, _) = phase, present === handle else { return false }
             phase = .idle
             return true
         }
@@ -116,13 +118,10 @@ final class Stewardship: Sendable {
     /// The byte of a term is ours: its steward is gone, or there has been none.
     private func accept(_ handle: LockFile.Handle, after present: UInt64) {
         let next = present &+ 1
-        let isFirst =
-            (try? handle.descriptor.tryLock(.exclusive, Self.byte(next))) == true
-            && (try? handle.descriptor.tryLock(.exclusive, Self.office(next))) == true
-            && member.roster.begin(term: next, after: present)
+        let isFirst = opensTerm(next, after: present, handle)
         enum Outcome { case elected, late, over }
         let outcome = phase.withLock { phase -> Outcome in
-            if case .over = phase { return .over }
+            guard case .waiting(let mine, _) = phase, mine === handle else { return .over }
             phase = isFirst ? .inOffice(handle, term: next) : .idle
             return isFirst ? .elected : .late
         }
@@ -137,6 +136,55 @@ final class Stewardship: Sendable {
             member.lockFile.giveBack(handle)
             apply()
         case .over: member.lockFile.giveBack(handle)
+        }
+    }
+
+    private func opensTerm(_ next: UInt64, after present: UInt64, _ handle: LockFile.Handle) -> Bool {
+        (try? handle.descriptor.tryLock(.exclusive, Self.byte(next))) == true
+            && (try? handle.descriptor.tryLock(.exclusive, Self.office(next))) == true
+            && member.roster.begin(term: next, after: present)
+    }
+
+    /// For followers, every so often: asks whether the steward is there, and opens the next term where it does not
+    /// answer. A few loads, mostly.
+    func lookAfterSteward() {
+        let now = monotonicNanoseconds()
+        let map = member.roster.map
+        let advice = patience.withLock { patience in
+            patience.look(
+                asked: map.load32(RosterLayout.asked), answered: map.load32(RosterLayout.answered),
+                askedAt: Int64(bitPattern: map.load64(RosterLayout.askedAt)), now: now)
+        }
+        switch advice {
+        case .nothing: break
+        case .ask: _ = member.roster.ask()
+        case .takeOver: takeOver(from: map.load64(RosterLayout.term))
+        }
+    }
+
+    private func takeOver(from present: UInt64) {
+        // A steward that died is followed by those who wait in the line.
+        guard term == nil, present > 0, member.hasSteward(ofTerm: present), let handle = try? member.lockFile.borrow()
+        else { return }
+        guard opensTerm(present &+ 1, after: present, handle) else { return member.lockFile.giveBack(handle) }
+        enum Outcome { case elected(LockWaiter?), over }
+        let outcome = phase.withLock { phase -> Outcome in
+            switch phase {
+            case .over, .inOffice: return .over
+            case .idle:
+                phase = .inOffice(handle, term: present &+ 1)
+                return .elected(nil)
+            case .waiting(_, let waiter):
+                phase = .inOffice(handle, term: present &+ 1)
+                return .elected(waiter)
+            }
+        }
+        switch outcome {
+        case .over: member.lockFile.giveBack(handle)
+        case .elected(let waiter):
+            waiter?.cancel()
+            member.roster.noteSteward()
+            Hub.shared.adopt(self)
         }
     }
 

@@ -1,7 +1,7 @@
 import SystemCalls
 
 extension Roster {
-    /// The wake word of those who wait for a steward to be ready.
+    /// The wake word of those who wait for a steward: to be ready, or to answer.
     static let stewardWord = 1
 
     /// False: somebody else has begun it, or this one may only read.
@@ -13,80 +13,98 @@ extension Roster {
     func noteSteward() {
         if let seat { seat.map.store64(RosterLayout.steward, UInt64(seat.slot + 1)) }
     }
+
+    /// As the steward of a term, if that is the present one.
+    func set(_ offset: Int, to value: UInt64, of term: UInt64) {
+        if let seat, map.load64(RosterLayout.term) == term { seat.map.store64(offset, value) }
+    }
+
+    func answer(_ question: UInt32, at offset: Int) { seat?.map.store32(offset, question) }
+
+    /// Rings for the steward; the question's number. System calls: futimens(2), which its inotify instance tells of
+    func ask() -> UInt32? {
+        guard let seat else { return nil }
+        seat.map.store64(RosterLayout.askedAt, UInt64(bitPattern: monotonicNanoseconds()))
+        let question = seat.map.add32(RosterLayout.asked, 1) &+ 1
+        try? file.touch()
+        return question
+    }
+
+    /// Whether a count has come as far as a question. They only grow, and begin again at 0 after the last number.
+    func isAnswered(_ question: UInt32, at offset: Int) -> Bool {
+        Int32(bitPattern: map.load32(offset) &- question) >= 0
+    }
 }
 
 extension Member {
     /// A steward lives, watches every folder, and has journalled what happened before. Where the kernel will not say:
     /// no.
     /// System calls: fcntl(F_OFD_GETLK)
-    var hasReadySteward: Bool {
+    var hasReadySteward: Bool { hasSteward(thatReached: RosterLayout.readyTerm) }
+
+    /// A steward lives and watches every folder.
+    var hasWatchingSteward: Bool { hasSteward(thatReached: RosterLayout.watchTerm) }
+
+    private func hasSteward(thatReached offset: Int) -> Bool {
         let term = roster.map.load64(RosterLayout.term)
-        if term == 0 || roster.map.load64(RosterLayout.readyTerm) != term { return false }
+        if term == 0 || roster.map.load64(offset) != term { return false }
         return hasSteward(ofTerm: term)
     }
 
     func hasSteward(ofTerm term: UInt64) -> Bool {
         guard let handle = try? lockFile.borrow() else { return false }
-        defer { lockFile.giveBack(handle) }
+        defer { lockFile.giveBackUnlocked(handle) }
         let byte = ByteRange(start: LeaseBlock.office(term: term), length: 1)
         do { return try handle.descriptor.conflict(with: .exclusive, byte) != nil } catch { return false }
     }
 
-    /// Takes part in the election of a steward, and returns when there is one that sees every change from now on; at
-    /// the latest after `limit`, when there is none that can. Who may only read is no candidate, and does not wait.
-    func beginFollowing(atMost limit: Duration = .seconds(10)) -> Stewardship.Following? {
-        if isReadOnly { return nil }
-        let following = Stewardship.candidate(self)
-        let deadline = Deadline(after: limit)
-        while !hasReadySteward && !following.stewardship.hasFailed && !deadline.isOver {
+    /// Takes part in the election of a steward. Does not wait for one. Who may only read is no candidate.
+    func beginFollowing() -> Stewardship.Following? { isReadOnly ? nil : Stewardship.candidate(self) }
+
+    /// Has the steward journal everything that happened up to now, however it was made. False: there is none that
+    /// answers within a second.
+    fileprivate func settleBySteward() -> Bool {
+        guard hasSteward(ofTerm: roster.map.load64(RosterLayout.term)), let question = roster.ask() else {
+            return false
+        }
+        var deadline = Deadline(after: .seconds(1))
+        while !roster.isAnswered(question, at: RosterLayout.answered) {
+            if deadline.isOver { return false }
             roster.awaitWake(on: Roster.stewardWord, atMost: deadline.remaining) {
-                hasReadySteward || following.stewardship.hasFailed
+                roster.isAnswered(question, at: RosterLayout.answered)
             }
         }
-        return following
+        // It is there. It may have a large tree to compare first.
+        deadline = Deadline(after: .seconds(10))
+        while !roster.isAnswered(question, at: RosterLayout.settled) {
+            if deadline.isOver { return false }
+            roster.awaitWake(on: Roster.stewardWord, atMost: deadline.remaining) {
+                roster.isAnswered(question, at: RosterLayout.settled)
+            }
+        }
+        return true
     }
 }
 
 extension Container {
-    /// Where no steward lives, compares the container's tree with the journal and records what was changed without
-    /// coordination. For short commands; whoever follows need not call it. Linear in the number of items; takes shared
-    /// leases only where something differs, and passes over what is held. While another process does the same, or is
-    /// becoming steward, it waits for that, at most 10 s. Where the container is read-only it does nothing: only a
-    /// steward's, or another member's, look records such changes.
+    /// Has everything that was changed without coordination up to now journalled: by the steward, where one answers,
+    /// else by comparing the container's tree with the journal. For short commands; whoever follows need not call it.
+    /// Passes over what somebody holds for writing. With a steward it takes about as long as a change takes to be
+    /// streamed; without one it is linear in the number of items. Where the container is read-only it does nothing.
     public func noteUncoordinatedChanges() throws(CoordinationError) {
-        if isReadOnly { return }
-        let handle = try member.lockFile.borrow()
-        defer { member.lockFile.giveBack(handle) }
-        let deadline = Deadline(after: .seconds(10))
-        while !member.hasReadySteward {
-            let isFree = try translating(".group/lock", "lock") { () throws(Errno) in try takeBytes(handle) }
-            if isFree { return try compare() }
-            if deadline.isOver { return }
-            member.roster.awaitWake(on: Roster.stewardWord, atMost: 5_000_000) { member.hasReadySteward }
-        }
+        if isReadOnly || member.settleBySteward() { return }
+        if try Examiner(member, under: nil).compareEverything() { member.roster.wake(Roster.journalWord) }
     }
 
-    /// Both bytes: the one that candidates queue for, and that of the term which one of them may be opening.
-    private func takeBytes(_ handle: LockFile.Handle) throws(Errno) -> Bool {
-        let present = member.roster.map.load64(RosterLayout.term)
-        for term in [present, present &+ 1] {
-            let byte = ByteRange(start: LeaseBlock.stewardship(term: term), length: 1)
-            if try !handle.descriptor.tryLock(.exclusive, byte) {
-                _ = try handle.descriptor.tryLock(.none, .all)
-                return false
-            }
+    /// Waits until there is a steward that watches every folder, so that a change made without coordination is seen
+    /// when it happens rather than by the comparison that follows; at most `timeout` (nil: for ever). False: there is
+    /// none, as no member that may write follows.
+    public func awaitSteward(timeout: Duration? = nil) -> Bool {
+        let deadline = Deadline(after: timeout)
+        while !member.hasWatchingSteward {
+            if deadline.isOver { return false }
+            member.roster.awaitWake(on: Roster.stewardWord, atMost: deadline.remaining) { member.hasWatchingSteward }
         }
-        if member.roster.map.load64(RosterLayout.term) == present { return true }
-        _ = try handle.descriptor.tryLock(.none, .all)
-        return false
-    }
-
-    private func compare() throws(CoordinationError) {
-        let examiner = try Examiner(member, under: nil)
-        TreeWalk.walk(
-            member, from: nil, enter: { (_, _) throws(Errno) in }, visit: { examiner.note($0, .comparison) },
-            missed: { _, _ in })
-        for known in examiner.picture.items.keys { examiner.note(known, .comparison) }
-        if try examiner.work() { member.roster.wake(Roster.journalWord) }
+        return true
     }
 }

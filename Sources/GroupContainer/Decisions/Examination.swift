@@ -1,0 +1,219 @@
+/// Finds out what was changed without coordination, by comparing what stands on the disk with what the journal says,
+/// and journals it. Events only say where to look.
+///
+/// No lease is needed. A record is right if nothing came in between the reading of the journal, the look at the disk
+/// and the record: it is appended only exactly behind what was read, and only if no coordinated change of the item is
+/// pending *after* the look. (A coordinated change is announced before its rename and until its record is appended; so
+/// one whose rename was seen is either announced still, or has its record behind what was read.) This is optimistic
+/// concurrency control (Kung and Robinson, 1981) with the journal's end as the version.
+struct Examination<World: ExaminedWorld> {
+    var world: World
+    var notes = ExaminationNotes()
+    /// What somebody was busy with: to be looked at again later.
+    private(set) var postponed: [ItemLocation: Evidence] = [:]
+    /// Files that were journalled without their content's hash.
+    private(set) var unhashed: [ItemLocation] = []
+    /// Folders that are new here: what is in them is to be compared.
+    private(set) var unlisted: [ItemLocation] = []
+
+    /// What is in a folder that somebody is busy with is told only after it.
+    private let waitsForFolders: Bool
+
+    /// Where nothing stood though something had been heard of it. It may have gone elsewhere with its folder.
+    private(set) var vanished: [ItemLocation] = []
+
+    init(_ world: World, waitsForFolders: Bool = true) {
+        (self.world, self.waitsForFolders) = (world, waitsForFolders)
+    }
+
+    private enum Outcome { case nothing, wrote, gone, postponed }
+
+    /// Looks at everything that was noted: what came from elsewhere first, so that a move is told as one; then what is
+    /// there, then what is gone. True if it wrote anything.
+    mutating func work() throws(CoordinationError) -> Bool {
+        for (location, why) in postponed { notes.note(location, why) }
+        postponed = [:]
+        let noted = notes.take()
+        var wrote = try settle(noted.arrivals)
+        var gone: [ItemLocation] = []
+        for location in noted.order where !world.isSuperseded {
+            switch try examine(location, noted.evidence[location] ?? .comparison, tellsRemoval: false) {
+            case .gone: gone.append(location)
+            case .wrote: wrote = true
+            case .nothing, .postponed: break
+            }
+        }
+        for location in gone where !world.isSuperseded {
+            if try remove(location, noted.evidence[location] ?? .comparison) { wrote = true }
+        }
+        return wrote
+    }
+
+    /// The kernel told of a rename within the container.
+    mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation, isFolder: Bool) {
+        if isFolder {
+            for (location, why) in postponed {
+                guard let place = location.moved(from: origin, to: goal) else { continue }
+                postponed[location] = nil
+                postpone(place, why)
+            }
+        }
+        notes.noteMove(from: origin, to: goal, isFolder: isFolder)
+    }
+
+    mutating func takeUnhashed() -> [ItemLocation] {
+        defer { unhashed = [] }
+        return unhashed
+    }
+
+    mutating func takeUnlisted() -> [ItemLocation] {
+        defer { unlisted = [] }
+        return unlisted
+    }
+
+    mutating func takeVanished() -> [ItemLocation] {
+        defer { vanished = [] }
+        return vanished
+    }
+
+    private mutating func examine(
+        _ location: ItemLocation, _ why: Evidence, tellsRemoval: Bool
+    ) throws(CoordinationError) -> Outcome {
+        var outcome = Outcome.nothing
+        while true {
+            try world.catchUp()
+            if world.isSuperseded { return outcome }
+            let known = world.picture[location]
+            let found = try world.found(location)
+            if found == nil {
+                vanished.append(location)
+                if known != nil && !tellsRemoval { return .gone }
+            }
+            let change = ForeignChange.decide(known: known, found: found, by: why)
+            if change == .nothing { return outcome }
+            if let found {
+                switch known == nil ? try tellFolders(around: location) : .told {
+                case .told: break
+                case .gone: return outcome
+                case .busy:
+                    postpone(location, why)
+                    return outcome == .wrote ? .wrote : .postponed
+                }
+                if let known, known.type == .folder, known.inode != found.inode,
+                    try tellContents(ofReplaced: location)
+                {
+                    outcome = .wrote
+                    continue
+                }
+            }
+            let origin = known == nil ? try moveOrigin(of: location, found) : nil
+            if try world.isBusy([location] + (origin.map { [$0] } ?? [])) {
+                postpone(location, why)
+                return outcome == .wrote ? .wrote : .postponed
+            }
+            guard let record = try record(change, location, why, known: known, found: found, from: origin) else {
+                return outcome
+            }
+            guard try world.append(record) else { continue }
+            outcome = .wrote
+            if let state = record.state, record.kind != .moved {
+                if state.type == .file && state.contentHash == nil { unhashed.append(location) }
+                if state.type == .folder && state.inode != known?.inode { unlisted.append(location) }
+            }
+            // One that is written without pause would keep us for ever; there will be another event.
+            if record.kind == .modified || record.kind == .touched { return .wrote }
+        }
+    }
+
+    /// What is in it first.
+    mutating func remove(
+        _ location: ItemLocation, _ why: Evidence, replacedBy inode: UInt64? = nil
+    ) throws(CoordinationError) -> Bool {
+        var wrote = false
+        for inner in world.picture.below(location) {
+            if try examine(inner, .comparison, tellsRemoval: true) == .wrote { wrote = true }
+        }
+        guard let inode else {
+            return try examine(location, why, tellsRemoval: true) == .wrote || wrote
+        }
+        // Another thing stands there now; told as gone, so that that one can be told as having moved there.
+        try world.catchUp()
+        guard let found = try world.found(location), found.inode == inode, world.picture[location] != nil,
+            try !world.isBusy([location])
+        else { return wrote }
+        return try world.append(world.record(.removed, location, nil, from: nil, other: nil)) || wrote
+    }
+
+    enum Telling { case told, gone, busy }
+
+    /// A folder is told before what is in it.
+    mutating func tellFolders(around location: ItemLocation) throws(CoordinationError) -> Telling {
+        for folder in location.ancestors where world.picture[folder]?.type != .folder {
+            _ = try examine(folder, .comparison, tellsRemoval: false)
+            if world.picture[folder]?.type == .folder { continue }
+            if postponed[folder] == nil { return .gone }
+            if waitsForFolders { return .busy }
+        }
+        return .told
+    }
+
+    /// Another one stands there, and nobody was told of what was in the one that went. True if anything was written.
+    private mutating func tellContents(ofReplaced folder: ItemLocation) throws(CoordinationError) -> Bool {
+        var wrote = false
+        for inner in world.picture.below(folder) {
+            if try examine(inner, .comparison, tellsRemoval: true) == .wrote { wrote = true }
+        }
+        return wrote
+    }
+
+    mutating func postpone(_ location: ItemLocation, _ why: Evidence) {
+        postponed[location] = max(why, postponed[location] ?? why)
+    }
+
+    /// Where the thing that is new here was recorded before, if nothing stands there any more.
+    private mutating func moveOrigin(
+        of location: ItemLocation, _ found: ItemState?
+    ) throws(CoordinationError) -> ItemLocation? {
+        guard let found, let origin = world.picture.place(ofInode: found.inode), let known = world.picture[origin],
+            ForeignChange.isMove(of: known, to: found), try world.found(origin) == nil
+        else { return nil }
+        return origin
+    }
+
+    /// The next record that the item needs, or nil. Asked again after each, so a replaced item gets its two.
+    private mutating func record(
+        _ decided: ForeignChange, _ location: ItemLocation, _ why: Evidence, known: ItemState?, found: ItemState?,
+        from origin: ItemLocation?
+    ) throws(CoordinationError) -> ChangeRecord? {
+        var (change, state) = (decided, found)
+        if let origin, let state, var moved = world.picture[origin] {
+            moved.changed = state.changed
+            return world.record(.moved, location, moved, from: origin, other: nil)
+        }
+        if let file = state, file.type == .file, file.size <= ItemState.largestHashed,
+            [.created, .modified, .needsContent].contains(change),
+            change == .needsContent || why != .comparison || world.isFresh(file)
+        {
+            // Its dates are those from before it was read: what is written meanwhile shows as another change.
+            do {
+                state?.contentHash = try world.contentHash(of: location)
+            } catch {
+                if error.code != .notFound { throw error }
+                vanished.append(location)
+                return nil
+            }
+        }
+        if change == .needsContent, let known, let found = state {
+            change = found.contentHash.map { ForeignChange.decide(hash: $0, known: known, found: found) } ?? .modified
+        }
+        switch change {
+        case .nothing, .needsContent: return nil
+        case .created: return world.record(.created, location, state, from: nil, other: nil)
+        case .modified: return world.record(.modified, location, state, from: nil, other: nil)
+        case .touched:
+            state?.contentHash = known?.contentHash
+            return world.record(.touched, location, state, from: nil, other: nil)
+        case .removed, .replaced: return world.record(.removed, location, nil, from: nil, other: nil)
+        }
+    }
+}

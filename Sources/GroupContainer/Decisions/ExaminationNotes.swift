@@ -1,0 +1,50 @@
+/// What is to be looked at, and why: gathered from events and comparisons, handed out in one go.
+struct ExaminationNotes: Equatable, Sendable {
+    /// In the order in which they came up.
+    private(set) var order: [ItemLocation] = []
+    private(set) var evidence: [ItemLocation: Evidence] = [:]
+    /// Where a rename led that the kernel told of as a pair: what stands there came from elsewhere in the container.
+    private(set) var arrivals: [ItemLocation] = []
+
+    var isEmpty: Bool { order.isEmpty }
+
+    /// The strongest evidence counts.
+    mutating func note(_ location: ItemLocation, _ why: Evidence) {
+        guard let known = evidence[location] else {
+            evidence[location] = why
+            order.append(location)
+            return
+        }
+        if known < why { evidence[location] = why }
+    }
+
+    /// Something moved within the container; what was noted of it, and of what is in it, is meant where it stands now.
+    /// Linear in what is noted, for a folder.
+    mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation, isFolder: Bool) {
+        if isFolder {
+            order = order.map { location in
+                guard let place = location.moved(from: origin, to: goal) else { return location }
+                if let why = evidence.removeValue(forKey: location) { evidence[place] = why }
+                return place
+            }
+            arrivals = arrivals.map { $0.moved(from: origin, to: goal) ?? $0 }
+        }
+        if let why = evidence[origin] { note(goal, why) } else { note(goal, .comparison) }
+        note(origin, .comparison)
+        arrivals.append(goal)
+    }
+
+    /// Everything; nothing is left.
+    mutating func take() -> ExaminationNotes {
+        defer { self = ExaminationNotes() }
+        return self
+    }
+}
+
+extension ItemLocation {
+    /// Where what stands here goes, when a folder that it lies below is moved; nil where it does not.
+    func moved(from origin: ItemLocation, to goal: ItemLocation) -> ItemLocation? {
+        guard isBelow(origin) else { return nil }
+        return try? ItemLocation(goal.bytes + bytes[origin.bytes.count...])
+    }
+}

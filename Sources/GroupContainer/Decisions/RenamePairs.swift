@@ -1,0 +1,38 @@
+/// Joins the two halves of a rename. The kernel tells of both right after each other, but they may be read apart.
+struct RenamePairs: Equatable, Sendable {
+    /// One half: what was renamed away.
+    struct Half: Equatable, Sendable {
+        var origin: ItemLocation
+        /// Of a folder, those of the folders in it, too.
+        var watches: [Int32]
+        fileprivate var round: Int
+    }
+
+    private var halves: [UInt32: Half] = [:]
+    private var round = 0
+
+    /// Something may be waited for.
+    var isWaiting: Bool { !halves.isEmpty }
+
+    mutating func left(_ origin: ItemLocation, _ watches: [Int32], cookie: UInt32) {
+        halves[cookie] = Half(origin: origin, watches: watches, round: round)
+    }
+
+    /// Where it came from; nil for what came from outside.
+    mutating func arrived(cookie: UInt32) -> Half? { halves.removeValue(forKey: cookie) }
+
+    /// A folder around it was moved meanwhile.
+    mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation) {
+        for (cookie, half) in halves {
+            if let place = half.origin.moved(from: origin, to: goal) { halves[cookie]?.origin = place }
+        }
+    }
+
+    /// Everything that could be read was read. What has been waiting since before the last time has left for good.
+    mutating func endRound() -> [Half] {
+        let gone = halves.filter { $0.value.round < round }
+        for cookie in gone.keys { halves[cookie] = nil }
+        round += 1
+        return gone.sorted { $0.key < $1.key }.map(\.value)
+    }
+}

@@ -1,0 +1,33 @@
+/// Whether the steward is still there, as one of its followers finds out: a question that stands unanswered for a
+/// second, at two looks, is answered by nobody. (It may be stopped. A dead one gives its office up at once.)
+struct StewardPatience: Equatable, Sendable {
+    enum Advice: Equatable, Sendable {
+        case nothing
+        /// Raise `asked`.
+        case ask
+        /// Open the next term.
+        case takeOver
+    }
+
+    static let period: Int64 = 1_000_000_000
+    static let patience: Int64 = 1_000_000_000
+
+    private var question: UInt32?
+    private var since: Int64 = 0
+    private var looks = 0
+
+    /// What to do, from the two counts and the time of the last question, all in the roster. Times in nanoseconds.
+    mutating func look(asked: UInt32, answered: UInt32, askedAt: Int64, now: Int64) -> Advice {
+        if asked == answered {
+            question = nil
+            return now - askedAt >= Self.period || askedAt > now ? .ask : .nothing
+        }
+        if question == nil { (question, since, looks) = (answered, now, 0) }
+        if question != answered { (question, since, looks) = (answered, now, 0) }
+        looks += 1
+        // One that was stopped itself may find that much time has passed: it looks twice.
+        if now - since < Self.patience || looks < 3 { return .nothing }
+        question = nil
+        return .takeOver
+    }
+}

@@ -1,0 +1,60 @@
+/// A folder that was opened to be compared.
+struct FolderListing: Sendable {
+    /// Nil where it could not be watched.
+    var watch: Int32?
+    var inode: UInt64
+    /// With what stands there; nil for one that vanished meanwhile.
+    var entries: [(name: [UInt8], state: ItemState?)]
+}
+
+/// Goes through folders, some at a time, and finds what is not as the journal has it. Each is watched before it is
+/// listed, so what comes later is told by an event.
+struct TreeComparison: Sendable {
+    private var folders: [ItemLocation?] = []
+    private var waiting = Set<ItemLocation?>()
+    /// Told at the end, so that what stands elsewhere by now is told as moved.
+    private var gone: [ItemLocation] = []
+
+    var isOver: Bool { folders.isEmpty && gone.isEmpty }
+
+    mutating func add(_ folder: ItemLocation?) { if waiting.insert(folder).inserted { folders.append(folder) } }
+
+    /// A folder was moved meanwhile.
+    mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation) {
+        folders = folders.map { folder in
+            folder == origin ? goal : folder.flatMap { $0.moved(from: origin, to: goal) } ?? folder
+        }
+        waiting = Set(folders)
+        gone = gone.map { $0.moved(from: origin, to: goal) ?? $0 }
+    }
+
+    /// The next folder to list, the last one that was found first; nil when all are done.
+    mutating func next() -> ItemLocation?? {
+        guard let folder = folders.popLast() else { return nil }
+        waiting.remove(folder)
+        return .some(folder)
+    }
+
+    /// What is to be looked at in a folder, as the listing has it.
+    mutating func take(_ listing: FolderListing, of folder: ItemLocation?, _ picture: TreePicture) -> [ItemLocation] {
+        var missing = picture.entries(of: folder)
+        var differing: [ItemLocation] = []
+        for (name, state) in listing.entries {
+            guard let state, let location = ItemLocation.entry(name, of: folder) else { continue }
+            missing.remove(location)
+            if ForeignChange.decide(known: picture[location], found: state, by: .comparison) != .nothing {
+                differing.append(location)
+            }
+            if state.type == .folder { add(location) }
+        }
+        gone += missing
+        return differing
+    }
+
+    /// What was missed, once all folders are done.
+    mutating func takeGone() -> [ItemLocation] {
+        if !folders.isEmpty { return [] }
+        defer { gone = [] }
+        return gone
+    }
+}

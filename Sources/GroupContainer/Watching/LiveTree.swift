@@ -1,0 +1,221 @@
+import SystemCalls
+
+/// The container as an examination meets it: its folders on the disk, its journal, its leases and pending changes. One
+/// thread.
+///
+/// Folders stay open for one round: looks at many items of one folder walk its path once. A folder that is moved
+/// meanwhile is told of by an event that comes after those of what is in it, so nothing is lost by that.
+final class LiveTree {
+    let member: Member
+    private(set) var tree: RecordedTree
+    private let term: UInt64
+    /// Its caller's: what it covers is not asked about.
+    private let lease: Lease?
+    /// Only asked what is locked; locks nothing.
+    private var handle: LockFile.Handle?
+    private var folders: [ItemLocation?: OpenFolder] = [:]
+    private static let openFolders = 64
+    /// By the wall clock, like the dates that it is compared with.
+    private var roundBegan = wallNanoseconds()
+
+    /// Nil where folders are only compared.
+    var queue: InotifyQueue?
+    /// Folders that could not be watched, or not even be listed.
+    var blind = BlindSpots()
+
+    private final class OpenFolder {
+        let descriptor: FileDescriptor
+        init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+    }
+
+    init(_ member: Member, _ tree: RecordedTree, term: UInt64, under lease: Lease?) {
+        (self.member, self.tree, self.term, self.lease) = (member, tree, term, lease)
+    }
+
+    deinit { if let handle { member.lockFile.giveBackUnlocked(handle) } }
+
+    func beginRound() {
+        folders = [:]
+        roundBegan = wallNanoseconds()
+    }
+
+    private func open(_ folder: ItemLocation?) throws(Errno) -> OpenFolder {
+        if let open = folders[folder] { return open }
+        let open = OpenFolder(try member.openFolder(folder))
+        if folders.count >= Self.openFolders { folders = [:] }
+        folders[folder] = open
+        return open
+    }
+
+    /// A parent is a link or a file now, or not ours to enter: nothing that could be named stands there.
+    private static let nothingThere: [Errno] = [.noSuchEntry, .notAFolder, .tooManyLinks, .accessDenied]
+
+    /// Reads a file's content for its hash, and keeps it only if the file is still as it was.
+    func learnHash(of location: ItemLocation) throws(CoordinationError) {
+        guard let known = tree.picture[location], known.type == .file, known.contentHash == nil,
+            known.size <= ItemState.largestHashed, try looks(like: known, location)
+        else { return }
+        let hash: UInt64?
+        do { hash = try contentHash(of: location) } catch { return }
+        guard let hash, try looks(like: known, location) else { return }
+        tree.learn(hash: hash, of: location, seen: known)
+    }
+
+    private func looks(like known: ItemState, _ location: ItemLocation) throws(CoordinationError) -> Bool {
+        guard let found = try found(location) else { return false }
+        return known.looksLike(found) && !isFresh(found)
+    }
+
+    /// What could not be watched, said once each.
+    func takeBlind() -> BlindSpots.News? { blind.take() }
+}
+
+extension LiveTree: ObservedWorld {
+    var picture: TreePicture { tree.picture }
+    var isSuperseded: Bool { tree.newestTerm > term }
+
+    func catchUp() throws(CoordinationError) { try tree.catchUp(member.journal) }
+
+    func append(_ record: ChangeRecord) throws(CoordinationError) -> Bool {
+        try tree.append(record, to: member.journal)
+    }
+
+    func found(_ location: ItemLocation) throws(CoordinationError) -> ItemState? {
+        do throws(Errno) {
+            return try open(location.parent).descriptor.statusIfPresent(of: location.name).map {
+                ItemState($0, contentHash: nil)
+            }
+        } catch {
+            if Self.nothingThere.contains(error) { return nil }
+            throw CoordinationError(error, item: printable(location.bytes), operation: "watch")
+        }
+    }
+
+    func contentHash(of location: ItemLocation) throws(CoordinationError) -> UInt64? {
+        do {
+            return member.contentHash(of: try member.readFile(location, operation: "watch").content)
+        } catch {
+            if error.code == .notFound { throw error }
+            // Not ours to read: what stands there is told nevertheless.
+            return nil
+        }
+    }
+
+    /// File systems that stamp by the kernel's tick give two changes in it the same date.
+    func isFresh(_ state: ItemState) -> Bool { state.changed > roundBegan - 50_000_000 }
+
+    func isBusy(_ locations: [ItemLocation]) throws(CoordinationError) -> Bool {
+        let asked = locations.filter { !(lease?.covers($0, for: .reading) ?? false) }
+        if asked.isEmpty { return false }
+        let blocks = asked.map { LeaseBlock($0, key: member.hashKey) }
+        for block in blocks {
+            // Who writes has the whole block; who only waits at its turnstile does not have this byte.
+            let byte = ByteRange(start: block.span.lock, length: 1)
+            let descriptor = try lockHandle()
+            let isHeld = try translating(".group/lock", "watch") { () throws(Errno) in
+                try descriptor.descriptor.conflict(with: .shared, byte) != nil
+            }
+            if isHeld { return true }
+        }
+        // After the look at the disk, which was before this.
+        SharedMap.fence()
+        if !member.roster.hasPending { return false }
+        var isUnfinished = false
+        for slot in member.roster.slotsWithPending() {
+            for change in member.roster.pending(of: slot) {
+                let concerns =
+                    change.block == Roster.everyItem || blocks.contains { UInt64(bitPattern: $0.start) == change.block }
+                if !concerns { continue }
+                if member.roster.isAlive(slot) { return true }
+                isUnfinished = true
+            }
+        }
+        return isUnfinished ? try !finishDead(asked) : false
+    }
+
+    /// What a dead member left half done is finished by whoever gets the lease. False: somebody has it. If it was
+    /// finished, its record stands in the way of ours, which is then decided again.
+    private func finishDead(_ locations: [ItemLocation]) throws(CoordinationError) -> Bool {
+        do {
+            try LeaseRequest(
+                locations.map { ($0, .reading) }, by: member, for: Array("steward".utf8), operation: "watch"
+            ).acquireBlocking(until: Deadline(after: .zero)).end()
+            return true
+        } catch {
+            if error.code != .leaseTimedOut && error.code != .deadlock { throw error }
+            return false
+        }
+    }
+
+    private func lockHandle() throws(CoordinationError) -> LockFile.Handle {
+        if let handle { return handle }
+        let new = try member.lockFile.borrow()
+        handle = new
+        return new
+    }
+
+    func list(_ folder: ItemLocation?) throws(CoordinationError) -> FolderListing? {
+        do throws(Errno) {
+            let open = try open(folder)
+            let watch = try watch(open.descriptor, folder)
+            var listing = FolderListing(watch: watch, inode: try open.descriptor.status().inode, entries: [])
+            for (name, _) in try open.descriptor.entries() {
+                if folder == nil && name.elementsEqual(".group".utf8) { continue }
+                let state = try open.descriptor.statusIfPresent(of: name).map { ItemState($0, contentHash: nil) }
+                listing.entries.append((name, state))
+            }
+            blind.noteListed(folder, isWatched: watch != nil)
+            return listing
+        } catch {
+            if error == .noSuchEntry || error == .notAFolder || error == .tooManyLinks { return nil }
+            if error == .accessDenied {
+                blind.note(folder, .unreadable)
+                return nil
+            }
+            throw CoordinationError(error, item: folder.map { printable($0.bytes) } ?? ".", operation: "watch")
+        }
+    }
+
+    /// Watches a folder and finds those in it, without a look at anything else; nil where there is none.
+    func watchOnly(_ folder: ItemLocation?) -> (watch: Int32, inode: UInt64, folders: [ItemLocation])? {
+        do throws(Errno) {
+            let open = OpenFolder(try member.openFolder(folder))
+            guard let watch = try watch(open.descriptor, folder) else { return nil }
+            var folders: [ItemLocation] = []
+            for (name, kind) in try open.descriptor.entries() {
+                if folder == nil && name.elementsEqual(".group".utf8) { continue }
+                var isFolder = kind == .folder
+                if kind == .unknown { isFolder = try open.descriptor.statusIfPresent(of: name)?.isFolder ?? false }
+                if isFolder, let location = ItemLocation.entry(name, of: folder) { folders.append(location) }
+            }
+            return (watch, try open.descriptor.status().inode, folders)
+        } catch {
+            return nil
+        }
+    }
+
+    private func watch(_ open: borrowing FileDescriptor, _ folder: ItemLocation?) throws(Errno) -> Int32? {
+        guard let queue else { return nil }
+        do throws(Errno) {
+            return try queue.watch(open)
+        } catch {
+            // No watch left: the folder is listed all the same, now and every so often.
+            if error != .noSpace { throw error }
+            blind.note(folder, .noWatchLeft)
+            return nil
+        }
+    }
+
+    func unwatch(_ watch: Int32) { queue?.unwatch(watch) }
+
+    func record(
+        _ kind: ChangeRecord.Kind, _ location: ItemLocation, _ state: ItemState?, from: ItemLocation?,
+        other: ItemState?
+    ) -> ChangeRecord {
+        var record = ChangeRecord(
+            kind, path: location.bytes, from: from?.bytes, state: state, isCoordinated: false, processIdentifier: 0,
+            purpose: [], time: wallNanoseconds())
+        record.otherState = other
+        return record
+    }
+}
