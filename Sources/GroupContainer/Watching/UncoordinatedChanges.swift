@@ -60,7 +60,10 @@ extension Container {
         let deadline = Deadline(after: .seconds(10))
         while !member.hasReadySteward {
             let isFree = try translating(".group/lock", "lock") { () throws(Errno) in try takeBytes(handle) }
-            if isFree { return try compare() }
+            if isFree {
+                try compare()
+                return member.tendJournal()
+            }
             if deadline.isOver { return }
             member.roster.awaitWake(on: Roster.stewardWord, atMost: 5_000_000) { member.hasReadySteward }
         }
