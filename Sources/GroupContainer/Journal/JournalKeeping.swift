@@ -35,8 +35,9 @@ extension Member {
     }
 
     private func isCatalogDue(at place: LogPosition) -> Bool {
-        guard let last = journal.catalogued.withLock({ $0 }) else { return true }
-        return place.file > last.file || place.sequence >= last.sequence &+ Self.catalogInterval
+        // None is as good as one of the beginning.
+        let last = journal.catalogued.withLock { $0.map { ($0.file, $0.sequence) } ?? (1, 0) }
+        return place.file > last.0 || place.sequence >= last.1 &+ Self.catalogInterval
     }
 
     private func keepJournal(

@@ -49,7 +49,7 @@ extension MappedLog {
                 try file.synchronize()
                 try folder.rename(name, to: Array("\(number).log".utf8), in: folder, replacing: false)
                 try folder.synchronize()
-                hasMadeFile.withLock { $0 = true }
+                if end != nil { hasMadeFile.withLock { $0 = true } }
             } catch {
                 try? folder.unlink(name)
                 if error != .exists { throw error }
