@@ -4,7 +4,9 @@ import GroupContainer
 
 func create(_ run: inout CommandRun) throws -> ExitStatus {
     guard let group = run.arguments.positional("GROUP") else { throw run.arguments.usageError("GROUP is missing") }
-    let container = try Container(named: group, creating: true, unixGroup: try run.arguments.text("unix-group"))
+    let container = try Container(
+        named: group, creating: true, unixGroup: try run.arguments.text("unix-group"),
+        retention: try retention(run.arguments))
     if run.options.isJSON {
         try run.output.writeLine(
             JSONValue.object([

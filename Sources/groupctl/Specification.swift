@@ -39,11 +39,19 @@ enum GroupControl {
 
     private static let create = CommandSpecification(
         name: "create", summary: "Makes a container; does nothing where there is one.",
-        usage: ["groupctl create GROUP [--unix-group NAME]"],
+        usage: ["groupctl create GROUP [--unix-group NAME] [--journal-size SIZE] [--journal-age AGE]"],
         options: [
             .value(
                 "unix-group", "NAME",
-                help: "Share it with this Unix group (mode 2770) rather than keep it to oneself (0700).")
+                help: "Share it with this Unix group (mode 2770) rather than keep it to oneself (0700)."),
+            .value(
+                "journal-size", "SIZE",
+                help:
+                    "Drop the oldest changes from the journal beyond this: 64M (the default), 512K, 1G; of a new container."
+            ),
+            .value(
+                "journal-age", "AGE",
+                help: "Drop changes older than this: 30d (the default), 12h, or a time in seconds; of a new container."),
         ],
         positionals: [group])
 

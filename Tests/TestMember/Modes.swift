@@ -17,6 +17,16 @@ func append(to container: String, count: Int, tag: String) throws {
     }
 }
 
+func rotate(_ path: String, _ item: ItemPath, _ text: String) throws {
+    let container = try Container(path: path)
+    let long = ItemPath(String(repeating: "x", count: 4_000))
+    for _ in 0..<20 { _ = try container.appendRawRecord(naming: long) }
+    let coordinator = container.coordinator(purpose: "test-member").blocking
+    if case .written(let generation) = try coordinator.write(bytes: Array(text.utf8), to: item, .relaxed) {
+        say("\(generation)")
+    }
+}
+
 func write(to container: String, _ path: ItemPath, count: Int) throws {
     let coordinator = try Container(path: container).coordinator(purpose: "test-member").blocking
     for number in stride(from: 1, through: count, by: 1) {

@@ -5,6 +5,8 @@ import SystemCalls
 
 let usage = """
     usage: test-member append CONTAINER N TAG     append N raw records named TAG/1, TAG/2, …; print each number
+           test-member rotate CONTAINER PATH TEXT append raw records until a small journal has begun a new file, then let PATH
+                                                  say TEXT; print its generation
            test-member write CONTAINER PATH N     write "PROCESS 1" to "PROCESS N", relaxed; print each generation
            test-member write-durably CONTAINER PATH N
                                                   the same, durable; what fails is named instead
@@ -35,6 +37,7 @@ let words = CommandLine.arguments
 do {
     switch (words.dropFirst().first, words.count) {
     case ("append", 5): try append(to: words[2], count: Int(words[3]) ?? 0, tag: words[4])
+    case ("rotate", 5): try rotate(words[2], ItemPath(words[3]), words[4])
     case ("write", 5): try write(to: words[2], ItemPath(words[3]), count: Int(words[4]) ?? 0)
     case ("write-durably", 5): try writeDurably(to: words[2], ItemPath(words[3]), count: Int(words[4]) ?? 0)
     case ("transact", 4): try transact(in: words[2], count: Int(words[3]) ?? 0)

@@ -13,30 +13,34 @@ public final class Container: Sendable {
 
     /// Opens the container of a group identifier, such as `group.com.example.todo`. With `creating` it is made if it
     /// does not exist: for the user alone (mode 0700), or, with `unixGroup`, for that Unix group (2770, setgid).
-    public convenience init(group identifier: String, creating: Bool = false, unixGroup: String? = nil)
-        throws(CoordinationError)
-    {
-        try self.init(try ContainerPlace.path(ofGroup: identifier), identifier, creating, unixGroup)
+    /// `retention` is of a container that is made now.
+    public convenience init(
+        group identifier: String, creating: Bool = false, unixGroup: String? = nil,
+        retention: JournalRetention = .standard
+    ) throws(CoordinationError) {
+        try self.init(try ContainerPlace.path(ofGroup: identifier), identifier, creating, unixGroup, retention)
     }
 
     /// Opens the container at a path.
-    public convenience init(path: String, creating: Bool = false, unixGroup: String? = nil) throws(CoordinationError) {
-        try self.init(Array(path.utf8), nil, creating, unixGroup)
+    public convenience init(
+        path: String, creating: Bool = false, unixGroup: String? = nil, retention: JournalRetention = .standard
+    ) throws(CoordinationError) {
+        try self.init(Array(path.utf8), nil, creating, unixGroup, retention)
     }
 
     /// What a command's GROUP argument names: a path if there is a `/` in it, else an identifier.
-    public convenience init(named name: [UInt8], creating: Bool = false, unixGroup: String? = nil)
-        throws(CoordinationError)
-    {
+    public convenience init(
+        named name: [UInt8], creating: Bool = false, unixGroup: String? = nil, retention: JournalRetention = .standard
+    ) throws(CoordinationError) {
         try self.init(
             try Self.location(named: name), name.contains(UInt8(ascii: "/")) ? nil : printable(name), creating,
-            unixGroup)
+            unixGroup, retention)
     }
 
-    private init(_ path: [UInt8], _ identifier: String?, _ creating: Bool, _ unixGroup: String?)
-        throws(CoordinationError)
-    {
-        var creation = creating ? Member.Creation(identifier: identifier) : nil
+    private init(
+        _ path: [UInt8], _ identifier: String?, _ creating: Bool, _ unixGroup: String?, _ retention: JournalRetention
+    ) throws(CoordinationError) {
+        var creation = creating ? Member.Creation(identifier: identifier, retention: retention) : nil
         if let unixGroup {
             guard let number = groupNumber(named: unixGroup) else {
                 throw CoordinationError(

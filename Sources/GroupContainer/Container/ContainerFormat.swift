@@ -13,18 +13,33 @@ struct ContainerFormat: Codable, Equatable, Sendable {
     var identifier: String?
     /// The inode of the lock file: where it differs, the container was copied or restored.
     var lockInode: UInt64
+    /// In bytes, where another size of the journal than the standard one was asked for.
+    var journalSize: UInt64?
+    /// In seconds; likewise.
+    var journalAge: UInt64?
     /// 32 hexadecimal digits: the key of the hashes that lie in files.
     var hashKey: String
 
     static let name = Array("format".utf8)
     private static let label = ".group/format"
 
-    init(identifier: String?, lockInode: UInt64) {
+    init(identifier: String?, lockInode: UInt64, _ retention: JournalRetention = .standard) {
         format = GroupContainerVersion.format
         container = Hexadecimal.encode(randomBytes(16))
         self.identifier = identifier
         self.lockInode = lockInode
         hashKey = Hexadecimal.encode(randomBytes(16))
+        if retention.size != JournalRetention.standard.size { journalSize = retention.size }
+        if retention.age != JournalRetention.standard.age {
+            journalAge = UInt64(max(retention.age.components.seconds, 0))
+        }
+    }
+
+    var retention: JournalRetention {
+        let standard = JournalRetention.standard
+        return JournalRetention(
+            size: journalSize ?? standard.size,
+            age: journalAge.map { .seconds(Int64(clamping: min($0, 1 << 32))) } ?? standard.age)
     }
 
     /// Nil where there is none.

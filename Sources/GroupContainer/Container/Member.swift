@@ -63,13 +63,15 @@ final class Member: Sendable {
     struct Creation: Sendable {
         var identifier: String?
         var unixGroup: UInt32?
+        var retention = JournalRetention.standard
     }
 
     /// The process's member of the container at a path; joins if it is the first. Waits, up to the deadline, while
     /// others open it.
-    static func join(path: [UInt8], creating creation: Creation?, until deadline: Deadline) throws(CoordinationError)
-        -> Member
-    {
+    /// While `repairing`, also where the journal is damaged so that it could not be opened otherwise.
+    static func join(
+        path: [UInt8], creating creation: Creation?, until deadline: Deadline, repairing: Bool = false
+    ) throws(CoordinationError) -> Member {
         let folder = try GroupFolder(path: path, unixGroup: creation?.unixGroup, creating: creation != nil)
         let status = try translating(printable(path), "open") { () throws(Errno) in try folder.group.status() }
         let key = Key(device: status.device, inode: status.inode, mount: status.mountID)
@@ -101,7 +103,7 @@ final class Member: Sendable {
             if let readOnly {
                 try read(folder, lockFile, readOnly, mount: status.mountID)
             } else {
-                try join(folder, lockFile, creation, mount: status.mountID)
+                try join(folder, lockFile, creation, mount: status.mountID, repairing: repairing)
             }
         members.withLock { $0[key] = Weakly(member: member) }
         return member
@@ -113,7 +115,7 @@ final class Member: Sendable {
     }
 
     private static func join(
-        _ folder: GroupFolder, _ lockFile: LockFile, _ creation: Creation?, mount: UInt64
+        _ folder: GroupFolder, _ lockFile: LockFile, _ creation: Creation?, mount: UInt64, repairing: Bool
     ) throws(CoordinationError) -> Member {
         if creation != nil { try lockFile.probe() }
         let open = try Roster.open(in: folder.group, fileMode: folder.fileMode)
@@ -142,15 +144,17 @@ final class Member: Sendable {
             throw CoordinationError(error, item: ".group/roster", operation: "join")
         }
         let surroundings = MappedLog.Surroundings(
-            container: origin, incarnation: incarnation, slot: slot, fileMode: folder.fileMode)
+            container: origin, incarnation: incarnation, slot: slot, fileMode: folder.fileMode,
+            capacity: format.retention.fileSize)
         let log = try MappedLog(name: "journal", folder: try folder.ownFolder("journal"), surroundings)
         if isAlone {
             log.sweepUnfinished()
-            try log.recover()
+            if repairing { _ = try log.repair(isAlone: true) }
+            try log.recover(repairing: repairing)
         }
         let member = Member(
             folder: folder, format: format, hashKey: hashKey, lockFile: lockFile, roster: roster,
-            journal: Journal(log, container: container))
+            journal: Journal(log, container: container, in: folder))
         if needsRepair { try member.repair(slot: slot, hasRight: true) }
         if isAlone {
             // The notes of the dead are in staging too: what they left half done in other slots gets its record first.
@@ -183,7 +187,7 @@ final class Member: Sendable {
         let log = try MappedLog(name: "journal", folder: try folder.journalFolder(), surroundings)
         return Member(
             folder: folder, format: format, hashKey: hashKey, lockFile: lockFile, roster: roster,
-            journal: Journal(log, container: container), readOnly: reason)
+            journal: Journal(log, container: container, in: folder), readOnly: reason)
     }
 
     private static var lockFileReplaced: CoordinationError {
@@ -199,7 +203,8 @@ final class Member: Sendable {
             // It is written before the journal is made; without it, but with that, it was removed.
             let isOld = (try? folder.group.statusIfPresent(of: Array("journal".utf8))) != nil
             guard let creation, !isOld else { throw .damaged(".group/format", operation: "open", "it was removed") }
-            let new = ContainerFormat(identifier: creation.identifier, lockInode: lockFile.inode)
+            let new = ContainerFormat(
+                identifier: creation.identifier, lockInode: lockFile.inode, creation.retention)
             try new.write(in: folder.group, mode: folder.fileMode)
             return (new, false)
         }

@@ -99,10 +99,9 @@ struct AccessRequest: Sendable {
     /// Linear in the records since the request was made.
     private func trail(of location: ItemLocation) throws(CoordinationError) -> ItemLocation? {
         var trail = MoveTrail(of: location)
-        var position = start
-        while let entry = try member.journal.entry(behind: position) {
-            position = entry.position
-            if let record = entry.record { trail.note(record) }
+        try member.journal.read(from: start) { record in
+            trail.note(record)
+            return false
         }
         return trail.hasMoved ? trail.place : nil
     }

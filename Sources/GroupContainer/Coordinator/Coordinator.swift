@@ -87,6 +87,7 @@ public struct Coordinator: Sendable {
         lease.end()
         if access.hasChanged { member.roster.wake(Roster.journalWord) }
         if let position = access.durableThrough { try member.journal.log.synchronize(through: position) }
+        member.tendJournal()
         return .answer(try answer.get())
     }
 

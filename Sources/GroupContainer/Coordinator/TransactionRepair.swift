@@ -66,9 +66,8 @@ extension Member {
     }
 
     private func isRecorded(_ operation: [UInt8], _ manifest: TransactionManifest) throws(CoordinationError) -> Bool {
-        var start = LogPosition(
+        let start = LogPosition(
             file: manifest.journalFile, offset: Int(clamping: manifest.journalOffset), sequence: 0, checksum: 0)
-        if try journal.log.file(start.file) == nil { start = try journal.log.start() }
         return try journal.contains(operation: operation, from: start)
     }
 }

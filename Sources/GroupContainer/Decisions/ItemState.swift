@@ -43,6 +43,9 @@ struct ItemState: Equatable, Sendable {
         return state
     }
 
+    /// In bytes, in a file.
+    static let size = 56
+
     func encode(into writer: inout ByteWriter) {
         writer.write(type.rawValue)
         writer.write(UInt8(contentHash == nil ? 0 : 1))

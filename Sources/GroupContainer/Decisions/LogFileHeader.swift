@@ -18,6 +18,8 @@ struct LogFileHeader: Equatable, Sendable {
     /// Mutable words, after the checksummed part.
     static let durableMark = 128
     static let poisoned = 136
+    /// Where the file ends, because what stood there was damaged: see `LogHeader.checked`.
+    static let cut = 144
 
     private static let magic = Array("GROUPLOG".utf8)
     private static let format: UInt32 = 1

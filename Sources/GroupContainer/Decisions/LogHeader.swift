@@ -23,6 +23,10 @@ struct LogHeader: Equatable, Sendable {
 
     var byteCount: Int { units * 8 }
 
+    static func seal(by slot: Int) -> LogHeader {
+        LogHeader(state: .seal, isControl: true, units: 1, slot: slot, tries: 0)
+    }
+
     static let largestUnits = 1 << 22 - 1
     static let slotCount = 1_024
 
@@ -46,6 +50,11 @@ struct LogHeader: Equatable, Sendable {
             slot: Int(fields >> 26 & 0x3ff),
             tries: Int(fields >> 36 & 15))
         return header.units == 0 ? .damaged : .record(header)
+    }
+
+    /// A number below 2⁴⁸ for a word of its own, with the check that the headers have.
+    static func checked(_ number: UInt64, place: Int, salt: UInt64) -> UInt64 {
+        number & 0xffff_ffff_ffff | check(number & 0xffff_ffff_ffff, place: place, salt: salt) << 48
     }
 
     func encoded(place: Int, salt: UInt64) -> UInt64 {

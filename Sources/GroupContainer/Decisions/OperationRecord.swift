@@ -31,6 +31,13 @@ struct OperationRecord: Equatable, Sendable {
         }
     }
 
+    /// The journal's file that a note, by its first bytes, says is to be looked through; nil for one that was cut short.
+    static func journalFile(ofNote bytes: [UInt8]) -> UInt64? {
+        var reader = ByteReader(bytes)
+        guard (try? reader.raw(8)) == magic, (try? reader.raw(16)) != nil else { return nil }
+        return try? reader.number()
+    }
+
     /// A record fits into a file of the log.
     static let largest = 8 << 20
     private static let magic = Array("GROUPOP2".utf8)

@@ -21,6 +21,13 @@ struct TransactionManifest: Equatable, Sendable {
     var record: ChangeRecord
 
     private static let magic = Array("GROUPTX1".utf8)
+
+    /// As for a note.
+    static func journalFile(ofManifest bytes: [UInt8]) -> UInt64? {
+        var reader = ByteReader(bytes)
+        return (try? reader.raw(8)) == magic ? try? reader.number() : nil
+    }
+
     /// A record fits into a file of the log; a step has 16 bytes, its part at least 6.
     static let largest = 32 << 20
 

@@ -1,5 +1,7 @@
 /// What the journal says that stands in the container: the fold of its records. Lookup is constant; taking a folder out
 /// or moving it is linear in what is in it.
+///
+/// One that stands on a base, a catalog that was not read, holds only what is new since; it is for looking items up.
 struct TreePicture: Equatable, Sendable {
     /// An item as its last record has it.
     struct Item: Equatable, Sendable {
@@ -8,30 +10,75 @@ struct TreePicture: Equatable, Sendable {
         var generation: UInt64
     }
 
+    /// What a picture begins with, where that is looked up when it is asked for.
+    protocol Base: AnyObject, Sendable {
+        func item(at location: ItemLocation) -> Item?
+        func below(_ folder: ItemLocation) -> [ItemLocation]
+    }
+
+    private let base: (any Base)?
+    /// Everything that stands; on a base, only what is not as it is there.
     private(set) var items: [ItemLocation: Item] = [:]
-    /// Where an inode was last recorded, to recognise what was moved. Hard links: the last one.
+    /// What the base has and is gone.
+    private var gone: Set<ItemLocation> = []
+    /// Where an inode was last recorded, to recognise what was moved. Hard links: the last one. Without a base.
     private var places: [UInt64: ItemLocation] = [:]
-    /// What stands in each folder; nil is the root.
+    /// What stands in each folder; nil is the root. Without a base.
     private var entries: [ItemLocation?: Set<ItemLocation>] = [:]
 
-    subscript(_ location: ItemLocation) -> ItemState? { items[location]?.state }
+    static func == (left: TreePicture, right: TreePicture) -> Bool {
+        left.base === right.base && left.items == right.items && left.gone == right.gone && left.places == right.places
+    }
 
-    func generation(of location: ItemLocation) -> UInt64? { items[location]?.generation }
+    /// Of an empty tree.
+    init() { base = nil }
+
+    init(on base: any Base) { self.base = base }
+
+    /// Everything that stands. Of hard links, the one with the latest record is where the inode is.
+    init(_ items: [ItemLocation: Item]) {
+        base = nil
+        self.items = items
+        places.reserveCapacity(items.count)
+        for (location, item) in items {
+            if let other = places[item.state.inode], items[other]?.generation ?? 0 > item.generation { continue }
+            places[item.state.inode] = location
+        }
+        for location in items.keys { entries[location.parent, default: []].insert(location) }
+    }
+
+    /// What stands at a place.
+    func item(at location: ItemLocation) -> Item? {
+        if let item = items[location] { return item }
+        guard let base else { return nil }
+        return gone.contains(location) ? nil : base.item(at: location)
+    }
+
+    subscript(_ location: ItemLocation) -> ItemState? { item(at: location)?.state }
+
+    func generation(of location: ItemLocation) -> UInt64? { item(at: location)?.generation }
 
     func place(ofInode inode: UInt64) -> ItemLocation? { places[inode] }
 
-    /// What stands in a folder, in no order; in the root for nil.
+    /// What stands in a folder, in no order; in the root for nil. Not on a base.
     func entries(of folder: ItemLocation?) -> Set<ItemLocation> { entries[folder] ?? [] }
 
     /// Everything below a folder, what lies deepest first.
     func below(_ folder: ItemLocation) -> [ItemLocation] {
-        guard let first = entries[folder] else { return [] }
-        var (found, next) = ([ItemLocation](), Array(first))
+        let inner = base.map { base in
+            items.keys.filter { $0.isBelow(folder) }
+                + base.below(folder).filter { items[$0] == nil && !gone.contains($0) }
+        }
+        return (inner ?? standing(below: folder)).sorted { $1.bytes.lexicographicallyPrecedes($0.bytes) }
+    }
+
+    private func standing(below folder: ItemLocation) -> [ItemLocation] {
+        var (found, next) = ([ItemLocation](), Array(entries[folder] ?? []))
         while let location = next.popLast() {
             found.append(location)
             next += entries[location] ?? []
         }
-        return found.sorted { $1.bytes.lexicographicallyPrecedes($0.bytes) }
+        return found
     }
 
     /// Takes in the next record, whose number is `sequence`.
@@ -59,7 +106,7 @@ struct TreePicture: Equatable, Sendable {
 
     /// Somebody read the content of what stood there as `seen`. Changes the hash alone, and only where it is so still.
     mutating func learn(hash: UInt64, of location: ItemLocation, seen: ItemState) {
-        guard var item = items[location], item.state.type == .file, item.state.looksLike(seen) else { return }
+        guard var item = item(at: location), item.state.type == .file, item.state.looksLike(seen) else { return }
         item.state.contentHash = hash
         items[location] = item
     }
@@ -74,7 +121,7 @@ struct TreePicture: Equatable, Sendable {
     /// Takes out what stands at a place, with everything below it; the rest of the paths, the item itself first.
     private mutating func take(from place: ItemLocation) -> [(rest: ArraySlice<UInt8>, item: Item)] {
         ([place] + below(place)).compactMap { inner in
-            guard let item = items[inner] else { return nil }
+            guard let item = item(at: inner) else { return nil }
             set(inner, nil)
             return (inner.bytes[place.bytes.count...], item)
         }
@@ -93,7 +140,12 @@ struct TreePicture: Equatable, Sendable {
     }
 
     private mutating func set(_ location: ItemLocation, _ item: Item?) {
-        if let old = self[location], places[old.inode] == location { places[old.inode] = nil }
+        if base != nil {
+            items[location] = item
+            if item == nil { gone.insert(location) } else { gone.remove(location) }
+            return
+        }
+        if let old = items[location]?.state, places[old.inode] == location { places[old.inode] = nil }
         if let item {
             if items.updateValue(item, forKey: location) == nil {
                 entries[location.parent, default: []].insert(location)

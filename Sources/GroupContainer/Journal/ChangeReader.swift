@@ -9,7 +9,7 @@ struct ChangeReader: Sendable {
     private(set) var position: LogPosition
     /// What is to come of a transaction, the last first, and the place behind it.
     private var rest: (changes: [Change], behind: LogPosition)?
-    /// The cursor was of another history: says so before anything else.
+    /// The place was not to be found, or what came behind it is gone: says so before anything else.
     private var isLost = false
 
     init(_ member: Member, since origin: ChangeOrigin, matching patterns: [String]) throws(CoordinationError) {
@@ -30,25 +30,42 @@ struct ChangeReader: Sendable {
 
     var cursor: Cursor { member.journal.cursor(at: position) }
 
-    /// Nil at the end.
+    /// Nil at the end. After an error that says that the journal is damaged it goes on at the end, with a `rescan`.
     mutating func next() throws(CoordinationError) -> Change? {
-        if isLost {
-            isLost = false
-            return Change(rescanAt: cursor, time: wallNanoseconds())
-        }
-        while rest == nil, let entry = try member.journal.entry(behind: position) {
-            let cursor = member.journal.cursor(at: entry.position)
-            let changes = Change.changes(in: entry, cursor: cursor, where: matches)
-            if changes.count > 1 {
-                rest = (changes.reversed(), entry.position)
-            } else {
-                position = entry.position
-                if let change = changes.first { return change }
+        while true {
+            if isLost {
+                isLost = false
+                return Change(rescanAt: cursor, time: wallNanoseconds())
+            }
+            if let change = rest?.changes.popLast() {
+                if let behind = rest?.behind, rest?.changes.isEmpty == true { (position, rest) = (behind, nil) }
+                return change
+            }
+            switch try step() {
+            case .end: return nil
+            case .lost: (position, isLost) = (try member.journal.log.end(), true)
+            case .gap(let place): (position, isLost) = (place, true)
+            case .entry(let entry):
+                let cursor = member.journal.cursor(at: entry.position)
+                let changes = Change.changes(in: entry, cursor: cursor, where: matches)
+                if changes.count > 1 {
+                    rest = (changes.reversed(), entry.position)
+                } else {
+                    position = entry.position
+                    if let change = changes.first { return change }
+                }
             }
         }
-        let change = rest?.changes.popLast()
-        if let behind = rest?.behind, rest?.changes.isEmpty == true { (position, rest) = (behind, nil) }
-        return change
+    }
+
+    private mutating func step() throws(CoordinationError) -> Journal.Step {
+        do {
+            return try member.journal.step(behind: position)
+        } catch {
+            // Nobody can say what was there. Whoever asks again has been told.
+            if error.code == .damaged, let end = try? member.journal.log.end() { (position, isLost) = (end, true) }
+            throw error
+        }
     }
 
     var hasMore: Bool { isLost || rest != nil || member.journal.log.hasMore(behind: position) }

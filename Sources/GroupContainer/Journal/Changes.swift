@@ -35,9 +35,10 @@ public struct Changes: AsyncSequence, Sendable {
                 following = reader.member.beginFollowing()
             }
             while true {
-                let change = try reader.next()
+                let found = Result { () throws(CoordinationError) in try reader.next() }
+                // Also where it failed: it knows how to go on.
                 self.reader = .success(reader)
-                if let change { return change }
+                if let change = try found.get() { return change }
                 if Task.isCancelled { return nil }
                 if reader.member.isGone {
                     throw CoordinationError(

@@ -3,11 +3,15 @@ import SystemCalls
 /// The container's log of changes: a mapped log whose records are `ChangeRecord`s.
 final class Journal: Sendable {
     let log: MappedLog
+    let catalog: CatalogFile
+    /// The place that the catalog is for, as far as this member knows.
+    let catalogued = Guarded<LogPosition?>(nil)
     /// The first eight bytes of the container's identifier: part of every cursor.
     private let container: UInt64
 
-    init(_ log: MappedLog, container: [UInt8]) {
+    init(_ log: MappedLog, container: [UInt8], in folder: GroupFolder) {
         self.log = log
+        catalog = CatalogFile(in: folder, container: log.surroundings.container)
         var reader = ByteReader(container)
         self.container = (try? reader.number()) ?? 0
     }
@@ -28,10 +32,41 @@ final class Journal: Sendable {
         var position: LogPosition
     }
 
-    func entry(behind position: LogPosition) throws(CoordinationError) -> Entry? {
-        guard let entry = try log.entry(behind: position) else { return nil }
-        return Entry(
-            record: try? ChangeRecord(decoding: entry.body), isControl: entry.isControl, position: entry.position)
+    /// As `MappedLog.Step`.
+    enum Step: Sendable {
+        case entry(Entry)
+        case end
+        case gap(LogPosition)
+        case lost
+    }
+
+    func step(behind position: LogPosition) throws(CoordinationError) -> Step {
+        switch try log.step(behind: position) {
+        case .entry(let entry):
+            .entry(
+                Entry(
+                    record: try? ChangeRecord(decoding: entry.body), isControl: entry.isControl,
+                    position: entry.position))
+        case .end: .end
+        case .gap(let place): .gap(place)
+        case .lost: .lost
+        }
+    }
+
+    /// Shows the records from a place on, up to the end or until `look` says that it has seen enough. Where the place is
+    /// no longer kept, from the oldest one on: what matters behind it is behind that, too. Linear in the records.
+    func read(from start: LogPosition, _ look: (ChangeRecord) -> Bool) throws(CoordinationError) {
+        var position = start
+        while true {
+            switch try step(behind: position) {
+            case .entry(let entry):
+                position = entry.position
+                if let record = entry.record, look(record) { return }
+            case .gap(let place): position = place
+            case .lost: position = try log.start()
+            case .end: return
+            }
+        }
     }
 
     func cursor(at position: LogPosition) -> Cursor {
@@ -52,11 +87,11 @@ final class Journal: Sendable {
 
     /// Whether an operation has its record, from a place on. Linear in the records behind it.
     func contains(operation: [UInt8], from start: LogPosition) throws(CoordinationError) -> Bool {
-        var position = start
-        while let entry = try entry(behind: position) {
-            if entry.record?.operation == operation { return true }
-            position = entry.position
+        var isFound = false
+        try read(from: start) { record in
+            isFound = record.operation == operation
+            return isFound
         }
-        return false
+        return isFound
     }
 }

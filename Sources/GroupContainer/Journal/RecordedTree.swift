@@ -1,20 +1,88 @@
 import SystemCalls
 
-/// What the journal says that stands in the container, up to the place that was read. Memory: linear in the items.
+/// What the journal says that stands in the container, up to the place that was read: the catalog, and the records
+/// behind it. Memory: linear in the items; of one that is only for looking up, in the records behind the catalog.
 struct RecordedTree: Sendable {
     private(set) var picture = TreePicture()
     /// Of the latest steward that took office.
     private(set) var newestTerm: UInt64 = 0
-    private var position: LogPosition
+    private(set) var position: LogPosition
+    /// What the picture stands on, if it is only for looking up.
+    private var base: MappedCatalog?
 
-    /// Nothing yet: from the oldest place that is kept.
-    init(_ journal: Journal) throws(CoordinationError) { position = try journal.log.start() }
+    private static let attempts = 8
 
-    /// Reads the journal to its end. Linear in what is new. Errors: `damaged`; what is before the damage was read.
+    /// As the catalog has it; without one, nothing, from the journal's beginning. Linear in the items. Errors: `damaged`
+    /// where there is neither the one nor the other.
+    init(_ journal: Journal) throws(CoordinationError) {
+        self = try Self.begin(journal) { () throws(CoordinationError) in
+            guard let (header, picture) = try journal.catalog.read() else { return nil }
+            return RecordedTree(header, picture, nil)
+        }
+    }
+
+    /// The same, but for single items, which are looked up in the catalog's file. Constant.
+    init(forLookingUpIn journal: Journal) throws(CoordinationError) {
+        self = try Self.begin(journal) { () throws(CoordinationError) in
+            guard let catalog = try journal.catalog.open() else { return nil }
+            return RecordedTree(catalog.header, TreePicture(on: catalog), catalog)
+        }
+    }
+
+    private init(_ header: CatalogHeader, _ picture: TreePicture, _ base: MappedCatalog?) {
+        (self.picture, self.base, newestTerm) = (picture, base, header.newestTerm)
+        (position, fileSalt) = (header.position, header.fileSalt)
+    }
+
+    /// Nothing yet, from a place on.
+    init(beginningAt start: LogPosition) { position = start }
+
+    private var fileSalt: UInt64 = 0
+
+    private static func begin(
+        _ journal: Journal, _ read: () throws(CoordinationError) -> RecordedTree?
+    ) throws(CoordinationError) -> RecordedTree {
+        var fault: CoordinationError?
+        for _ in 0..<attempts {
+            let start = try journal.log.start()
+            do {
+                // One of another history, or of a file that is gone: it was restored, or a newer one is there by now.
+                if let tree = try read(), try journal.log.file(tree.position.file)?.header.salt == tree.fileSalt,
+                    try journal.log.contains(tree.position)
+                {
+                    journal.catalogued.withLock { $0 = tree.position }
+                    return tree
+                }
+            } catch {
+                fault = error
+            }
+            if start.file == 1 && start.sequence == 0 { return RecordedTree(beginningAt: start) }
+        }
+        throw fault
+            ?? CatalogFile.damaged("it is not of this journal, or missing, and the journal's first files were dropped")
+    }
+
+    /// Reads the journal to its end. Linear in what is new. Where its place was dropped meanwhile, it begins anew. Errors:
+    /// `damaged`; what is before the damage was read.
     mutating func catchUp(_ journal: Journal) throws(CoordinationError) {
-        while let entry = try journal.entry(behind: position) {
-            position = entry.position
-            if let record = entry.record { take(record) }
+        var restarts = 0
+        while true {
+            switch try journal.step(behind: position) {
+            case .entry(let entry):
+                position = entry.position
+                if let record = entry.record { take(record) }
+            // What is not known of the records that are missing shows where the tree is compared.
+            case .gap(let place): position = place
+            case .end:
+                guard base?.isDamaged == true else { return }
+                self = try RecordedTree(journal)
+            case .lost:
+                restarts += 1
+                if restarts > Self.attempts {
+                    throw .damaged(".group/journal", operation: "read", "it is dropped faster than it is read")
+                }
+                self = try base == nil ? RecordedTree(journal) : RecordedTree(forLookingUpIn: journal)
+            }
         }
     }
 
@@ -27,10 +95,17 @@ struct RecordedTree: Sendable {
         return true
     }
 
-    /// The content's hash, for what was recorded without one.
+    /// Somebody read the content of what stood there as `seen`: see `TreePicture.learn`.
     mutating func learn(hash: UInt64, of location: ItemLocation, seen: ItemState) {
         picture.learn(hash: hash, of: location, seen: seen)
     }
+
+    /// An item as its last record has it. Nil also where the catalog turned out to be damaged: `isBroken`.
+    func item(at location: ItemLocation) -> TreePicture.Item? { picture.item(at: location) }
+
+    /// Its answers are not to be believed.
+    var isBroken: Bool { base?.isDamaged == true }
+    var isForLookingUp: Bool { base != nil }
 
     private mutating func take(_ record: ChangeRecord) {
         if record.kind == .term { newestTerm = max(newestTerm, record.term) }
@@ -39,19 +114,30 @@ struct RecordedTree: Sendable {
 }
 
 extension Member {
-    /// The journal's fold up to its end. The first time linear in the journal, then in what is new. Errors: `damaged`
+    /// The journal's fold up to its end. The first time linear in the items and in the records behind the catalog, then
+    /// in what is new. Errors: `damaged`
     func recordedTree() throws(CoordinationError) -> RecordedTree {
-        try withRecordedTree { $0 }
+        try withRecordedTree(forLookingUp: false) { $0 }
     }
 
-    /// An item as its last record has it; nil where nothing is recorded to stand.
+    /// An item as its last record has it; nil where nothing is recorded to stand. The first time linear in the records
+    /// behind the catalog, then in what is new. Errors: `damaged`
     func recordedItem(at location: ItemLocation) throws(CoordinationError) -> TreePicture.Item? {
-        try withRecordedTree { $0.picture.items[location] }
+        let (item, isBroken) = try withRecordedTree(forLookingUp: true) { ($0.item(at: location), $0.isBroken) }
+        if !isBroken { return item }
+        return try withRecordedTree(forLookingUp: false) { $0.item(at: location) }
     }
 
-    private func withRecordedTree<Answer>(_ look: (RecordedTree) -> Answer) throws(CoordinationError) -> Answer {
+    private func withRecordedTree<Answer>(
+        forLookingUp: Bool, _ look: (RecordedTree) -> Answer
+    ) throws(CoordinationError) -> Answer {
         try recorded.withLock { (kept) throws(CoordinationError) in
-            var tree = if let kept { kept } else { try RecordedTree(journal) }
+            var tree: RecordedTree
+            if let kept, forLookingUp || !kept.isForLookingUp {
+                tree = kept
+            } else {
+                tree = try forLookingUp ? RecordedTree(forLookingUpIn: journal) : RecordedTree(journal)
+            }
             // What is not shared is changed in its place, rather than copied.
             kept = nil
             defer { kept = tree }

@@ -10,7 +10,7 @@ extension MappedLog {
         while true {
             let file = try last()
             try checkFits(body.count, in: file)
-            let (offset, isSealed) = try file.findEnd()
+            let (offset, isSealed) = try findEnd(of: file)
             if isSealed {
                 _ = try successor(of: file, sealedAt: offset)
                 continue
@@ -30,7 +30,7 @@ extension MappedLog {
     ) throws(CoordinationError) -> LogPosition? {
         let slot = try writerSlot("append")
         while true {
-            let next = try advance(expected)
+            guard let next = try advanceToAppend(expected) else { return nil }
             try checkFits(body.count, in: next.file)
             switch next.reading {
             case .empty: break
@@ -47,6 +47,16 @@ extension MappedLog {
             // Another record, or a seal, our own perhaps: the next look tells.
             case .taken: continue
             }
+        }
+    }
+
+    /// Where a header is broken there, the file is cut there first: the caller has read up to it, not beyond.
+    private func advanceToAppend(_ expected: LogPosition) throws(CoordinationError) -> Place? {
+        do {
+            return try advance(expected)
+        } catch {
+            _ = try findEnd(of: try last())
+            return try advance(expected)
         }
     }
 
@@ -81,13 +91,15 @@ extension MappedLog {
         file.writeBody(body, at: offset, units: units)
         let reserved = header
         header.state = .committed
-        return file.exchange(at: offset, reserved, header) ? .committed(behind: offset + units * 8) : .voided
+        guard file.exchange(at: offset, reserved, header) else { return .voided }
+        // Cut meanwhile: then it is in no file.
+        if let cut = file.cut, cut <= offset { return .voided }
+        return .committed(behind: offset + units * 8)
     }
 
     /// Ends a file, if nothing else stands there by now. True: it is sealed there.
     @discardableResult
     func seal(_ file: LogFile, at offset: Int, by slot: Int) -> Bool {
-        let seal = LogHeader(state: .seal, isControl: true, units: 1, slot: slot, tries: 0)
-        return file.exchange(at: offset, nil, seal)
+        file.exchange(at: offset, nil, .seal(by: slot))
     }
 }

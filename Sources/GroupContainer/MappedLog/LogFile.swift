@@ -12,8 +12,8 @@ final class LogFile: Sendable {
     let header: LogFileHeader
     /// For errors: ".group/journal/1.log".
     let name: String
-    /// Where the file ended when its successor was made; nil while it is the last one, or its seal says it.
-    let end: Int?
+    /// Where the file ended when its successor was made; nil if it had none when it was opened.
+    private let recordedEnd: Int?
 
     /// Everything before these places, ascending, is committed or void; the last one is the furthest. It saves scanning
     /// again.
@@ -28,7 +28,7 @@ final class LogFile: Sendable {
         throws(CoordinationError)
     {
         self.name = name
-        self.end = end
+        recordedEnd = end
         let page: [UInt8]
         let size: UInt64
         do throws(Errno) {
@@ -68,6 +68,12 @@ final class LogFile: Sendable {
     }
 
     var capacity: Int { map.size }
+
+    /// Nothing was ever appended to it.
+    var isEmpty: Bool { map.load64(LogFileHeader.size) == 0 }
+
+    /// Where it ends; nil while it is the last one, or where only its seal says it.
+    var end: Int? { cut.map { min($0, recordedEnd ?? $0) } ?? recordedEnd }
 
     /// The header word at a place, if the place can hold one.
     func reading(at offset: Int) throws(CoordinationError) -> LogHeader.Reading {
@@ -120,6 +126,8 @@ final class LogFile: Sendable {
     /// comes first; for who may only read also at a reservation that its member left behind. What is reserved gets its time, then it is voided. Linear in the records since the last call, or,
     /// for a place before that, in those of 64 KiB.
     func resolve(upTo limit: Int) throws(CoordinationError) -> LogPosition {
+        // What was resolved behind a cut never happened.
+        let limit = min(limit, cut ?? limit)
         var place = resolved.withLock { known in known.last { $0.offset <= limit } } ?? .start(of: header)
         while place.offset < limit {
             guard case .record(let record) = try reading(at: place.offset) else { break }
@@ -145,6 +153,20 @@ final class LogFile: Sendable {
         return reached
     }
 
+    /// Where the first header stands that is none, by the headers before it; nil where all are. Linear in the records.
+    var firstBroken: Int? {
+        var offset = LogFileHeader.size
+        while cut.map({ offset < $0 }) ?? true {
+            do throws(CoordinationError) {
+                guard case .record(let record) = try reading(at: offset), record.state != .seal else { return nil }
+                offset += record.byteCount
+            } catch {
+                return map.isDamaged ? nil : offset
+            }
+        }
+        return nil
+    }
+
     /// Gives a reservation its time; if it is one still, it is made void. Its owner finds that out and appends again.
     /// False: it is one still, because who may only read cannot do that.
     func awaitOrVoid(_ record: LogHeader, at offset: Int) -> Bool {
@@ -163,10 +185,11 @@ final class LogFile: Sendable {
         return true
     }
 
-    /// The first place from which on nothing is written, or that of the seal. Does not wait for reservations.
+    /// The first place from which on nothing is written, or that of the seal or the cut. Does not wait for reservations.
     func findEnd() throws(CoordinationError) -> (offset: Int, isSealed: Bool) {
         var offset = resolved.withLock { $0.last?.offset } ?? LogFileHeader.size
         while true {
+            if let cut { return (cut, true) }
             guard case .record(let record) = try reading(at: offset) else { return (offset, false) }
             if record.state == .seal { return (offset, true) }
             offset += record.byteCount

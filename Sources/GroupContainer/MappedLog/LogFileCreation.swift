@@ -12,7 +12,7 @@ extension MappedLog {
         _ = try writerSlot("allocate")
         let file = try last()
         try checkFits(bodyCount, in: file)
-        let (offset, isSealed) = try file.findEnd()
+        let (offset, isSealed) = try findEnd(of: file)
         if isSealed { _ = try successor(of: file, sealedAt: offset) }
         if isSealed || offset + LogFile.byteCount(bodyCount: bodyCount) < file.capacity / 4 * 3 { return }
         try translating("\(name)/spare", "allocate") { () throws(Errno) in
@@ -27,8 +27,9 @@ extension MappedLog {
         }
     }
 
-    /// Makes the file that follows `end`, or the first one. Returns the one that won.
-    func makeFile(after end: LogPosition?) throws(CoordinationError) -> LogFile {
+    /// Makes the file that follows `end`, or the first one, leaving out `leap` numbers. Returns the one that won, or, where
+    /// this member was so late that it has been dropped since, the last one.
+    func makeFile(after end: LogPosition?, leap: UInt64 = 0) throws(CoordinationError) -> LogFile {
         _ = try writerSlot("create")
         let number = (end?.file ?? 0) &+ 1
         let label = "\(name)/\(number).log"
@@ -39,7 +40,8 @@ extension MappedLog {
             do throws(Errno) {
                 let file = try FileDescriptor.open(name, in: folder, .writing)
                 let header = LogFileHeader(
-                    salt: randomWord(), number: number, base: end?.sequence ?? 0, previousEnd: UInt64(end?.offset ?? 0),
+                    salt: randomWord(), number: number, base: (end?.sequence ?? 0) + leap,
+                    previousEnd: UInt64(end?.offset ?? 0),
                     capacity: UInt64(surroundings.capacity), container: surroundings.container,
                     incarnation: surroundings.incarnation, created: wallNanoseconds())
                 try file.writeAll(header.encoded())
@@ -47,13 +49,16 @@ extension MappedLog {
                 try file.synchronize()
                 try folder.rename(name, to: Array("\(number).log".utf8), in: folder, replacing: false)
                 try folder.synchronize()
+                if end != nil { hasMadeFile.withLock { $0 = true } }
             } catch {
                 try? folder.unlink(name)
                 if error != .exists { throw error }
             }
         }
-        guard let file = try file(number) else { throw .damaged(label, operation: "open", "the file vanished") }
-        return file
+        if let file = try file(number) { return file }
+        // Later ones are there, and nothing was ever appended to this one: it was ours, and nobody's.
+        if try fileNumbers().last ?? 0 > number { try? folder.unlink(Array("\(number).log".utf8)) }
+        return try last()
     }
 
     /// Removes what members that died in the middle left: 4 MiB each. Only while no other member lives.

@@ -28,7 +28,7 @@ extension MappedLog {
     /// The end of the good prefix. Linear in the file's length, with every record's checksum.
     func endOfUnrecovered(_ file: LogFile) throws(CoordinationError) -> LogPosition {
         var place = LogPosition.start(of: file.header)
-        while let entry = try knownEntry(behind: place) { place = entry.position }
+        while case .entry(let entry) = try knownStep(behind: place) { place = entry.position }
         return place
     }
 }

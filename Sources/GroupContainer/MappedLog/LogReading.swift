@@ -1,18 +1,23 @@
 import SystemCalls
 
 extension MappedLog {
+    typealias Place = (place: LogPosition, file: LogFile, reading: LogHeader.Reading)
+
     /// Where the record behind a place stands, or will stand: over voids and the ends of files. A seal is where the
-    /// next file is not made yet.
-    func advance(
-        _ position: LogPosition
-    ) throws(CoordinationError) -> (place: LogPosition, file: LogFile, reading: LogHeader.Reading) {
+    /// next file is not made yet. Nil where the place is lost.
+    func advance(_ position: LogPosition) throws(CoordinationError) -> Place? {
         var place = position
         while true {
             guard let file = try file(place.file) else {
+                if try isDropped(place.file) { return nil }
                 throw .damaged("\(name)/\(place.file).log", operation: "read", "the file is gone")
             }
-            // What may stand behind the end of a file that was recovered never happened.
-            if let end = file.end, place.offset >= end, let next = try self.file(place.file &+ 1) {
+            // What may stand behind the end of a file that was recovered, or cut, never happened.
+            if let end = file.end, place.offset >= end {
+                if place.offset > end { return nil }
+                guard let next = try self.file(place.file &+ 1) else {
+                    return try isDropped(place.file &+ 1) ? nil : (place, file, .record(.seal(by: 0)))
+                }
                 place = .start(of: next.header)
                 continue
             }
@@ -22,11 +27,18 @@ extension MappedLog {
             case .void: place.offset += record.byteCount
             case .seal:
                 // The next file is made by who appends: reading must go on while the disk refuses that.
-                guard let next = try self.file(place.file &+ 1) else { return (place, file, reading) }
+                guard let next = try self.file(place.file &+ 1) else {
+                    return try isDropped(place.file &+ 1) ? nil : (place, file, reading)
+                }
                 place = .start(of: next.header)
             case .reserved, .committed: return (place, file, reading)
             }
         }
+    }
+
+    /// A later file is there, and this one is not.
+    private func isDropped(_ number: UInt64) throws(CoordinationError) -> Bool {
+        try fileNumbers().last.map { $0 > number } ?? false
     }
 
     private func reading(of file: LogFile, at offset: Int) throws(CoordinationError) -> LogHeader.Reading {
@@ -38,43 +50,58 @@ extension MappedLog {
         }
     }
 
-    /// The record behind a place; nil at the end. Waits at most the patience of a reservation that its member left
-    /// behind. At the end, who may only read opens the files anew and looks once more.
-    func entry(behind position: LogPosition) throws(CoordinationError) -> LogEntry? {
-        if let entry = try knownEntry(behind: position) { return entry }
-        if !isOnlyForReading { return nil }
+    /// What comes behind a place.
+    enum Step: Sendable {
+        case entry(LogEntry)
+        /// Nothing yet.
+        case end
+        /// Records that were counted are missing here: the file was cut, because of damage. It goes on at this place.
+        case gap(LogPosition)
+        /// The place is not in the log any more: its file was dropped, or cut before it.
+        case lost
+    }
+
+    /// The next step. Waits at most the patience of a reservation that its member left behind. At the end, who may only
+    /// read opens the files anew and looks once more.
+    func step(behind position: LogPosition) throws(CoordinationError) -> Step {
+        let step = try knownStep(behind: position)
+        guard case .end = step, isOnlyForReading else { return step }
         try lookAnew()
-        return try knownEntry(behind: position)
+        return try knownStep(behind: position)
     }
 
     /// The same, in the files that are open.
-    func knownEntry(behind position: LogPosition) throws(CoordinationError) -> LogEntry? {
+    func knownStep(behind position: LogPosition) throws(CoordinationError) -> Step {
         while true {
-            var (place, file, reading) = try advance(position)
-            guard case .record(let record) = reading else { return nil }
+            guard let next = try advance(position) else { return .lost }
+            let file = next.file
+            var place = next.place
+            if place.sequence != position.sequence { return .gap(place) }
+            guard case .record(let record) = next.reading else { return .end }
             switch record.state {
-            case .seal, .void: return nil
-            case .reserved: if !file.awaitOrVoid(record, at: place.offset) { return nil }
+            case .seal, .void: return .end
+            case .reserved: if !file.awaitOrVoid(record, at: place.offset) { return .end }
             case .committed:
                 guard let (body, checksum) = file.body(at: place.offset, record) else {
-                    if isTorn(file, at: place.offset) { return nil }
+                    if isTorn(file, at: place.offset) { return .end }
                     throw .damaged(
                         file.name, operation: "read", "the record at byte \(place.offset) does not fit its checksum")
                 }
                 place.offset += record.byteCount
                 if !record.isControl { place.sequence += 1 }
                 place.checksum = checksum
-                return LogEntry(body: body, isControl: record.isControl, position: place)
+                return .entry(LogEntry(body: body, isControl: record.isControl, position: place))
             }
         }
     }
 
-    /// Whether `entry(behind:)` would have something to give or to wait for. One load, but for voids and ends of files.
+    /// Whether `step(behind:)` would have something to give or to wait for. One load, but for voids and ends of files.
     /// Who may only read is not told, and looks again after a while.
     func hasMore(behind position: LogPosition) -> Bool {
         if isOnlyForReading { return false }
-        // An error is found, and said, by whoever reads on.
+        // An error is found, and said, by whoever reads on; so is a place that is lost.
         guard let next = try? advance(position) else { return true }
+        if next.place.sequence != position.sequence { return true }
         guard case .record(let record) = next.reading else { return false }
         return record.state != .seal
     }
@@ -96,7 +123,11 @@ extension MappedLog {
         while true {
             let file = try last()
             if file.header.number == unrecovered { return try endOfUnrecovered(file) }
-            let position = try file.resolve(upTo: .max)
+            let position = try settle(file, upTo: .max)
+            if file.cut != nil {
+                if try self.file(file.header.number &+ 1) == nil { return position }
+                continue
+            }
             switch try file.reading(at: position.offset) {
             case .empty: return position
             // Somebody began a record meanwhile: settle that, too.
@@ -111,15 +142,16 @@ extension MappedLog {
 
     /// The oldest place that is kept.
     func start() throws(CoordinationError) -> LogPosition {
-        guard let number = try fileNumbers().first, let file = try file(number) else {
-            throw .damaged(name, operation: "open", "it has no file")
+        // The oldest one may be dropped in between.
+        for number in try fileNumbers() {
+            if let file = try file(number) { return .start(of: file.header) }
         }
-        return .start(of: file.header)
+        return .start(of: try last().header)
     }
 
     /// A place at or before the end, without waiting for anybody: everything appended from now on lies behind it.
     func tail() -> (file: UInt64, offset: Int) {
-        guard let file = try? last(), let end = try? file.findEnd() else { return (1, LogFileHeader.size) }
+        guard let file = try? last(), let end = try? findEnd(of: file) else { return (1, LogFileHeader.size) }
         return (file.header.number, end.offset)
     }
 }

@@ -5,20 +5,25 @@ extension MappedLog {
     /// valid records behind it. It ends at the first record that is not whole, and the file that is made after it says
     /// so for ever; what lay behind can not come alive again. Records below the durable mark must be whole: there a bad
     /// one is damage, not a cut. Only while no other member lives. Linear in the file's length.
-    func recover() throws(CoordinationError) {
+    /// While `repairing`, such damage is cut all the same.
+    func recover(repairing: Bool = false) throws(CoordinationError) {
         let file = try last()
         if file.header.incarnation == surroundings.incarnation { return }
         var place = LogPosition.start(of: file.header)
         let durable = Int(clamping: file.map.load64(LogFileHeader.durableMark))
-        while let (bytes, counts) = wholeRecord(in: file, at: place.offset) {
+        while place.offset < file.cut ?? .max, let (bytes, counts) = wholeRecord(in: file, at: place.offset) {
             place.offset += bytes
             if counts { place.sequence += 1 }
         }
-        if place.offset < durable {
-            throw .damaged(
-                file.name, operation: "recover", "the record at byte \(place.offset) was on the disk and is broken now")
+        if place.offset < min(durable, file.cut ?? durable) {
+            if !repairing {
+                throw .damaged(
+                    file.name, operation: "recover",
+                    "the record at byte \(place.offset) was on the disk and is broken now")
+            }
+            file.cut(at: place.offset)
         }
-        _ = try makeFile(after: place)
+        _ = try makeFile(after: place, leap: file.leap)
         forget(file)
         let kept = (place.offset + 4_095) / 4_096 * 4_096
         if kept < file.capacity { file.descriptor.freeRange(start: kept, length: file.capacity - kept) }

@@ -24,6 +24,8 @@ final class MappedLog: Sendable {
     let surroundings: Surroundings
     /// The files opened so far, and the number of the last one. Guards itself; no I/O under it.
     private let known = Guarded((files: [UInt64: LogFile](), last: UInt64(0)))
+    /// This member made a file after another, since it was last asked.
+    let hasMadeFile = Guarded(false)
     /// For who may only read: the file whose end may be torn, because nobody has recovered it yet.
     let unrecovered: UInt64?
 
@@ -40,22 +42,27 @@ final class MappedLog: Sendable {
         _ = try makeFile(after: nil)
     }
 
-    /// Those that are there, ascending.
+    /// Those that are kept, ascending, without a gap.
     func fileNumbers() throws(CoordinationError) -> [UInt64] { try Self.fileNumbers(in: folder, name) }
 
     private static func fileNumbers(
         in folder: borrowing FileDescriptor, _ name: String
     ) throws(CoordinationError) -> [UInt64] {
         let names = try translating(name, "list") { () throws(Errno) in try folder.entryNames() }
-        return names.compactMap { entry in
+        let numbers = names.compactMap { entry in
             let text = String(decoding: entry, as: UTF8.self)
             return text.hasSuffix(".log") ? UInt64(text.dropLast(4)) : nil
         }.sorted()
+        // What a gap separates from the last one is on its way out.
+        let first = numbers.indices.last { $0 == 0 || numbers[$0 - 1] &+ 1 != numbers[$0] }
+        return Array(numbers[(first ?? 0)...])
     }
 
     func last() throws(CoordinationError) -> LogFile {
         let number = known.withLock { $0.last }
-        guard let file = try file(number) else {
+        if let file = try file(number) { return file }
+        // Dropped, while this member was idle.
+        guard let newest = try fileNumbers().last, newest > number, let file = try file(newest) else {
             throw .damaged("\(name)/\(number).log", operation: "open", "the file is gone")
         }
         return file
@@ -66,16 +73,19 @@ final class MappedLog: Sendable {
         if let file = known.withLock({ $0.files[number] }) { return file }
         let label = "\(name)/\(number).log"
         guard let descriptor = try open(number) else { return nil }
-        // The file after it says where it ends, as far as it ended by a recovery.
+        // The file after it says where it ends, as far as it ended by a recovery. What is wrong with that one is said by
+        // who reads on into it.
         var end: Int?
-        if let next = try open(number &+ 1) {
-            end = Int(
-                clamping: try logFile(number &+ 1, next, end: nil).header.previousEnd)
+        if let next = try open(number &+ 1), let next = try? logFile(number &+ 1, next, end: nil) {
+            end = Int(clamping: next.header.previousEnd)
         }
         let file = try logFile(number, descriptor, end: end)
         guard file.header.number == number, file.header.container == surroundings.container else {
             throw .damaged(label, operation: "open", "it belongs to another place or container")
         }
+        // Made by one who was stopped in the middle of it, until its number had come and gone: nobody's.
+        if file.isEmpty, let end, end > LogFileHeader.size { return nil }
+        if file.isEmpty, end == nil, try fileNumbers().last ?? number > number { return nil }
         return known.withLock { known in
             if let other = known.files[number] { return other }
             known.files[number] = file
@@ -92,7 +102,9 @@ final class MappedLog: Sendable {
     func forgetAll(last: UInt64) { known.withLock { $0 = (files: [:], last: last) } }
 
     /// Has it opened anew: it ends elsewhere now.
-    func forget(_ file: LogFile) { known.withLock { $0.files[file.header.number] = nil } }
+    func forget(_ file: LogFile) { forget(file.header.number) }
+
+    func forget(_ number: UInt64) { known.withLock { $0.files[number] = nil } }
 
     private func logFile(
         _ number: UInt64, _ descriptor: consuming FileDescriptor, end: Int?
@@ -101,7 +113,7 @@ final class MappedLog: Sendable {
             name: "\(name)/\(number).log", descriptor: descriptor, end: end, isOnlyForReading: isOnlyForReading)
     }
 
-    private func open(_ number: UInt64) throws(CoordinationError) -> FileDescriptor? {
+    func open(_ number: UInt64) throws(CoordinationError) -> FileDescriptor? {
         do throws(Errno) {
             let access: FileDescriptor.Access = isOnlyForReading ? .reading : .readingAndWriting
             return try FileDescriptor.open(Array("\(number).log".utf8), in: folder, [access, .nonBlocking])
@@ -114,10 +126,15 @@ final class MappedLog: Sendable {
     /// The file behind one that is sealed at a place; made, if nobody has yet. The seal is what makes it safe: nothing
     /// can be appended to the old file any more.
     func successor(of file: LogFile, sealedAt offset: Int) throws(CoordinationError) -> LogFile {
-        if let next = try self.file(file.header.number &+ 1) { return next }
+        let number = file.header.number
+        if let next = try self.file(number &+ 1) { return next }
+        // Its successor was dropped meanwhile: making it again would be writing into nothing.
+        if let newest = try fileNumbers().last, newest > number {
+            if let last = try self.file(newest) { return last }
+        }
         let end = try file.resolve(upTo: offset)
         // Recovery looks at the last file only, so all before it must be whole on the disk.
         try secure(file, through: end)
-        return try makeFile(after: end)
+        return try makeFile(after: end, leap: file.leap)
     }
 }

@@ -104,6 +104,8 @@ final class Steward {
         noteComparison()
         tellBlind()
         try learn(isIdle: told.isEmpty && !more)
+        // A catalog that cannot be written is tried again with the next change; the journal stays longer.
+        if told.isEmpty && isReady && !more { _ = try? member.keepCatalog(world.tree) }
         let isSettled = isReady && !more && observation.isSettled
         answer(isSettled: isSettled, question)
     }

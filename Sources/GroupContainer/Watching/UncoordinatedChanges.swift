@@ -94,6 +94,7 @@ extension Container {
     public func noteUncoordinatedChanges() throws(CoordinationError) {
         if isReadOnly || member.settleBySteward() { return }
         if try Examiner(member, under: nil).compareEverything() { member.roster.wake(Roster.journalWord) }
+        member.tendJournal()
     }
 
     /// Waits until there is a steward that watches every folder, so that a change made without coordination is seen

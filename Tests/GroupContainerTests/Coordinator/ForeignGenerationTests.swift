@@ -138,10 +138,11 @@ struct `What is changed without coordination before a compare and set` {
         try editor.answer()
         let member = sample.container.member
         var place = try member.journal.log.start()
-        while let entry = try member.journal.entry(behind: place) {
+        while let entry = try member.journal.log.entry(behind: place) {
             place = entry.position
             guard let content = seen[place.sequence] else { continue }
-            #expect(member.contentHash(of: content) == entry.record?.state?.contentHash, "at \(place.sequence)")
+            let record = try ChangeRecord(decoding: entry.body)
+            #expect(member.contentHash(of: content) == record.state?.contentHash, "at \(place.sequence)")
         }
         let content = try sample.temporary.content(of: "a")
         #expect(try tester.readVersion("a").content == Array(content.utf8))

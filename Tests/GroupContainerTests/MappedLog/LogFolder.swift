@@ -71,3 +71,18 @@ extension LogHeader {
         return header
     }
 }
+
+extension MappedLog {
+    /// The record behind a place, over what is missing; nil at the end.
+    func entry(behind position: LogPosition) throws(CoordinationError) -> LogEntry? {
+        var place = position
+        while true {
+            switch try step(behind: place) {
+            case .entry(let entry): return entry
+            case .gap(let next): place = next
+            case .end: return nil
+            case .lost: throw .damaged(name, operation: "read", "the place is lost")
+            }
+        }
+    }
+}

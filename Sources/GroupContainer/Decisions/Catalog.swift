@@ -1,0 +1,152 @@
+/// The bytes of a catalog, wherever they lie: in a file that is mapped, or in memory.
+protocol CatalogBytes: Sendable {
+    var size: Int { get }
+    /// Only within the size.
+    func bytes(_ offset: Int, count: Int) -> [UInt8]
+}
+
+extension [UInt8]: CatalogBytes {
+    var size: Int { count }
+    func bytes(_ offset: Int, count: Int) -> [UInt8] { Array(self[offset..<(offset + count)]) }
+}
+
+/// What is wrong with a catalog.
+enum CatalogFault: Error, Equatable { case damaged, newer(UInt32) }
+
+/// A picture of the tree as it is kept in a file: a header, a table of where each entry begins, and the entries in the
+/// order of their paths' bytes, so that one is found without reading the others. Each has a checksum whose key contains
+/// its number: whatever byte is wrong, whoever reads there finds it out.
+struct Catalog<Bytes: CatalogBytes>: Sendable {
+    let header: CatalogHeader
+    /// How many items it has.
+    let count: Int
+    let bytes: Bytes
+
+    /// Looks at the header only.
+    init(_ bytes: Bytes) throws(CatalogFault) {
+        let first = bytes.bytes(0, count: min(bytes.size, CatalogHeader.size))
+        let byteCount: Int
+        (header, count, byteCount) = try CatalogHeader.decode(first)
+        if bytes.size != byteCount || byteCount < CatalogHeader.size + count * 8 { throw .damaged }
+        self.bytes = bytes
+    }
+
+    /// The item that stands at a place. Logarithmic.
+    func item(at location: ItemLocation) throws(CatalogFault) -> TreePicture.Item? {
+        let number = try firstNumber { location.bytes.lexicographicallyPrecedes($0) || location.bytes == $0 }
+        guard number < count else { return nil }
+        let entry = try entry(number)
+        return entry.path == location.bytes ? entry.item : nil
+    }
+
+    /// Everything below a folder, whatever the folder is. Linear in what is found.
+    func below(_ folder: ItemLocation) throws(CatalogFault) -> [(path: [UInt8], item: TreePicture.Item)] {
+        let prefix = folder.bytes + [UInt8(ascii: "/")]
+        var number = try firstNumber { prefix.lexicographicallyPrecedes($0) }
+        var found: [(path: [UInt8], item: TreePicture.Item)] = []
+        while number < count {
+            let entry = try entry(number)
+            guard entry.path.starts(with: prefix) else { break }
+            found.append(entry)
+            number += 1
+        }
+        return found
+    }
+
+    /// The number of the first entry whose path fulfils what all behind it fulfil.
+    private func firstNumber(where isBehind: ([UInt8]) -> Bool) throws(CatalogFault) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isBehind(try entry(middle).path) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    private func entry(_ number: Int) throws(CatalogFault) -> (path: [UInt8], item: TreePicture.Item) {
+        let isLast = number == count - 1
+        let table = bytes.bytes(CatalogHeader.size + number * 8, count: isLast ? 8 : 16)
+        let start = CatalogEntry.number(table[...], at: 0)
+        let end = isLast ? UInt64(bytes.size) : CatalogEntry.number(table[...], at: 8)
+        guard let start = Int(exactly: start), let end = Int(exactly: end), start >= 0, start <= end,
+            end <= bytes.size, end - start <= CatalogEntry.largest
+        else { throw .damaged }
+        let content = bytes.bytes(start, count: end - start)
+        guard let entry = CatalogEntry.decode(content[...], number, nonce: header.nonce) else { throw .damaged }
+        return entry
+    }
+}
+
+extension Catalog<[UInt8]> {
+    /// The whole picture; every byte is looked at. Linear.
+    func picture() throws(CatalogFault) -> TreePicture {
+        var items: [ItemLocation: TreePicture.Item] = [:]
+        items.reserveCapacity(count)
+        var end = bytes.count
+        for number in (0..<count).reversed() {
+            let start = CatalogEntry.number(bytes[...], at: CatalogHeader.size + number * 8)
+            guard let start = Int(exactly: start), start >= 0, start <= end,
+                let entry = CatalogEntry.decode(bytes[start..<end], number, nonce: header.nonce),
+                let location = try? ItemLocation(entry.path),
+                items.updateValue(entry.item, forKey: location) == nil
+            else { throw .damaged }
+            end = start
+        }
+        if end != CatalogHeader.size + count * 8 { throw .damaged }
+        return TreePicture(items)
+    }
+
+    /// The file's bytes.
+    static func encode(_ picture: TreePicture, _ header: CatalogHeader) -> [UInt8] {
+        let items = picture.items.sorted { $0.key.bytes.lexicographicallyPrecedes($1.key.bytes) }
+        let start = CatalogHeader.size + items.count * 8
+        var table = ByteWriter()
+        var entries: [UInt8] = []
+        entries.reserveCapacity(items.count * 128)
+        for (number, (location, item)) in items.enumerated() {
+            table.write(UInt64(start + entries.count))
+            entries += CatalogEntry.encode(location.bytes, item, number, nonce: header.nonce)
+        }
+        return header.encoded(count: items.count, byteCount: start + entries.count) + table.bytes + entries
+    }
+}
+
+/// One item in a catalog: its generation, its state as in a record, its path, and the checksum of that.
+enum CatalogEntry {
+    private static let fixed = 8 + ItemState.size + 2 + 8
+    static let largest = fixed + ItemLocation.longestPath
+
+    static func encode(_ path: [UInt8], _ item: TreePicture.Item, _ number: Int, nonce: UInt64) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(item.generation)
+        item.state.encode(into: &writer)
+        writer.write(counted: path)
+        writer.write(checksum(writer.bytes[...], number, nonce))
+        return writer.bytes
+    }
+
+    static func decode(
+        _ bytes: ArraySlice<UInt8>, _ number: Int, nonce: UInt64
+    ) -> (path: [UInt8], item: TreePicture.Item)? {
+        let path = bytes.startIndex + 8 + ItemState.size + 2
+        guard bytes.count >= fixed, bytes.count <= largest,
+            Self.number(bytes, at: bytes.endIndex - 8) == checksum(bytes.dropLast(8), number, nonce),
+            Int(bytes[path - 2]) | Int(bytes[path - 1]) << 8 == bytes.count - fixed
+        else { return nil }
+        var reader = ByteReader(Array(bytes[(bytes.startIndex + 8)..<(path - 2)]))
+        guard let state = try? ItemState(from: &reader) else { return nil }
+        let generation = Self.number(bytes, at: bytes.startIndex)
+        return (Array(bytes[path..<(bytes.endIndex - 8)]), TreePicture.Item(state: state, generation: generation))
+    }
+
+    /// The one at an index; only where eight bytes are.
+    static func number(_ bytes: ArraySlice<UInt8>, at place: Int) -> UInt64 {
+        var number: UInt64 = 0
+        for index in (place..<(place + 8)).reversed() { number = number << 8 | UInt64(bytes[index]) }
+        return number
+    }
+
+    private static func checksum(_ bytes: ArraySlice<UInt8>, _ number: Int, _ nonce: UInt64) -> UInt64 {
+        SipHash(key: (nonce, UInt64(number) &+ 1)).hash(bytes)
+    }
+}

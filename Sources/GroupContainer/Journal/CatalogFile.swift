@@ -1,0 +1,144 @@
+import SystemCalls
+
+/// `.group/catalog`: the picture of the tree at a place in the journal, so that what the journal says need not be read
+/// from its beginning, which may be gone. Always whole: it is replaced by rename.
+struct CatalogFile: Sendable {
+    private let folder: GroupFolder
+    /// As the logs carry it.
+    private let container: [UInt8]
+
+    static let label = ".group/catalog"
+    private static let name = Array("catalog".utf8)
+    private static let temporary = Array("catalog.new".utf8)
+
+    init(in folder: GroupFolder, container: [UInt8]) { (self.folder, self.container) = (folder, container) }
+
+    /// To look items up in; nil where there is none. Constant. Errors: `damaged`, `newerFormat`.
+    /// System calls: openat2, fstat, mmap
+    func open() throws(CoordinationError) -> MappedCatalog? {
+        let map: SharedMap
+        do throws(Errno) {
+            let file = try FileDescriptor.open(Self.name, in: folder.group, [.reading, .nonBlocking])
+            let status = try file.status()
+            guard status.isRegularFile, status.size > 0, status.size < 1 << 40 else { throw Errno.invalid }
+            map = try SharedMap(file, size: Int(status.size))
+        } catch {
+            switch error {
+            case .noSuchEntry: return nil
+            case .invalid: throw Self.damaged("it is empty, or not a file")
+            default: throw CoordinationError(error, item: Self.label, operation: "read")
+            }
+        }
+        let catalog = try translatingFault { () throws(CatalogFault) in try Catalog(CatalogMap(map)) }
+        if catalog.header.container != container { throw Self.damaged("it belongs to another container") }
+        return MappedCatalog(catalog)
+    }
+
+    /// Reads all of it; nil where there is none. Linear. Errors: as for `open`.
+    func read() throws(CoordinationError) -> (header: CatalogHeader, picture: TreePicture)? {
+        let content: [UInt8]
+        do throws(Errno) {
+            content = try FileDescriptor.content(of: Self.name, in: folder.group)
+        } catch {
+            if error == .noSuchEntry { return nil }
+            throw CoordinationError(error, item: Self.label, operation: "read")
+        }
+        let (header, picture) = try translatingFault { () throws(CatalogFault) in
+            let catalog = try Catalog(content)
+            return (catalog.header, try catalog.picture())
+        }
+        if header.container != container { throw Self.damaged("it belongs to another container") }
+        return (header, picture)
+    }
+
+    /// Replaces it; on the disk when it returns. Only by one at a time.
+    /// System calls: openat2, write, fsync, renameat2
+    func replace(by picture: TreePicture, _ header: CatalogHeader) throws(CoordinationError) {
+        let content = Catalog.encode(picture, header)
+        try translating(Self.label, "write") { () throws(Errno) in
+            let file = try FileDescriptor.open(
+                Self.temporary, in: folder.group, [.writing, .creating, .truncating], mode: 0o600)
+            do throws(Errno) {
+                try file.setMode(folder.fileMode)
+                try file.writeAll(content)
+                try file.synchronize()
+                try folder.group.rename(Self.temporary, to: Self.name, in: folder.group, replacing: true)
+                try folder.group.synchronize()
+            } catch {
+                try? folder.group.unlink(Self.temporary)
+                throw error
+            }
+        }
+    }
+
+    func header(
+        at position: LogPosition, fileSalt: UInt64, newestTerm: UInt64
+    ) -> CatalogHeader {
+        CatalogHeader(
+            container: container, position: position, fileSalt: fileSalt, newestTerm: newestTerm, nonce: randomWord(),
+            made: wallNanoseconds())
+    }
+
+    static func damaged(_ cause: String) -> CoordinationError {
+        CoordinationError(
+            .damaged, item: label, operation: "read", cause: cause, advice: "groupctl doctor --repair makes it anew")
+    }
+
+    private func translatingFault<Answer>(
+        _ body: () throws(CatalogFault) -> Answer
+    ) throws(CoordinationError) -> Answer {
+        do {
+            return try body()
+        } catch {
+            switch error {
+            case .damaged: throw Self.damaged("what it says does not fit its checksums")
+            case .newer(let format):
+                throw CoordinationError(
+                    .newerFormat, item: Self.label, operation: "read",
+                    cause: "the catalog has format \(format), this version knows 1",
+                    advice: "use a newer version of this program; nothing was changed")
+            }
+        }
+    }
+}
+
+/// A catalog's file that stays open, as it was, whatever becomes of its name.
+final class MappedCatalog: TreePicture.Base, Sendable {
+    private let catalog: Catalog<CatalogMap>
+    private let map: SharedMap
+    private let damaged = Guarded(false)
+
+    fileprivate init(_ catalog: Catalog<CatalogMap>) { (self.catalog, map) = (catalog, catalog.bytes.map) }
+
+    var header: CatalogHeader { catalog.header }
+
+    /// An answer that it gave was none: what it says does not fit its checksums.
+    var isDamaged: Bool { damaged.withLock { $0 } || map.isDamaged }
+
+    func item(at location: ItemLocation) -> TreePicture.Item? {
+        do {
+            return try catalog.item(at: location)
+        } catch {
+            damaged.withLock { $0 = true }
+            return nil
+        }
+    }
+
+    func below(_ folder: ItemLocation) -> [ItemLocation] {
+        do {
+            return try catalog.below(folder).compactMap { try? ItemLocation($0.path) }
+        } catch {
+            damaged.withLock { $0 = true }
+            return []
+        }
+    }
+}
+
+private struct CatalogMap: CatalogBytes {
+    let map: SharedMap
+
+    init(_ map: SharedMap) { self.map = map }
+
+    var size: Int { map.size }
+    func bytes(_ offset: Int, count: Int) -> [UInt8] { map.bytes(offset, count: count) }
+}

@@ -1,0 +1,152 @@
+import SystemCalls
+
+/// Keeping the journal short: a catalog now and then, then the oldest files go.
+///
+/// One at a time, by a lock that nobody waits for: one that is stopped or killed in the middle of it stops nobody, the
+/// files only stay longer. Not before the change that needed a new file is acknowledged.
+extension Member {
+    /// A catalog is due when so many changes, or the end of a file, lie behind the last one.
+    static let catalogInterval: UInt64 = 20_000
+
+    /// After a change, without its lease: if a file of the journal was made by it, what is due is done. What fails is
+    /// tried again with the next file.
+    func tendJournal() {
+        let isAsked = journal.log.hasMadeFile.withLock { hasMadeFile in
+            defer { hasMadeFile = false }
+            return hasMadeFile
+        }
+        if !isAsked || isReadOnly { return }
+        _ = try? keepJournal { () throws(CoordinationError) in
+            let last = journal.catalogued.withLock { $0?.file } ?? 0
+            if last >= journal.log.tail().file { return nil }
+            var tree = try RecordedTree(journal)
+            try tree.catchUp(journal)
+            return tree
+        }
+    }
+
+    /// Makes a catalog of what its caller has read, if one is due, and drops what need not be kept any longer. A few loads
+    /// where nothing is due. True if it made one. Not of a tree that is only for looking up.
+    /// Errors: those of writing; then nothing was dropped, and the old catalog stands.
+    @discardableResult
+    func keepCatalog(_ tree: RecordedTree) throws(CoordinationError) -> Bool {
+        if isReadOnly || tree.isForLookingUp || !isCatalogDue(at: tree.position) { return false }
+        return try keepJournal { tree }
+    }
+
+    private func isCatalogDue(at place: LogPosition) -> Bool {
+        // None is as good as one of the beginning.
+        let last = journal.catalogued.withLock { $0.map { ($0.file, $0.sequence) } ?? (1, 0) }
+        return place.file > last.0 || place.sequence >= last.1 &+ Self.catalogInterval
+    }
+
+    private func keepJournal(
+        _ read: () throws(CoordinationError) -> RecordedTree?
+    ) throws(CoordinationError) -> Bool {
+        let handle = try lockFile.borrow()
+        defer { lockFile.giveBack(handle) }
+        let byte = ByteRange(start: LeaseBlock.keeping, length: 1)
+        let isFree = try translating(".group/lock", "lock") { () throws(Errno) in
+            try handle.descriptor.tryLock(.exclusive, byte)
+        }
+        if !isFree { return false }
+        // Another member may have made one meanwhile. One that is damaged is replaced; one of a newer version is not.
+        do {
+            let last = try journal.catalog.open()?.header.position
+            journal.catalogued.withLock { $0 = last }
+        } catch {
+            if error.code != .damaged { throw error }
+            journal.catalogued.withLock { $0 = nil }
+        }
+        guard let tree = try read(), isCatalogDue(at: tree.position) else { return false }
+        try writeCatalog(tree)
+        dropFiles()
+        return true
+    }
+
+    /// On the disk when it returns, and so is the journal that it is about. Only with the lock.
+    func writeCatalog(_ tree: RecordedTree) throws(CoordinationError) {
+        // Not in a file that ends there: that one may go.
+        guard let place = try journal.log.advance(tree.position)?.place,
+            let file = try journal.log.file(place.file)
+        else { return }
+        try journal.log.synchronize(through: place)
+        let header = journal.catalog.header(
+            at: place, fileSalt: file.header.salt, newestTerm: tree.newestTerm)
+        try journal.catalog.replace(by: tree.picture, header)
+        journal.catalogued.withLock { $0 = place }
+    }
+
+    /// As far as the catalog has what they say, and nobody who repairs a change has to look through them. The oldest
+    /// first, each gone from the disk before the next: there is never a gap.
+    private func dropFiles() {
+        guard let catalogued = journal.catalogued.withLock({ $0 }), let files = try? journal.log.keptFiles() else {
+            return
+        }
+        let limit = min(catalogued.file, oldestFileToBeLookedThrough() ?? .max)
+        for number in format.retention.dropped(of: files, now: wallNanoseconds()) where number < limit {
+            guard journal.log.drop(number) else { return }
+        }
+    }
+
+    /// Where repairs of changes under way would begin to look for their records.
+    private func oldestFileToBeLookedThrough() -> UInt64? {
+        for slot in roster.slotsWithPending() where slot != roster.slot && !roster.isAlive(slot) {
+            try? repair(slot: slot, hasRight: false, until: Deadline(after: .zero))
+        }
+        let pending = roster.slotsWithPending().flatMap { roster.pending(of: $0) }
+        let notes = Set(pending.map { StagedChange.name(of: $0.operation) + StagedChange.noteSuffix })
+        var files: [UInt64] = []
+        for name in (try? folder.staging.entryNames()) ?? [] {
+            let isManifest = name.count > 32 && name.dropFirst(32).elementsEqual(StagedTransaction.manifestSuffix)
+            guard isManifest || notes.contains(name),
+                let file = try? FileDescriptor.open(name, in: folder.staging, [.reading, .nonBlocking])
+            else { continue }
+            var start = [UInt8](repeating: 0, count: 64)
+            guard (try? file.read(into: &start)) ?? 0 >= 32 else { continue }
+            let number =
+                isManifest
+                ? TransactionManifest.journalFile(ofManifest: start) : OperationRecord.journalFile(ofNote: start)
+            if let number { files.append(number) }
+        }
+        return files.min()
+    }
+}
+
+extension MappedLog {
+    /// Those that are kept, the oldest first. Reads their first pages.
+    func keptFiles() throws(CoordinationError) -> [JournalRetention.File] {
+        var files: [JournalRetention.File] = []
+        for number in try fileNumbers() {
+            guard let header = try header(of: number) else { continue }
+            if !files.isEmpty { files[files.count - 1].ended = header.created }
+            files.append(JournalRetention.File(number: number, size: header.capacity, ended: nil))
+        }
+        return files
+    }
+
+    private func header(of number: UInt64) throws(CoordinationError) -> LogFileHeader? {
+        guard let descriptor = try open(number) else { return nil }
+        var page = [UInt8](repeating: 0, count: LogFileHeader.size)
+        let count = try translating("\(name)/\(number).log", "read") { () throws(Errno) in
+            try descriptor.read(into: &page)
+        }
+        do {
+            return try LogFileHeader(decoding: Array(page[..<count]))
+        } catch {
+            throw .damaged("\(name)/\(number).log", operation: "read", "its first page is not a log's")
+        }
+    }
+
+    /// Removes a file; whoever has it mapped reads it still. False where that could not be done.
+    func drop(_ number: UInt64) -> Bool {
+        do throws(Errno) {
+            try folder.unlink(Array("\(number).log".utf8))
+            try folder.synchronize()
+        } catch {
+            return error == .noSuchEntry
+        }
+        forget(number)
+        return true
+    }
+}

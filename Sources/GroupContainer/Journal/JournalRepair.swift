@@ -1,0 +1,64 @@
+import SystemCalls
+
+extension Member {
+    /// What is wrong with the journal and the catalog, a sentence each; nothing is changed. Linear in both.
+    func checkJournal() throws(CoordinationError) -> [CoordinationError] {
+        var found = try journal.log.findDamage().map(Self.error)
+        do {
+            _ = try RecordedTree(journal)
+        } catch {
+            if ![.damaged, .newerFormat].contains(error.code) { throw error }
+            found.append(error)
+        }
+        return found
+    }
+
+    /// Mends them, and says what it found. Of a file with a bad record, what stands before it is kept, and what stands
+    /// behind it is cut off: followers get what is there, then one `rescan`. Without a catalog that can be believed, and
+    /// without the journal's beginning, everybody gets a `rescan`, and the next comparison of the tree records what
+    /// stands there. Waits at most 30 s for who is just making a catalog. Errors: `damaged` where a file cannot be read at
+    /// all and other members live; those of writing.
+    func repairJournal() throws(CoordinationError) -> [CoordinationError] {
+        let handle = try lockFile.borrow()
+        defer { lockFile.giveBack(handle) }
+        let byte = ByteRange(start: LeaseBlock.keeping, length: 1)
+        let deadline = Deadline(after: .seconds(30))
+        while try !translating(
+            ".group/lock", "lock",
+            { () throws(Errno) in
+                try handle.descriptor.tryLock(.exclusive, byte)
+            })
+        {
+            if deadline.isOver {
+                throw CoordinationError(
+                    .leaseTimedOut, item: CatalogFile.label, operation: "repair",
+                    cause: "another process is making one and does not come to an end")
+            }
+            pause(nanoseconds: 1_000_000)
+        }
+        let known = (try? journal.catalog.open()?.header.position.sequence) ?? 0
+        let isAlone = roster.liveMembers().count <= 1
+        var found = try journal.log.repair(isAlone: isAlone, atLeast: known).map(Self.error)
+        var tree: RecordedTree
+        do {
+            tree = try RecordedTree(journal)
+            if found.isEmpty { return [] }
+        } catch {
+            if error.code != .damaged { throw error }
+            found.append(error)
+            try journal.log.interrupt()
+            tree = RecordedTree(beginningAt: try journal.log.start())
+        }
+        try tree.catchUp(journal)
+        try writeCatalog(tree)
+        recorded.withLock { $0 = nil }
+        roster.wake(Roster.journalWord)
+        return found
+    }
+
+    private static func error(_ damage: LogDamage) -> CoordinationError {
+        CoordinationError(
+            .damaged, item: damage.file, operation: "read", cause: damage.cause,
+            advice: "groupctl doctor --repair keeps what can be read")
+    }
+}

@@ -1,0 +1,30 @@
+import CommandLineKit
+import GroupContainer
+
+/// `--journal-size` and `--journal-age`.
+func retention(_ arguments: ParsedArguments) throws -> JournalRetention {
+    var retention = JournalRetention.standard
+    if let text = try arguments.text("journal-size") {
+        guard let size = number(text, units: ["": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30]), size > 0 else {
+            throw arguments.usageError("--journal-size: '\(shown(text))' is no size; one is like 64M, 512K or 1G")
+        }
+        retention.size = size
+    }
+    if let text = try arguments.text("journal-age") {
+        guard let age = number(text, units: ["": 1, "h": 3_600, "d": 86_400]), age > 0, age <= 1 << 32 else {
+            throw arguments.usageError("--journal-age: '\(shown(text))' is no age; one is like 30d, 12h or 3600")
+        }
+        retention.age = .seconds(Int64(age))
+    }
+    return retention
+}
+
+private func shown(_ text: String) -> String { PipeText.escaped(Array(text.utf8)) }
+
+/// Digits and a unit; nil for anything else, and what is too large for a number.
+private func number(_ text: String, units: [String: UInt64]) -> UInt64? {
+    let digits = text.prefix { $0.isASCII && $0.isNumber }
+    guard let unit = units[String(text.dropFirst(digits.count))], let number = UInt64(digits) else { return nil }
+    let (product, isTooLarge) = number.multipliedReportingOverflow(by: unit)
+    return isTooLarge ? nil : product
+}

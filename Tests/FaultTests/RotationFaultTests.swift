@@ -1,0 +1,72 @@
+import GroupContainer
+import SystemCalls
+import TestSupport
+import Testing
+
+/// A change with which the journal begins a new file, makes a catalog, and drops the oldest file.
+@Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)))
+struct `A journal that is cut down` {
+    private static func container() throws -> TemporaryContainer {
+        let container = try TemporaryContainer(creating: false)
+        _ = try Container(path: container.path, creating: true, retention: JournalRetention(size: 128 << 10))
+        for item in ["kept", "folder/kept"] {
+            _ = try container.groupctl("write", item, input: "1")
+        }
+        // By now it has dropped the records of those.
+        for _ in 0..<4 { _ = try Self.rotate(container, "0") }
+        return container
+    }
+
+    private static func rotate(_ container: TemporaryContainer, _ text: String) throws -> String {
+        try container.member("rotate", "warm", text).finish().text
+    }
+
+    private static func generation(_ container: TemporaryContainer, _ item: String) throws -> UInt64? {
+        try Container(path: container.path).coordinator(purpose: "asker").blocking.generation(of: ItemPath(item))
+    }
+
+    // case 2, case 10
+    @Test(arguments: [true, false])
+    func `by a process that is killed at any of its system calls is whole for everybody`(isWatched: Bool) throws {
+        let container = try Self.container()
+        let other = isWatched ? try container.open() : nil
+        #expect(!container.journalFiles.contains("1.log"))
+        let kept = (try Self.generation(container, "kept"), try Self.generation(container, "folder/kept"))
+        #expect(kept.0 == 1 && kept.1 == 3)
+        let kills = try EverySystemCall(
+            of: ["test-member", "rotate", container.path, "item", "model"], in: container)
+        try #require(kills.calls.filter { $0.name.hasPrefix("rename") }.count >= 3)
+        try #require(kills.calls.contains { $0.name.hasPrefix("unlink") })
+        try kills.forEachIfLong { kill in
+            let before = try (other ?? container.open()).status()
+            let old = container.content(of: "item")
+            let new = "at \(kill)"
+            try kill.run(["test-member", "rotate", container.path, "item", new])
+            #expect([old, new].contains(container.content(of: "item")), "\(kill)")
+            // Whoever comes next: generations of records that are gone, and of the one that may be.
+            let reader = try container.open()
+            let asker = reader.coordinator(purpose: "asker").blocking
+            #expect(try asker.generation(of: "kept") == kept.0, "\(kill)")
+            #expect(try asker.generation(of: "folder/kept") == kept.1, "\(kill)")
+            let version = try asker.readVersion("item")
+            #expect([old, new].contains(String(decoding: version.content, as: UTF8.self)), "\(kill)")
+            // Followed from before: it comes once, or there is one rescan.
+            var follower = try reader.recordedChanges(since: .cursor(before.cursor))
+            var rescans = 0
+            var changes = 0
+            while let change = try follower.next(timeout: .zero) {
+                if change.kind == .rescan { rescans += 1 }
+                if change.path == "item" { changes += 1 }
+            }
+            let isNew = container.content(of: "item") == new
+            #expect(changes == (isNew && rescans == 0 ? 1 : 0) || rescans == 1, "\(kill)")
+            #expect(rescans <= 1, "\(kill)")
+            // Nobody was kept from it for good.
+            if kill.number % 8 == 7 {
+                for text in ["one", "two"] { _ = try Self.rotate(container, text) }
+                #expect(container.journalFiles.filter { $0.hasSuffix(".log") }.count <= 3, "\(kill)")
+            }
+        }
+        #expect(try Self.generation(container, "kept") == 1)
+    }
+}

@@ -1,0 +1,42 @@
+import Testing
+
+@testable import GroupContainer
+
+@Suite struct `How much of the journal is kept` {
+    private static func files(_ count: Int, size: UInt64 = 10, endedEvery: Int64 = 1) -> [JournalRetention.File] {
+        (0..<count).map { number in
+            JournalRetention.File(
+                number: UInt64(number + 1), size: size,
+                ended: number == count - 1 ? nil : Int64(number + 1) * endedEvery * 1_000_000_000)
+        }
+    }
+
+    @Test(arguments: [(100, 0), (50, 0), (49, 1), (30, 2), (20, 3), (10, 4), (9, 4), (0, 4)] as [(UInt64, Int)])
+    func `is so many bytes, but always the newest file`(size: UInt64, dropped: Int) {
+        let retention = JournalRetention(size: size, age: .seconds(1_000))
+        #expect(retention.dropped(of: Self.files(5), now: 6_000_000_000).count == dropped)
+        #expect(retention.dropped(of: Self.files(5), now: 6_000_000_000) == Array(1..<UInt64(dropped + 1)))
+    }
+
+    @Test(arguments: [(0, 0), (100, 0), (101, 0), (102, 1), (104, 3), (105, 4), (9_000, 4)] as [(Int64, Int)])
+    func `is so old, but always the newest file`(now: Int64, dropped: Int) {
+        let retention = JournalRetention(size: 1_000, age: .seconds(100))
+        #expect(retention.dropped(of: Self.files(5), now: now * 1_000_000_000).count == dropped)
+    }
+
+    @Test func `is nothing that a clock which goes back, or an empty log, could break`() {
+        #expect(JournalRetention.standard.dropped(of: [], now: 0) == [])
+        #expect(JournalRetention.standard.dropped(of: Self.files(3), now: .min) == [])
+        let always = JournalRetention(size: 1, age: .zero)
+        #expect(always.dropped(of: Self.files(3, size: .max / 4), now: .max) == [1, 2])
+    }
+
+    @Test(
+        arguments: [
+            (67_108_864, 4_194_304), (1_099_511_627_776, 4_194_304), (2_097_152, 131_072), (1, 65_536), (0, 65_536),
+        ] as [(UInt64, Int)])
+    func `comes in files of a sixteenth of it`(size: UInt64, file: Int) {
+        #expect(JournalRetention(size: size).fileSize == file)
+        #expect(JournalRetention(size: size + 100_001).fileSize.isMultiple(of: 4_096))
+    }
+}

@@ -1,0 +1,220 @@
+import SystemCalls
+import TestSupport
+import Testing
+
+@testable import GroupContainer
+
+@Suite(.timeLimit(.minutes(1)))
+struct `A damaged journal` {
+    /// Five changes, of "0" to "4"; the third one's record gets a wrong bit.
+    private static func damaged(at place: Int) throws -> SmallJournal {
+        let small = try SmallJournal(files: 4)
+        var places: [LogPosition] = []
+        for number in 0..<5 {
+            places.append(try small.log.end())
+            _ = try small.tester.write(bytes: [1], to: "\(number)")
+        }
+        try small.flipBit(of: ".group/journal/1.log", at: places[2].offset + place)
+        return small
+    }
+
+    private static let (header, body) = (3, 40)
+
+    /// What a follower gives, errors among it.
+    private static func all(of follower: inout ChangeFollower) -> [String] {
+        var lines: [String] = []
+        while lines.count < 100 {
+            do {
+                guard let change = try follower.next(timeout: .zero) else { return lines }
+                lines.append(change.kind == .rescan ? "rescan" : change.path.description)
+            } catch {
+                lines.append(error.code.rawValue)
+            }
+        }
+        return lines
+    }
+
+    private static func all(_ small: SmallJournal, since origin: ChangeOrigin = .start) throws -> [String] {
+        var follower = try small.container.recordedChanges(since: origin)
+        return all(of: &follower)
+    }
+
+    // case 9
+    @Test func `tells a follower so once, which then can compare and go on`() throws {
+        let small = try Self.damaged(at: Self.body)
+        var follower = try small.container.recordedChanges(since: .start)
+        #expect(Self.all(of: &follower) == ["0", "1", "damaged", "rescan"])
+        _ = try small.tester.write(bytes: [1], to: "new")
+        #expect(Self.all(of: &follower) == ["new"])
+    }
+
+    // case 9
+    @Test func `tells a task that follows so once, too`() async throws {
+        let small = try Self.damaged(at: Self.body)
+        var changes = small.container.changes(since: .start).makeAsyncIterator()
+        #expect(try await changes.next()?.path == "0")
+        #expect(try await changes.next()?.path == "1")
+        await #expect(throws: CoordinationError.self) { try await changes.next() }
+        #expect(try await changes.next()?.kind == .rescan)
+    }
+
+    // case 9
+    @Test func `in which nobody can find the end goes on in the next file`() throws {
+        let small = try Self.damaged(at: Self.header)
+        // A member that has passed the place before, and one that has not.
+        let cursor = try small.container.status().cursor
+        small.log.forgetAll(last: 1)
+        guard case .written(let generation) = try small.tester.write(bytes: [1], to: "new") else {
+            Issue.record("it was not written")
+            return
+        }
+        #expect(try small.files == ["1.log", "2.log"])
+        #expect(generation > 5, "no number is given twice")
+        #expect(try Self.all(small) == ["0", "1", "rescan", "new"])
+        #expect(try Self.all(small, since: .cursor(cursor)) == ["rescan"])
+        #expect(try small.tester.write(bytes: [2], to: "new") == .written(generation + 1))
+        // Compare and set goes by what stands there.
+        #expect(try small.tester.generation(of: "new") == generation + 1)
+        #expect(try small.tester.generation(of: "4").map { $0 > generation } == true)
+        #expect(try small.tester.generation(of: "1") == 2)
+    }
+
+    // case 9
+    @Test func `is left by a member that has passed the place, as soon as another one has cut it`() throws {
+        let small = try Self.damaged(at: Self.header)
+        var ahead = try small.container.recordedChanges(since: .now)
+        let file = try small.log.last()
+        // It has resolved everything, so it does not look at what is broken.
+        #expect(try file.resolve(upTo: .max).sequence == 5)
+        #expect(try small.tester.write(bytes: [1], to: "ahead") == .written(6))
+        #expect(Self.all(of: &ahead) == ["ahead"])
+        file.cut(at: try #require(file.firstBroken))
+        _ = try small.tester.write(bytes: [1], to: "new")
+        #expect(try small.log.last().header.number == 2)
+        #expect(Self.all(of: &ahead) == ["rescan"])
+        #expect(try Self.all(small) == ["0", "1", "rescan", "new"])
+    }
+
+    // case 9
+    @Test func `takes what is appended only where it was read to, also beyond a cut`() throws {
+        let small = try Self.damaged(at: Self.header)
+        small.log.forgetAll(last: 1)
+        var tree = RecordedTree(beginningAt: try small.log.start())
+        #expect(code { try tree.catchUp(small.member.journal) } == .damaged)
+        let record = ChangeRecord(
+            .created, path: [0x63], state: nil, isCoordinated: false, processIdentifier: 0, purpose: [], time: 0)
+        #expect(try tree.append(record, to: small.member.journal))
+        #expect(tree.position.file == 2)
+        #expect(try Self.all(small) == ["0", "1", "rescan", "c"])
+    }
+
+    @Test func `whose word of the cut is damaged is not cut`() throws {
+        let small = try Self.damaged(at: Self.header)
+        let file = try small.log.last()
+        file.cut(at: try #require(file.firstBroken))
+        #expect(file.cut != nil)
+        try small.flipBit(of: ".group/journal/1.log", at: LogFileHeader.cut + 1)
+        #expect(file.cut == nil)
+        file.cut(at: 8_192)
+        #expect(file.cut == 8_192)
+        file.cut(at: 5_000 / 8 * 8)
+        file.cut(at: 16_384)
+        #expect(file.cut == 5_000 / 8 * 8, "only ever earlier")
+    }
+
+    // case 9
+    @Test(arguments: [header, body])
+    func `is repaired: the good prefix stays, then everybody compares`(place: Int) throws {
+        let small = try Self.damaged(at: place)
+        var beginning = try small.container.recordedChanges(since: .start)
+        let first = try #require(try beginning.next(timeout: .zero)).cursor
+        let last = try small.container.status().cursor
+        #expect(
+            try small.member.checkJournal().map(\.item) == [".group/journal/1.log", ".group/journal/1.log"].suffix(1))
+        let found = try small.member.repairJournal()
+        #expect(found.map(\.code) == [.damaged] && found[0].item == ".group/journal/1.log")
+        #expect(try small.member.checkJournal() == [])
+        #expect(try small.member.repairJournal() == [])
+        #expect(try Self.all(small) == ["0", "1", "rescan"])
+        #expect(try Self.all(small, since: .cursor(first)) == ["1", "rescan"])
+        #expect(try Self.all(small, since: .cursor(last)) == ["rescan"])
+        _ = try small.tester.write(bytes: [1], to: "new")
+        #expect(try Self.all(small, since: .cursor(first)) == ["1", "rescan", "new"])
+        #expect(try small.tester.generation(of: "1") == 2)
+        #expect(try small.tester.generation(of: "3").map { $0 > 5 } == true)
+    }
+
+    // case 9
+    @Test func `is repaired in a file that is not the last one`() throws {
+        let small = try Self.damaged(at: Self.body)
+        try small.fill(files: 2)
+        #expect(try small.member.repairJournal().count == 1)
+        #expect(try small.files == ["1.log", "2.log", "3.log"])
+        let lines = try Self.all(small)
+        #expect(lines.prefix(3) == ["0", "1", "rescan"])
+        #expect(lines.count > 60 && lines.filter { $0 == "rescan" }.count == 1)
+    }
+
+    // case 9, case 11
+    @Test(arguments: [true, false])
+    func `is repaired where the catalog is lost, and nobody is left with half of it`(isGone: Bool) throws {
+        let small = try SmallJournal(files: 1)
+        _ = try small.tester.write(bytes: [1], to: "a")
+        try small.rotate(files: 3)
+        let cursor = try small.container.status().cursor
+        try small.temporary.put("", at: ".group/catalog")
+        if isGone { try small.temporary.run("rm", ".group/catalog") }
+        #expect(code { try small.tester.generation(of: "a") } == .damaged)
+        #expect(try small.member.repairJournal().map(\.item) == [".group/catalog"])
+        #expect(try Self.all(small, since: .cursor(cursor)) == ["rescan"])
+        #expect(try small.tester.generation(of: "a").map { $0 > cursor.sequence } == true)
+        #expect(try small.member.checkJournal() == [])
+    }
+
+    // case 9, case 11
+    @Test(arguments: [true, false])
+    func `is repaired where a file cannot be read at all`(isLast: Bool) throws {
+        let small = try SmallJournal(files: 4)
+        _ = try small.tester.write(bytes: [1], to: "a")
+        try small.rotate(files: 2)
+        let before = try small.container.status().sequence
+        try small.flipBit(of: ".group/journal/\(isLast ? 3 : 2).log", at: 20)
+        small.log.forgetAll(last: 3)
+        #expect(try !small.member.checkJournal().isEmpty)
+        #expect(try !small.member.repairJournal().isEmpty)
+        #expect(try small.member.checkJournal() == [])
+        guard case .written(let generation) = try small.tester.write(bytes: [2], to: "a") else {
+            Issue.record("it was not written")
+            return
+        }
+        #expect(generation > before)
+        #expect(try small.tester.generation(of: "a") == generation)
+        #expect(try Self.all(small).last == "a")
+    }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct `A container whose journal is damaged after a boot` {
+    // case 8, case 9
+    @Test func `is opened by who repairs it, and then by everybody`() throws {
+        let temporary = try TemporaryFolder()
+        let path = Array(temporary.path.utf8)
+        do {
+            let container = try Container(path: temporary.path, creating: true)
+            for number in 0..<5 {
+                _ = try container.coordinator(purpose: "tester").blocking.write(bytes: [1], to: "\(number)")
+            }
+        }
+        let log = try WritableMap(temporary.open(".group/journal/1.log"), size: 4 << 20)
+        log.write([log.bytes(4_140, count: 1)[0] ^ 1], at: 4_140)
+        // The boot that the roster knows is another one.
+        let roster = try WritableMap(temporary.open(".group/roster"), size: 4_096)
+        roster.write([0x30], at: 32)
+        #expect(code { try Container(path: temporary.path) } == .damaged)
+        do {
+            _ = try Member.join(path: path, creating: nil, until: .never, repairing: true)
+        }
+        let container = try Container(path: temporary.path)
+        #expect(try container.coordinator(purpose: "tester").blocking.generation(of: "4").map { $0 > 5 } == true)
+    }
+}

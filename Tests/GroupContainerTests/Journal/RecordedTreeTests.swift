@@ -1,0 +1,140 @@
+import SystemCalls
+import TestSupport
+import Testing
+
+@testable import GroupContainer
+
+@Suite(.timeLimit(.minutes(1)))
+struct `What the journal says that stands there` {
+    /// Items, of whose records the journal has none any more.
+    private static func catalogued() throws -> SmallJournal {
+        let small = try SmallJournal()
+        _ = try small.tester.write(bytes: [1], to: "a")
+        _ = try small.tester.write(bytes: [1], to: "d/b")
+        try small.rotate(files: 4)
+        #expect(try small.log.fileNumbers().first.map { $0 > 1 } == true)
+        return small
+    }
+
+    private static func place(_ path: String) throws -> ItemLocation { try ItemLocation(Array(path.utf8)) }
+
+    private static func fresh(_ small: SmallJournal, forLookingUp: Bool) throws -> RecordedTree {
+        let journal = small.member.journal
+        var tree = try forLookingUp ? RecordedTree(forLookingUpIn: journal) : RecordedTree(journal)
+        try tree.catchUp(journal)
+        return tree
+    }
+
+    @Test(arguments: [true, false])
+    func `is in the catalog, and in the records behind it`(forLookingUp: Bool) throws {
+        let small = try Self.catalogued()
+        _ = try small.tester.write(bytes: [2], to: "c")
+        _ = try small.tester.move("d", to: "e")
+        let tree = try Self.fresh(small, forLookingUp: forLookingUp)
+        let whole = try small.member.recordedTree()
+        #expect(try tree.item(at: Self.place("a"))?.generation == 1)
+        #expect(try tree.item(at: Self.place("d/b")) == nil)
+        #expect(try tree.item(at: Self.place("e/b"))?.generation == 3)
+        #expect(try tree.item(at: Self.place("c"))?.state.inode == small.temporary.status(of: "c").inode)
+        #expect(whole.picture.items.count == 4)
+        #expect(try tree.item(at: Self.place("e")) == whole.item(at: Self.place("e")))
+    }
+
+    @Test func `gives generations whose records are gone`() throws {
+        let small = try Self.catalogued()
+        #expect(try small.tester.generation(of: "a") == 1)
+        #expect(code { try small.tester.write(bytes: [3], to: "a", if: .generation(2)) } == .conflict)
+        guard case .written(let generation) = try small.tester.write(bytes: [3], to: "a", if: .generation(1)) else {
+            Issue.record("it was not written")
+            return
+        }
+        #expect(try small.tester.generation(of: "a") == generation)
+        #expect(try small.container.status().sequence == generation)
+    }
+
+    @Test(arguments: [true, false])
+    func `goes on when the place that was read to has been dropped`(forLookingUp: Bool) throws {
+        let small = try SmallJournal()
+        _ = try small.tester.write(bytes: [1], to: "a")
+        var tree = try Self.fresh(small, forLookingUp: forLookingUp)
+        let old = tree.position
+        try small.rotate(files: 5)
+        _ = try small.tester.write(bytes: [1], to: "b")
+        // Not even mapped any more.
+        small.log.forgetAll(last: 1)
+        try tree.catchUp(small.member.journal)
+        #expect(try small.log.fileNumbers().first.map { $0 > old.file } == true)
+        #expect(try tree.item(at: Self.place("a"))?.generation == 1)
+        #expect(try tree.item(at: Self.place("b")) != nil)
+        let record = ChangeRecord(
+            .created, path: [0x63], state: nil, isCoordinated: false, processIdentifier: 0, purpose: [], time: 0)
+        #expect(try tree.append(record, to: small.member.journal))
+        var late = RecordedTree(beginningAt: old)
+        #expect(try !late.append(record, to: small.member.journal))
+    }
+
+    @Test func `is read from the beginning as long as that is kept, whatever the catalog is`() throws {
+        let small = try SmallJournal(files: 16)
+        _ = try small.tester.write(bytes: [1], to: "a")
+        try small.rotate()
+        try small.temporary.put("nonsense", at: ".group/catalog")
+        for forLookingUp in [true, false] {
+            #expect(try Self.fresh(small, forLookingUp: forLookingUp).item(at: Self.place("a"))?.generation == 1)
+        }
+    }
+
+    // case 9, case 11, case 37
+    @Test(arguments: ["empty", "cut", "flipped", "newer", "gone", "folder"])
+    func `is an error where neither the catalog nor the beginning is to be had`(damage: String) throws {
+        let small = try Self.catalogued()
+        switch damage {
+        case "empty": try small.temporary.put("", at: ".group/catalog")
+        case "cut": try small.temporary.open(".group/catalog").setSize(300)
+        case "flipped": try small.flipBit(of: ".group/catalog", at: 40)
+        case "newer": try small.flipBit(of: ".group/catalog", at: 8)
+        case "folder": try small.temporary.run("sh", "-c", "rm .group/catalog; mkdir .group/catalog")
+        default: try small.temporary.run("rm", ".group/catalog")
+        }
+        for forLookingUp in [true, false] {
+            let error = #expect(throws: CoordinationError.self) { try Self.fresh(small, forLookingUp: forLookingUp) }
+            #expect(error?.code == (damage == "newer" ? .newerFormat : .damaged), "\(damage)")
+            #expect(error?.item == ".group/catalog")
+        }
+        #expect(try small.tester.write(bytes: [7], to: "a") != .unchanged, "what needs no generation goes on")
+        #expect(try !small.member.checkJournal().isEmpty)
+    }
+
+    // case 9
+    @Test func `is not told by an entry of the catalog that is damaged`() throws {
+        let small = try Self.catalogued()
+        let size = Int(try small.temporary.status(of: ".group/catalog").size)
+        // The last entry's path, which is "d/b".
+        try small.flipBit(of: ".group/catalog", at: size - 9)
+        let error = #expect(throws: CoordinationError.self) { try small.member.recordedItem(at: Self.place("d/b")) }
+        #expect(error?.item == ".group/catalog")
+    }
+
+    // case 43
+    @Test func `is not told by the catalog of another history`() throws {
+        let small = try SmallJournal()
+        _ = try small.tester.write(bytes: [1], to: "a")
+        try small.rotate(files: 4)
+        let other = try SmallJournal()
+        try other.rotate(files: 4)
+        try small.temporary.run("cp", other.temporary.path + "/.group/catalog", ".group/catalog")
+        #expect(code { try Self.fresh(small, forLookingUp: false) } == .damaged)
+    }
+
+    // case 43
+    @Test func `is not told by a catalog of what the journal has not come to`() throws {
+        let small = try SmallJournal()
+        try small.rotate(files: 4)
+        try small.temporary.run("cp", "-r", ".group/journal", "backup")
+        try small.rotate(files: 4)
+        // Restored, but not the catalog.
+        try small.temporary.run("sh", "-c", "rm .group/journal/*.log; cp backup/*.log .group/journal")
+        small.log.forgetAll(last: 5)
+        #expect(code { try Self.fresh(small, forLookingUp: false) } == .damaged)
+        #expect(code { try Self.fresh(small, forLookingUp: true) } == .damaged)
+    }
+}

@@ -1,0 +1,56 @@
+import SystemCalls
+import TestSupport
+
+@testable import GroupContainer
+
+/// A container whose journal has files of 64 KiB, and keeps as many as it is told.
+struct SmallJournal {
+    let temporary: TemporaryFolder
+    let container: Container
+
+    init(files: UInt64 = 2, age: Duration = JournalRetention.standard.age) throws {
+        temporary = try TemporaryFolder()
+        container = try Container(
+            path: temporary.path, creating: true, retention: JournalRetention(size: files << 16, age: age))
+    }
+
+    var member: Member { container.member }
+    var log: MappedLog { member.journal.log }
+    var tester: BlockingCoordinator { container.coordinator(purpose: "tester").blocking }
+
+    /// Appends records that no change stands behind, until so many more files were made.
+    func fill(files: Int, then count: Int = 0) throws {
+        let first = try log.last().header.number
+        while try log.last().header.number < first + UInt64(files) { try appendOne() }
+        for _ in 0..<count { try appendOne() }
+    }
+
+    func appendOne() throws {
+        _ = try container.appendRawRecord(naming: ItemPath(String(repeating: "x", count: 1_000)))
+    }
+
+    /// The same, and what is due then is done.
+    func rotate(files: Int = 1) throws {
+        for _ in 0..<files {
+            try fill(files: 1)
+            member.tendJournal()
+        }
+    }
+
+    var files: [String] {
+        get throws {
+            let names = try FileDescriptor.open(
+                Array(".group/journal".utf8), in: temporary.folder, [.reading, .folder]
+            )
+            .entryNames()
+            return names.map { String(decoding: $0, as: UTF8.self) }.filter { $0 != "spare" }.sorted()
+        }
+    }
+
+    func exists(_ name: String) -> Bool { (try? temporary.status(of: name)) != nil }
+
+    func flipBit(of file: String, at place: Int) throws {
+        let map = try WritableMap(temporary.open(file), size: Int(temporary.status(of: file).size))
+        map.write([map.bytes(place, count: 1)[0] ^ 4], at: place)
+    }
+}

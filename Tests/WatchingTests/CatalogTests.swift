@@ -1,0 +1,128 @@
+import TestSupport
+import Testing
+
+@testable import GroupContainer
+
+/// A catalog that nobody has written to a file.
+final class CatalogInMemory: TreePicture.Base {
+    private let catalog: Catalog<[UInt8]>
+
+    init(_ catalog: Catalog<[UInt8]>) { self.catalog = catalog }
+
+    func item(at location: ItemLocation) -> TreePicture.Item? { try? catalog.item(at: location) }
+
+    func below(_ folder: ItemLocation) -> [ItemLocation] {
+        ((try? catalog.below(folder)) ?? []).compactMap { try? ItemLocation($0.path) }
+    }
+}
+
+@Suite struct `A catalog` {
+    /// Some that stand in the random trees, and some that do not.
+    static let names = ["a", "ab", "a-", "b", "a/a", "a/b", "b/ab", "b/a-/a", "nobody", "a/nobody"]
+
+    static let header = CatalogHeader(
+        container: [UInt8](1...16), position: LogPosition(file: 3, offset: 4_096, sequence: 77, checksum: 9),
+        fileSalt: 0xfeed, newestTerm: 5, nonce: 0xabcd, made: -1)
+
+    private static func sample() throws -> TreePicture {
+        var picture = TreePicture()
+        for (number, path) in ["b", "a", "a/c", "a-", "a/b", "a/b/x", "ab", "a/c/\u{e4}"].enumerated() {
+            let type: ItemType = ["a", "a/b", "a/c"].contains(path) ? .folder : .file
+            var state = `A picture of the tree`.state(type, inode: UInt64(number + 1), size: 9)
+            if number % 2 == 0 { state.contentHash = UInt64(number) }
+            picture.apply(`A picture of the tree`.record(.created, path, state), at: UInt64(number + 10))
+        }
+        return picture
+    }
+
+    @Test func `has everything again`() throws {
+        let picture = try Self.sample()
+        let catalog = try Catalog(Catalog.encode(picture, Self.header))
+        #expect(catalog.header == Self.header)
+        #expect(catalog.count == 8)
+        #expect(try catalog.picture() == picture)
+        for (location, item) in picture.items { #expect(try catalog.item(at: location) == item) }
+        for name in ["0", "a/", "a/b/", "a.", "zz", "a/b/x/y"] {
+            #expect(try catalog.item(at: `A picture of the tree`.location(name + "0")) == nil)
+        }
+        let below = try catalog.below(`A picture of the tree`.location("a")).map(\.path)
+        #expect(below == ["a/b", "a/b/x", "a/c", "a/c/\u{e4}"].map { Array($0.utf8) })
+    }
+
+    @Test func `may be empty`() throws {
+        let catalog = try Catalog(Catalog.encode(TreePicture(), Self.header))
+        #expect(try catalog.picture() == TreePicture())
+        #expect(try catalog.item(at: `A picture of the tree`.location("a")) == nil)
+        #expect(try catalog.below(`A picture of the tree`.location("a")).isEmpty)
+    }
+
+    // case 9
+    @Test func `with a bit flipped in any byte is not believed`() throws {
+        let picture = try Self.sample()
+        let whole = Catalog.encode(picture, Self.header)
+        for place in whole.indices {
+            var bytes = whole
+            bytes[place] ^= 1 << UInt8(place * 5 % 8)
+            #expect(throws: CatalogFault.self, "byte \(place)") { try Catalog(bytes).picture() }
+            guard let catalog = try? Catalog(bytes) else { continue }
+            for (location, item) in picture.items {
+                // Damage somewhere else does not matter to it.
+                do { #expect(try catalog.item(at: location) == item, "byte \(place)") } catch {}
+            }
+        }
+    }
+
+    // case 11
+    @Test func `that was cut short, or is longer, is not believed`() throws {
+        let whole = Catalog.encode(try Self.sample(), Self.header)
+        for count in 0..<whole.count {
+            #expect(throws: CatalogFault.self) { try Catalog(Array(whole[..<count])) }
+            let zeros = [UInt8](repeating: 0, count: whole.count - count)
+            if Array(whole[count...]) == zeros { continue }
+            #expect(throws: CatalogFault.self) { try Catalog(whole[..<count] + zeros).picture() }
+        }
+        #expect(throws: CatalogFault.damaged) { try Catalog(whole + [0]) }
+    }
+
+    // case 37
+    @Test func `of a newer format says so`() throws {
+        var bytes = Catalog.encode(try Self.sample(), Self.header)
+        bytes[8] = 2
+        #expect(throws: CatalogFault.newer(2)) { try Catalog(bytes) }
+    }
+
+    @Test func `of any bytes brings nobody down`() throws {
+        var random = SeededGenerator(seed: 5)
+        let whole = Catalog.encode(try Self.sample(), Self.header)
+        for _ in 0..<1_000 {
+            var bytes = whole
+            for _ in 0...Int.random(in: 0..<4, using: &random) {
+                let place = Int.random(in: 0..<bytes.count, using: &random)
+                bytes[place] = UInt8.random(in: .min ... .max, using: &random)
+            }
+            // With a header whose checksum fits, so that what it claims is looked at.
+            if Bool.random(using: &random) {
+                bytes.replaceSubrange(..<CatalogHeader.size, with: whole.prefix(CatalogHeader.size))
+            }
+            guard let catalog = try? Catalog(bytes) else { continue }
+            _ = try? catalog.picture()
+            for name in Self.names { _ = try? catalog.item(at: `A picture of the tree`.location(name)) }
+            _ = try? catalog.below(`A picture of the tree`.location("a"))
+        }
+    }
+
+    @Test func `learns the hash of what is still as it was seen, and nothing else`() throws {
+        var picture = try Self.sample()
+        let place = try `A picture of the tree`.location("a/b/x")
+        let item = try #require(picture.item(at: place))
+        var other = item.state
+        other.size += 1
+        picture.learn(hash: 7, of: place, seen: other)
+        #expect(picture.item(at: place) == item)
+        picture.learn(hash: 7, of: place, seen: item.state)
+        #expect(picture.item(at: place)?.state.contentHash == 7)
+        #expect(picture.item(at: place)?.generation == item.generation)
+        let again = try Catalog(Catalog.encode(picture, Self.header)).picture()
+        #expect(again[place]?.contentHash == 7)
+    }
+}
