@@ -2,6 +2,9 @@
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
 
+    /// With room for so many bytes.
+    init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
+
     mutating func write<Number: FixedWidthInteger>(_ number: Number) {
         var rest = number
         for _ in 0..<(Number.bitWidth / 8) {

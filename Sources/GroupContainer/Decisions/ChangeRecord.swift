@@ -50,7 +50,7 @@ struct ChangeRecord: Equatable, Sendable {
     }
 
     func encoded() -> [UInt8] {
-        var writer = ByteWriter()
+        var writer = ByteWriter(capacity: 160 + path.count + (from?.count ?? 0) + purpose.count)
         writer.write(kind.rawValue)
         let flags: [(Bool, UInt8)] = [
             (isCoordinated, 1), (from != nil, 2), (state != nil, 4), (wasFolder, 8), (otherState != nil, 16),

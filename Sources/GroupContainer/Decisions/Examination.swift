@@ -28,13 +28,18 @@ struct Examination<World: ExaminedWorld> {
 
     private enum Outcome { case nothing, wrote, gone, postponed }
 
+    /// How often others' records were read: what was found on the disk before is out of date then.
+    private(set) var version = 0
+
+    mutating func catchUp() throws(CoordinationError) { if try world.catchUp() { version += 1 } }
+
     /// Looks at everything that was noted: what came from elsewhere first, so that a move is told as one; then what is
     /// there, then what is gone. True if it wrote anything.
     mutating func work() throws(CoordinationError) -> Bool {
         for (location, why) in postponed { notes.note(location, why) }
         postponed = [:]
-        let noted = notes.take()
-        var wrote = try settle(noted.arrivals)
+        var noted = notes.take()
+        var wrote = try settle(noted.arrivals) { noted.note($0, .comparison) }
         var gone: [ItemLocation] = []
         for location in noted.order where !world.isSuperseded {
             switch try examine(location, noted.evidence[location] ?? .comparison, tellsRemoval: false) {
@@ -81,7 +86,7 @@ struct Examination<World: ExaminedWorld> {
     ) throws(CoordinationError) -> Outcome {
         var outcome = Outcome.nothing
         while true {
-            try world.catchUp()
+            try catchUp()
             if world.isSuperseded { return outcome }
             let known = world.picture[location]
             let found = try world.found(location)
@@ -137,7 +142,7 @@ struct Examination<World: ExaminedWorld> {
             return try examine(location, why, tellsRemoval: true) == .wrote || wrote
         }
         // Another thing stands there now; told as gone, so that that one can be told as having moved there.
-        try world.catchUp()
+        try catchUp()
         guard let found = try world.found(location), found.inode == inode, world.picture[location] != nil,
             try !world.isBusy([location])
         else { return wrote }

@@ -1,65 +1,91 @@
 /// Renames that the kernel told of as pairs: the inode says what came from where, whatever its dates are.
 extension Examination {
-    /// The uppermost first: what is in a folder has moved with it.
-    mutating func settle(_ arrivals: [ItemLocation]) throws(CoordinationError) -> Bool {
-        var goals: [UInt64: ItemLocation] = [:]
-        for goal in arrivals { if let state = try world.found(goal) { goals[state.inode] = goal } }
-        var wrote = false
-        for goal in goals.values.sorted(by: { $0.depth < $1.depth }) where !world.isSuperseded {
+    /// Where something arrived, and what was found there.
+    private struct Goal {
+        var arrival: ExaminationNotes.Arrival
+        var state: ItemState
+        /// Of the journal when it was found.
+        var version: Int
+        /// Which arrival it was, in the kernel's order.
+        var number: Int
+    }
+
+    /// The uppermost first: what is in a folder has moved with it. `rest` gets what is to be looked at besides.
+    mutating func settle(
+        _ arrivals: [ExaminationNotes.Arrival], rest: (ItemLocation) -> Void
+    ) throws(CoordinationError) -> Bool {
+        if arrivals.isEmpty { return false }
+        try catchUp()
+        var goals: [UInt64: Goal] = [:]
+        for (number, arrival) in arrivals.enumerated() {
+            if let state = try world.found(arrival.goal) {
+                goals[state.inode] = Goal(arrival: arrival, state: state, version: version, number: number)
+            }
+        }
+        var (wrote, settled) = (false, Set<Int>())
+        let order = goals.values.sorted { ($0.arrival.goal.depth, $0.number) < ($1.arrival.goal.depth, $1.number) }
+        for goal in order where !world.isSuperseded {
             if try bring(goal, goals, []) { wrote = true }
+            let isThere = world.picture[goal.arrival.goal]?.looksLike(goal.state) ?? false
+            if isThere && world.picture[goal.arrival.origin] == nil { settled.insert(goal.number) }
+        }
+        for (number, arrival) in arrivals.enumerated() where !settled.contains(number) {
+            rest(arrival.goal)
+            rest(arrival.origin)
         }
         return wrote
     }
 
-    /// Journals that what stands at `goal` came there from where it was. What stood there before and went elsewhere
+    /// Journals that what stands at a goal came there from where it was. What stood there before and went elsewhere
     /// itself goes first; if that leads back here, places were exchanged.
     private mutating func bring(
-        _ goal: ItemLocation, _ goals: [UInt64: ItemLocation], _ visited: [ItemLocation]
+        _ goal: Goal, _ goals: [UInt64: Goal], _ visited: [ItemLocation]
     ) throws(CoordinationError) -> Bool {
-        var wrote = false
+        let place = goal.arrival.goal
+        var (wrote, known) = (false, Optional(goal.state))
         while true {
-            try world.catchUp()
+            try catchUp()
             if world.isSuperseded { return wrote }
-            guard let state = try world.found(goal), let origin = world.picture.place(ofInode: state.inode),
-                origin != goal, !goal.isBelow(origin), world.picture[origin]?.type == state.type
+            if version != goal.version { known = try world.found(place) }
+            guard let state = known, let origin = world.picture.place(ofInode: state.inode), origin != place,
+                !place.isBelow(origin), world.picture[origin]?.type == state.type
             else { return wrote }
-            switch try tellFolders(around: goal) {
+            switch try tellFolders(around: place) {
             case .told: break
             case .gone: return wrote
             case .busy:
-                postpone(goal, .comparison)
+                postpone(place, .comparison)
                 return wrote
             }
-            let before = try world.found(origin)
-            // Another name of the same file, rather than a new place.
-            if before?.inode == state.inode { return wrote }
+            // Another name of the same file, rather than a new place. (The kernel tells of no rename between two.)
+            if origin != goal.arrival.origin, try world.found(origin)?.inode == state.inode { return wrote }
             var isExchange = false
-            if let occupant = world.picture[goal], occupant.inode != state.inode {
-                if let other = goals[occupant.inode], other != goal,
-                    world.picture.place(ofInode: occupant.inode) == goal
+            if let occupant = world.picture[place], occupant.inode != state.inode {
+                if let other = goals[occupant.inode], other.arrival.goal != place,
+                    world.picture.place(ofInode: occupant.inode) == place
                 {
-                    isExchange = visited.contains(other)
+                    isExchange = visited.contains(other.arrival.goal)
                     if !isExchange {
-                        if try bring(other, goals, visited + [goal]) { wrote = true }
-                        if world.picture[goal] == occupant { return wrote }
+                        if try bring(other, goals, visited + [place]) { wrote = true }
+                        if world.picture[place] == occupant { return wrote }
                         continue
                     }
                 } else if occupant.type != .folder && state.type != .folder {
                     // A save by way of another file: that one's content is new, and the other name is gone.
                     return wrote
-                } else if try remove(goal, .comparison, replacedBy: state.inode) {
+                } else if try remove(place, .comparison, replacedBy: state.inode) {
                     wrote = true
                     continue
                 } else {
                     return wrote
                 }
             }
-            if try world.isBusy([goal, origin]) {
-                postpone(goal, .comparison)
+            if try world.isBusy([place, origin]) {
+                postpone(place, .comparison)
                 postpone(origin, .comparison)
                 return wrote
             }
-            guard let record = moveRecord(to: goal, state, from: origin, isExchange: isExchange) else { return wrote }
+            guard let record = moveRecord(to: place, state, from: origin, isExchange: isExchange) else { return wrote }
             if try world.append(record) { return true }
         }
     }

@@ -3,10 +3,15 @@ struct ExaminationNotes: Equatable, Sendable {
     /// In the order in which they came up.
     private(set) var order: [ItemLocation] = []
     private(set) var evidence: [ItemLocation: Evidence] = [:]
-    /// Where a rename led that the kernel told of as a pair: what stands there came from elsewhere in the container.
-    private(set) var arrivals: [ItemLocation] = []
+    /// Renames that the kernel told of as a pair: what stands at the goal came from elsewhere in the container.
+    private(set) var arrivals: [Arrival] = []
 
-    var isEmpty: Bool { order.isEmpty }
+    struct Arrival: Equatable, Sendable {
+        var goal: ItemLocation
+        var origin: ItemLocation
+    }
+
+    var isEmpty: Bool { order.isEmpty && arrivals.isEmpty }
 
     /// The strongest evidence counts.
     mutating func note(_ location: ItemLocation, _ why: Evidence) {
@@ -27,11 +32,14 @@ struct ExaminationNotes: Equatable, Sendable {
                 if let why = evidence.removeValue(forKey: location) { evidence[place] = why }
                 return place
             }
-            arrivals = arrivals.map { $0.moved(from: origin, to: goal) ?? $0 }
+            for index in arrivals.indices {
+                if let place = arrivals[index].goal.moved(from: origin, to: goal) { arrivals[index].goal = place }
+                if let place = arrivals[index].origin.moved(from: origin, to: goal) { arrivals[index].origin = place }
+            }
         }
-        if let why = evidence[origin] { note(goal, why) } else { note(goal, .comparison) }
-        note(origin, .comparison)
-        arrivals.append(goal)
+        // More than the move is known of it.
+        if !evidence.isEmpty, let why = evidence[origin] { note(goal, why) }
+        arrivals.append(Arrival(goal: goal, origin: origin))
     }
 
     /// Everything; nothing is left.

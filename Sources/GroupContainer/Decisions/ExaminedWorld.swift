@@ -4,8 +4,8 @@ protocol ExaminedWorld {
     var picture: TreePicture { get }
     /// Another member has taken over: nothing may be appended.
     var isSuperseded: Bool { get }
-    /// Reads the journal to its end.
-    mutating func catchUp() throws(CoordinationError)
+    /// Reads the journal to its end. True: there was something of others'.
+    mutating func catchUp() throws(CoordinationError) -> Bool
     /// What stands there; nothing where a folder on the way to it is none.
     mutating func found(_ location: ItemLocation) throws(CoordinationError) -> ItemState?
     /// The hash of a file's content; nil where it may not be read, or is too large. Error: `notFound`

@@ -2,6 +2,8 @@
 /// components, `.`, `..` or NUL, and within the kernel's limits. Bytes, as in the kernel; no Unicode folding.
 struct ItemLocation: Hashable, Sendable {
     let bytes: [UInt8]
+    /// Of the bytes, so that a dictionary need not go through them each time.
+    private let digest: PathDigest
 
     enum Fault: Error, Equatable {
         case empty, absolute, leadsOut, reserved, malformed, nulByte, componentTooLong, tooLong
@@ -11,22 +13,46 @@ struct ItemLocation: Hashable, Sendable {
     static let longestComponent = 255
     private static let slash = UInt8(ascii: "/")
     private static let dot = UInt8(ascii: ".")
+    private static let reserved = Array(".group".utf8)
 
     init(_ bytes: [UInt8]) throws(Fault) {
         if bytes.isEmpty { throw .empty }
         if bytes.count > Self.longestPath { throw .tooLong }
         if bytes.contains(0) { throw .nulByte }
         if bytes.first == Self.slash { throw .absolute }
-        for (index, component) in bytes.split(separator: Self.slash, omittingEmptySubsequences: false).enumerated() {
-            if component.count > Self.longestComponent { throw .componentTooLong }
-            if component.elementsEqual([Self.dot, Self.dot]) { throw .leadsOut }
-            if component.isEmpty || component.elementsEqual([Self.dot]) { throw .malformed }
-            if index == 0 && component.elementsEqual(".group".utf8) { throw .reserved }
+        var start = 0
+        while start <= bytes.count {
+            let end = bytes[start...].firstIndex(of: Self.slash) ?? bytes.count
+            try Self.check(bytes[start..<end], isFirst: start == 0)
+            start = end + 1
         }
-        self.bytes = bytes
+        self.init(trusted: bytes)
     }
 
-    private init(trusted bytes: [UInt8]) { self.bytes = bytes }
+    private static func check(_ component: ArraySlice<UInt8>, isFirst: Bool) throws(Fault) {
+        if component.count > longestComponent { throw .componentTooLong }
+        if component.first == dot {
+            if component.count == 1 { throw .malformed }
+            if component.count == 2 && component.last == dot { throw .leadsOut }
+            if isFirst && component.elementsEqual(reserved) { throw .reserved }
+        }
+        if component.isEmpty { throw .malformed }
+    }
+
+    private init(trusted bytes: [UInt8]) {
+        self.bytes = bytes
+        var digest = PathDigest()
+        digest.add(bytes[...])
+        self.digest = digest
+    }
+
+    private init(_ bytes: [UInt8], _ digest: PathDigest) { (self.bytes, self.digest) = (bytes, digest) }
+
+    static func == (left: ItemLocation, right: ItemLocation) -> Bool {
+        left.digest == right.digest && left.bytes == right.bytes
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(digest.value) }
 
     /// What belongs to the container itself, below `.group`; it has leases of its own.
     static func inside(_ name: String) -> ItemLocation { ItemLocation(trusted: Array(".group/\(name)".utf8)) }
@@ -43,7 +69,22 @@ struct ItemLocation: Hashable, Sendable {
 
     /// An entry of a folder, of the root for nil; nil for what is no name of an item.
     static func entry(_ name: [UInt8], of folder: ItemLocation?) -> ItemLocation? {
-        try? ItemLocation((folder.map { $0.bytes + [slash] } ?? []) + name)
+        guard let folder else { return name.contains(slash) ? nil : try? ItemLocation(name) }
+        if name.contains(slash) || name.contains(0) || folder.bytes.count + 1 + name.count > longestPath { return nil }
+        do { try check(name[...], isFirst: false) } catch { return nil }
+        var bytes = folder.bytes
+        bytes.reserveCapacity(bytes.count + 1 + name.count)
+        bytes.append(slash)
+        bytes.append(contentsOf: name)
+        var digest = folder.digest
+        digest.add(bytes[folder.bytes.count...])
+        return ItemLocation(bytes, digest)
+    }
+
+    /// Whether it stands in that folder itself; in the root for nil.
+    func isEntry(of folder: ItemLocation?) -> Bool {
+        guard let folder else { return !bytes.contains(Self.slash) }
+        return isBelow(folder) && !bytes[(folder.bytes.count + 1)...].contains(Self.slash)
     }
 
     /// The folder it stands in; nil at the top.
@@ -75,5 +116,14 @@ struct ItemLocation: Hashable, Sendable {
             }
         }
         return try ItemLocation(Array(place.joined(separator: [Self.slash])))
+    }
+}
+
+/// FNV-1a (Fowler, Noll, Vo): short, and a longer path's is had from that of its beginning.
+private struct PathDigest: Equatable, Sendable {
+    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    mutating func add(_ bytes: ArraySlice<UInt8>) {
+        for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
     }
 }

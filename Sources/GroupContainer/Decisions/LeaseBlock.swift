@@ -43,6 +43,9 @@ struct LeaseBlock: Hashable, Comparable, Sendable {
         start = Self.base + value << 11
     }
 
+    /// All blocks: their first offset, and their last.
+    static let all = (first: base, last: Int64.max)
+
     /// The item alone.
     var span: LeaseSpan { LeaseSpan(start: start, length: Self.length) }
 

@@ -97,8 +97,12 @@ struct TreePicture: Equatable, Sendable {
             set(location, nil)
         case .moved:
             guard let from = change.from.flatMap({ try? ItemLocation($0) }) else { return }
-            let moved = take(from: from)
-            put(moved, at: location, change.state, sequence)
+            guard let item = item(at: from), item.state.type != .folder else {
+                put(take(from: from), at: location, change.state, sequence)
+                return
+            }
+            set(from, nil)
+            set(location, Item(state: change.state?.knowing(item.state) ?? item.state, generation: sequence))
         case .exchanged: exchange(change, location, at: sequence)
         case .term, .degraded, .transaction: break
         }

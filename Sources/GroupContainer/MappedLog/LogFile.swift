@@ -102,10 +102,8 @@ final class LogFile: Sendable {
     }
 
     func writeBody(_ body: [UInt8], at offset: Int, units: Int) {
-        var writer = ByteWriter()
-        writer.write(UInt32(body.count))
-        writer.write(raw: body)
-        writableMap?.write(writer.bytes, at: offset + 8)
+        writableMap?.store32(offset + 8, UInt32(body.count))
+        writableMap?.write(body, at: offset + 12)
         writableMap?.store64(offset + units * 8 - 8, checksum(of: body, at: offset))
     }
 

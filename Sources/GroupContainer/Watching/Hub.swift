@@ -45,7 +45,7 @@ final class Hub: Sendable {
         let queue = try? InotifyQueue()
         if let queue { try? poller.add(queue.descriptor) }
         var stewards: [(stewardship: Stewardship, steward: Steward)] = []
-        var mayHaveMore = false
+        var backlog = Backlog()
         while true {
             let (coming, leaving) = state.withLock { state in
                 defer { (state.coming, state.leaving) = ([], []) }
@@ -64,21 +64,20 @@ final class Hub: Sendable {
                 return isDone
             }
             if isDone { return }
-            let patience = mayHaveMore ? 0 : stewards.compactMap(\.steward.restlessness).min()
+            let patience = backlog.isEmpty ? stewards.compactMap(\.steward.restlessness).min() : 0
             let isReadable = (try? poller.wait(nanoseconds: patience)) ?? false
             for entry in stewards { entry.steward.hear() }
-            let events = isReadable || mayHaveMore ? (try? queue?.drain(atMost: Self.slice)) : []
-            mayHaveMore = (events?.count ?? 0) >= Self.slice
+            if (isReadable || backlog.mayHaveMore) && backlog.hasRoom {
+                backlog.add(try? queue?.drain(atMost: Backlog.limit))
+            }
+            let slice = backlog.next()
             stewards.removeAll { entry in
-                if serve(entry.steward, events, more: mayHaveMore) { return false }
+                if serve(entry.steward, slice, more: !backlog.isEmpty) { return false }
                 entry.stewardship.resign(tryingAgain: true)
                 return true
             }
         }
     }
-
-    /// How many events are taken before they are looked at: a flood comes in pieces.
-    private static let slice = 2_048
 
     private func begin(_ stewardship: Stewardship, _ queue: InotifyQueue?) -> Steward? {
         // It may have been dismissed before it came here.
@@ -93,14 +92,59 @@ final class Hub: Sendable {
         }
     }
 
-    /// False: it cannot go on, or another one has taken over. Nil for events: they were lost.
-    private func serve(_ steward: Steward, _ events: [InotifyEvent]?, more: Bool) -> Bool {
+    /// False: it cannot go on, or another one has taken over.
+    private func serve(_ steward: Steward, _ slice: Backlog.Slice, more: Bool) -> Bool {
         do throws(CoordinationError) {
-            if events?.contains(where: { $0.kinds.contains(.overflow) }) ?? true { steward.compareEverything() }
-            try steward.serve((events ?? []).filter { steward.owns($0.watch) }, more: more)
+            if slice.isIncomplete { steward.compareEverything() }
+            try steward.serve(slice.events.filter { steward.owns($0.watch) }, more: more)
             return !steward.isSuperseded
         } catch {
             return false
         }
+    }
+}
+
+/// Events that were read and are still to be looked at. The kernel keeps few and then drops them, so they are read as
+/// soon as they come, and worked off in slices.
+private struct Backlog {
+    struct Slice {
+        var events: ArraySlice<InotifyEvent>
+        /// Some were lost before these.
+        var isIncomplete: Bool
+    }
+
+    /// How many are read at a time, and how many are kept at most: then the kernel may drop what comes.
+    static let limit = 65_536
+    private static let most = 1 << 20
+    private static let slice = 1_024
+
+    private var events: [InotifyEvent] = []
+    private var position = 0
+    private var isIncomplete = false
+    private(set) var mayHaveMore = false
+
+    var isEmpty: Bool { position == events.count && !mayHaveMore }
+    /// Rather the kernel's mark that events are missing than no end of memory.
+    var hasRoom: Bool { events.count - position < Self.most }
+
+    /// Nil: reading failed, so that some may be lost.
+    mutating func add(_ read: [InotifyEvent]?) {
+        mayHaveMore = (read?.count ?? 0) >= Self.limit
+        guard let read, !read.contains(where: { $0.kinds.contains(.overflow) }) else {
+            isIncomplete = true
+            events += read ?? []
+            return
+        }
+        events += read
+    }
+
+    mutating func next() -> Slice {
+        let end = min(position + Self.slice, events.count)
+        defer {
+            position = end
+            if position == events.count { (events, position) = ([], 0) }
+            isIncomplete = false
+        }
+        return Slice(events: events[position..<end], isIncomplete: isIncomplete)
     }
 }

@@ -15,6 +15,9 @@ final class LiveTree {
     private var handle: LockFile.Handle?
     private var folders: [ItemLocation?: OpenFolder] = [:]
     private static let openFolders = 64
+    private var last: (location: ItemLocation?, folder: OpenFolder)?
+    /// Nobody held anything for writing when this round first asked; nil before that.
+    private var nobodyHolds: Bool?
     /// By the wall clock, like the dates that it is compared with.
     private var roundBegan = wallNanoseconds()
 
@@ -36,7 +39,18 @@ final class LiveTree {
 
     func beginRound() {
         folders = [:]
+        last = nil
+        nobodyHolds = nil
         roundBegan = wallNanoseconds()
+    }
+
+    /// The folder that an item stands in.
+    private func folder(of location: ItemLocation) throws(Errno) -> OpenFolder {
+        if let last, location.isEntry(of: last.location) { return last.folder }
+        let parent = location.parent
+        let folder = try open(parent)
+        last = (parent, folder)
+        return folder
     }
 
     private func open(_ folder: ItemLocation?) throws(Errno) -> OpenFolder {
@@ -74,7 +88,12 @@ extension LiveTree: ObservedWorld {
     var picture: TreePicture { tree.picture }
     var isSuperseded: Bool { tree.newestTerm > term }
 
-    func catchUp() throws(CoordinationError) { try tree.catchUp(member.journal) }
+    @discardableResult
+    func catchUp() throws(CoordinationError) -> Bool {
+        let before = tree.position
+        try tree.catchUp(member.journal)
+        return tree.position != before
+    }
 
     func append(_ record: ChangeRecord) throws(CoordinationError) -> Bool {
         try tree.append(record, to: member.journal)
@@ -82,7 +101,7 @@ extension LiveTree: ObservedWorld {
 
     func found(_ location: ItemLocation) throws(CoordinationError) -> ItemState? {
         do throws(Errno) {
-            return try open(location.parent).descriptor.statusIfPresent(of: location.name).map {
+            return try folder(of: location).descriptor.statusIfPresent(of: location.name).map {
                 ItemState($0, contentHash: nil)
             }
         } catch {
@@ -107,19 +126,18 @@ extension LiveTree: ObservedWorld {
     func isBusy(_ locations: [ItemLocation]) throws(CoordinationError) -> Bool {
         let asked = locations.filter { !(lease?.covers($0, for: .reading) ?? false) }
         if asked.isEmpty { return false }
-        let blocks = asked.map { LeaseBlock($0, key: member.hashKey) }
-        for block in blocks {
-            // Who writes has the whole block; who only waits at its turnstile does not have this byte.
-            let byte = ByteRange(start: block.span.lock, length: 1)
-            let descriptor = try lockHandle()
-            let isHeld = try translating(".group/lock", "watch") { () throws(Errno) in
-                try descriptor.descriptor.conflict(with: .shared, byte) != nil
+        // Whoever took one since the round began writes by way of `pending`, or is told of by the next event.
+        if try !nobodyHoldsAnything() {
+            for location in asked {
+                // Who writes has the whole block; who only waits at its turnstile does not have this byte.
+                let byte = LeaseBlock(location, key: member.hashKey).span.lock
+                if try isHeld(ByteRange(start: byte, length: 1)) { return true }
             }
-            if isHeld { return true }
         }
         // After the look at the disk, which was before this.
         SharedMap.fence()
         if !member.roster.hasPending { return false }
+        let blocks = asked.map { LeaseBlock($0, key: member.hashKey) }
         var isUnfinished = false
         for slot in member.roster.slotsWithPending() {
             for change in member.roster.pending(of: slot) {
@@ -144,6 +162,22 @@ extension LiveTree: ObservedWorld {
         } catch {
             if error.code != .leaseTimedOut && error.code != .deadlock { throw error }
             return false
+        }
+    }
+
+    private func nobodyHoldsAnything() throws(CoordinationError) -> Bool {
+        if let nobodyHolds { return nobodyHolds }
+        let answer = try !isHeld(
+            ByteRange(start: LeaseBlock.all.first, length: LeaseBlock.all.last - LeaseBlock.all.first))
+        nobodyHolds = answer
+        return answer
+    }
+
+    /// Asks, and locks nothing. System calls: fcntl(F_OFD_GETLK)
+    private func isHeld(_ range: ByteRange) throws(CoordinationError) -> Bool {
+        let handle = try lockHandle()
+        return try translating(".group/lock", "watch") { () throws(Errno) in
+            try handle.descriptor.conflict(with: .shared, range) != nil
         }
     }
 

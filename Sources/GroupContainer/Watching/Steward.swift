@@ -94,7 +94,7 @@ final class Steward {
     func hear() { question = member.roster.map.load32(RosterLayout.asked) }
 
     /// Takes the events of its folders, all that there were or, with `more`, those up to now; then works for a while.
-    func serve(_ events: [InotifyEvent], more: Bool) throws(CoordinationError) {
+    func serve(_ events: some Sequence<InotifyEvent>, more: Bool) throws(CoordinationError) {
         world.beginRound()
         let told = events.compactMap { $0.watch == bell ? nil : FolderEvent($0) }
         try observation.take(told, more: more)
