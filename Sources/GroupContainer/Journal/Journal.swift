@@ -6,6 +6,8 @@ final class Journal: Sendable {
     let catalog: CatalogFile
     /// The place that the catalog is for, as far as this member knows.
     let catalogued = Guarded<LogPosition?>(nil)
+    /// The file that was the last one when it was last looked whether files may go.
+    let weighed = Guarded<UInt64>(0)
     /// The first eight bytes of the container's identifier: part of every cursor.
     private let container: UInt64
 

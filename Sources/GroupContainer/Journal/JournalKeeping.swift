@@ -5,7 +5,8 @@ import SystemCalls
 /// One at a time, by a lock that nobody waits for: one that is stopped or killed in the middle of it stops nobody, the
 /// files only stay longer. Not before the change that needed a new file is acknowledged.
 extension Member {
-    /// A catalog is due when so many changes, or the end of a file, lie behind the last one.
+    /// A catalog is due when so many changes lie behind the last one, or as many as there are items; so what it costs is
+    /// little beside what the changes did. Or when files are to be dropped that it does not cover.
     static let catalogInterval: UInt64 = 20_000
 
     /// After a change, without its lease: if a file of the journal was made by it, what is due is done. What fails is
@@ -30,14 +31,23 @@ extension Member {
     /// Errors: those of writing; then nothing was dropped, and the old catalog stands.
     @discardableResult
     func keepCatalog(_ tree: RecordedTree) throws(CoordinationError) -> Bool {
-        if isReadOnly || tree.isForLookingUp || !isCatalogDue(at: tree.position) { return false }
+        if isReadOnly || tree.isForLookingUp || !isCatalogDue(for: tree) { return false }
         return try keepJournal { tree }
     }
 
-    private func isCatalogDue(at place: LogPosition) -> Bool {
+    private func isCatalogDue(for tree: RecordedTree) -> Bool {
         // None is as good as one of the beginning.
         let last = journal.catalogued.withLock { $0.map { ($0.file, $0.sequence) } ?? (1, 0) }
-        return place.file > last.0 || place.sequence >= last.1 &+ Self.catalogInterval
+        let place = tree.position
+        if place.sequence >= last.1 &+ max(Self.catalogInterval, UInt64(tree.picture.items.count)) { return true }
+        // Once a file: what may go is found by reading each file's first page.
+        let isNew = journal.weighed.withLock { weighed in
+            defer { weighed = place.file }
+            return weighed != place.file
+        }
+        if place.file <= last.0 || !isNew { return false }
+        guard let files = try? journal.log.keptFiles() else { return false }
+        return format.retention.dropped(of: files, now: wallNanoseconds()).contains { $0 >= last.0 && $0 < place.file }
     }
 
     private func keepJournal(
@@ -58,7 +68,9 @@ extension Member {
             if error.code != .damaged { throw error }
             journal.catalogued.withLock { $0 = nil }
         }
-        guard let tree = try read(), isCatalogDue(at: tree.position) else { return false }
+        guard let tree = try read(), tree.position.sequence > journal.catalogued.withLock({ $0?.sequence ?? 0 }) else {
+            return false
+        }
         try writeCatalog(tree)
         dropFiles()
         return true
