@@ -69,37 +69,4 @@ struct `A journal that is cut down` {
         }
         #expect(try Self.generation(container, "kept") == 1)
     }
-
-    // case 41
-    @Test func `by a process that is stopped at some of its system calls goes on for the others at once`() throws {
-        let container = try Self.container()
-        let stops = try EverySystemCall(
-            of: ["test-member", "rotate", container.path, "item", "model"], in: container, fault: .stop)
-        let other = try container.open()
-        let writer = other.coordinator(purpose: "writer").blocking
-        try stops.forSome { stop in
-            let process = try stop.start(["test-member", "rotate", container.path, "item", "at \(stop)"])
-            let isStopped = try process.waitUntilStopped()
-            // Members already: who is stopped while it joins keeps others from joining.
-            var last: UInt64 = 0
-            for text in ["one", "two", "three"] {
-                for _ in 0..<20 {
-                    _ = try other.appendRawRecord(naming: ItemPath(String(repeating: "x", count: 4_000)))
-                }
-                let outcome = try writer.write(bytes: Array("\(text) at \(stop)".utf8), to: "warm", .relaxed)
-                guard case .written(let number) = outcome else { continue }
-                #expect(number > last, "\(stop)")
-                last = number
-            }
-            if isStopped { process.resume() }
-            #expect(try process.finish().status == 0, "\(stop)")
-            #expect(container.content(of: "item") == "at \(stop)", "\(stop)")
-            #expect(try writer.generation(of: "kept") == 1, "\(stop)")
-            #expect(try writer.generation(of: "item") != nil, "\(stop)")
-            #expect(try writer.generation(of: "warm") == last, "\(stop)")
-            // What it made late is nobody's last file.
-            let next = try writer.write(bytes: Array("\(stop)".utf8), to: "next", .relaxed)
-            #expect(next == .written(try other.status().sequence), "\(stop)")
-        }
-    }
 }
