@@ -31,6 +31,30 @@ struct `groupctl create, path and list` {
         #expect(try container.content("a") == "content")
     }
 
+    @Test func `say how much of the journal is kept, for as long as the container is there`() async throws {
+        let container = try await TemporaryContainer(creating: false)
+        try await container.done("create", "--journal-size", "1M", "--journal-age", "12h")
+        let format = try container.content(".group/format")
+        #expect(format.contains("\"journalSize\" : 1048576") && format.contains("\"journalAge\" : 43200"), "\(format)")
+        // A file is a sixteenth of it.
+        #expect(try FileManager.default.contentsOfDirectory(atPath: container.path + "/.group/journal") == ["1.log"])
+        let file = try FileManager.default.attributesOfItem(atPath: container.path + "/.group/journal/1.log")
+        #expect((file[.size] as? NSNumber)?.intValue == 65_536)
+        try await container.done("create", "--journal-size", "2G")
+        #expect(try container.content(".group/format") == format)
+    }
+
+    @Test(arguments: [
+        ["--journal-size", "0"], ["--journal-size", "1.5M"], ["--journal-size", "-1"],
+        ["--journal-size", "99999999999G"], ["--journal-age", "soon"], ["--journal-age", "0d"], ["--journal-age", ""],
+    ])
+    func `take no size or age that is none`(words: [String]) async throws {
+        let container = try await TemporaryContainer(creating: false)
+        let outcome = try await groupctl(["create", container.path] + words, in: container)
+        #expect(outcome.status == 64 && outcome.errors.contains(words[0]), "\(outcome)")
+        #expect(!FileManager.default.fileExists(atPath: container.path))
+    }
+
     @Test func `make one container when many make it at once`() async throws {
         let container = try await TemporaryContainer(creating: false)
         let creators = try (0..<8).map { _ in try container.start("create", "--json") }

@@ -72,6 +72,20 @@ final class CatalogInMemory: TreePicture.Base {
         }
     }
 
+    // case 9
+    @Test func `with an entry in another one's place is not believed`() throws {
+        var bytes = Catalog.encode(try Self.sample(), Self.header)
+        // "a-" is the second, "ab" the seventh; they are as long.
+        let begin = { (number: Int) in
+            Int(CatalogEntry.number(bytes[...], at: CatalogHeader.size + number * 8))
+        }
+        let (one, other) = (begin(1)..<begin(2), begin(6)..<begin(7))
+        try #require(one.count == other.count)
+        bytes.replaceSubrange(other, with: Array(bytes[one]))
+        #expect(throws: CatalogFault.damaged) { try Catalog(bytes).picture() }
+        #expect(throws: CatalogFault.damaged) { try Catalog(bytes).item(at: `A picture of the tree`.location("ab")) }
+    }
+
     // case 11
     @Test func `that was cut short, or is longer, is not believed`() throws {
         let whole = Catalog.encode(try Self.sample(), Self.header)

@@ -39,7 +39,8 @@ struct ItemLocation: Hashable, Sendable {
         if component.isEmpty { throw .malformed }
     }
 
-    private init(trusted bytes: [UInt8]) {
+    /// Of bytes that were found fit before.
+    init(trusted bytes: [UInt8]) {
         self.bytes = bytes
         var digest = PathDigest()
         digest.add(bytes[...])
@@ -91,6 +92,12 @@ struct ItemLocation: Hashable, Sendable {
     var parent: ItemLocation? {
         guard let slash = bytes.lastIndex(of: Self.slash) else { return nil }
         return ItemLocation(trusted: Array(bytes[..<slash]))
+    }
+
+    /// Whether that is the folder it stands in; the root for nil.
+    func stands(in folder: ItemLocation?) -> Bool {
+        guard let slash = bytes.lastIndex(of: Self.slash) else { return folder == nil }
+        return folder.map { $0.bytes.count == slash && bytes.starts(with: $0.bytes) } ?? false
     }
 
     /// Every folder it stands in, the uppermost first.

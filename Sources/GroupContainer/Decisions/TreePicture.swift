@@ -35,16 +35,24 @@ struct TreePicture: Equatable, Sendable {
 
     init(on base: any Base) { self.base = base }
 
-    /// Everything that stands. Of hard links, the one with the latest record is where the inode is.
-    init(_ items: [ItemLocation: Item]) {
+    /// Everything that stands, in any order; fastest where what is in one folder comes together. Of hard links, the one
+    /// with the latest record is where the inode is.
+    init(_ all: [(location: ItemLocation, item: Item)]) {
         base = nil
-        self.items = items
-        places.reserveCapacity(items.count)
-        for (location, item) in items {
-            if let other = places[item.state.inode], items[other]?.generation ?? 0 > item.generation { continue }
-            places[item.state.inode] = location
+        items.reserveCapacity(all.count)
+        places.reserveCapacity(all.count)
+        var (folder, inner): (ItemLocation?, [ItemLocation]) = (nil, [])
+        for (location, item) in all {
+            items[location] = item
+            let other = places[item.state.inode].flatMap { items[$0]?.generation } ?? 0
+            if other <= item.generation { places[item.state.inode] = location }
+            if !location.stands(in: folder) {
+                if !inner.isEmpty { entries[folder, default: []].formUnion(inner) }
+                (folder, inner) = (location.parent, [])
+            }
+            inner.append(location)
         }
-        for location in items.keys { entries[location.parent, default: []].insert(location) }
+        if !inner.isEmpty { entries[folder, default: []].formUnion(inner) }
     }
 
     /// What stands at a place.

@@ -126,6 +126,22 @@ struct `What the journal says that stands there` {
     }
 
     // case 43
+    @Test func `is not told by the catalog of a time that was rolled back`() throws {
+        let small = try SmallJournal()
+        try small.rotate(files: 4)
+        try small.temporary.run("cp", "-r", ".group/journal", "backup")
+        try small.rotate(files: 3)
+        try small.temporary.run("sh", "-c", "rm .group/journal/*.log; cp backup/*.log .group/journal")
+        small.log.forgetAll(last: 5)
+        // Files of the same numbers, and as long; a catalog is not made, as none can be read.
+        try small.fill(files: 4)
+        #expect(try small.log.file(8)?.header.number == 8)
+        for forLookingUp in [true, false] {
+            #expect(code { try Self.fresh(small, forLookingUp: forLookingUp) } == .damaged)
+        }
+    }
+
+    // case 43
     @Test func `is not told by a catalog of what the journal has not come to`() throws {
         let small = try SmallJournal()
         try small.rotate(files: 4)

@@ -135,6 +135,29 @@ struct `Changes that are no longer kept` {
         #expect(last > 250)
     }
 
+    // case 43
+    @Test func `are no place for who comes back to a journal that was rolled back`() throws {
+        let small = try SmallJournal()
+        _ = try small.tester.write(bytes: [1], to: "a")
+        let before = try small.container.status().cursor
+        try small.temporary.run("cp", ".group/journal/1.log", "backup")
+        var cursors: [Cursor] = []
+        for name in ["b", "c", "d"] {
+            _ = try small.tester.write(bytes: [1], to: ItemPath(name))
+            cursors.append(try small.container.status().cursor)
+        }
+        // In place, as rsync does it.
+        try small.temporary.run("cp", "backup", ".group/journal/1.log")
+        small.log.forgetAll(last: 1)
+        for name in ["e", "f", "g"] { _ = try small.tester.write(bytes: [1], to: ItemPath(name)) }
+        for cursor in cursors {
+            var follower = try small.container.recordedChanges(since: .cursor(cursor))
+            #expect(try Self.rest(of: &follower) == ["rescan"])
+        }
+        var follower = try small.container.recordedChanges(since: .cursor(before))
+        #expect(try Self.rest(of: &follower) == ["e", "f", "g"])
+    }
+
     @Test func `are not where following from the start begins`() throws {
         let small = try SmallJournal(files: 2)
         try small.rotate(files: 4)

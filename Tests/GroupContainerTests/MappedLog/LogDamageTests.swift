@@ -29,6 +29,7 @@ struct `Damage to a log` {
         }
     }
 
+    // case 9
     @Test(arguments: 0..<8)
     func `in a record's header is said with file and byte`(place: Int) throws {
         let folder = try LogFolder()
@@ -86,6 +87,7 @@ struct `A log whose file is cut short while it is mapped` {
         return (folder, log, places)
     }
 
+    // case 35
     @Test(arguments: [0, 4_096, 8_192])
     func `says so to a reader rather than die`(size: Int) throws {
         let (folder, log, places) = try Self.cut(to: size)
@@ -96,6 +98,7 @@ struct `A log whose file is cut short while it is mapped` {
         _ = folder
     }
 
+    // case 35
     @Test(arguments: [0, 4_096, 8_192])
     func `says so to a writer rather than die`(size: Int) throws {
         let (folder, log, places) = try Self.cut(to: size)

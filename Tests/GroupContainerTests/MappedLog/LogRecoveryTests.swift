@@ -39,6 +39,7 @@ struct `Recovery after a boot` {
         #expect(try folder.open(incarnation: 2).texts() == Self.texts + ["more"])
     }
 
+    // case 8
     @Test func `cuts a log at its first hole; what lay behind never comes alive`() throws {
         let (folder, places) = try Self.withHole()
         let log = try folder.open(incarnation: 2)
