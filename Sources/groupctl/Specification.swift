@@ -39,7 +39,10 @@ enum GroupControl {
 
     private static let create = CommandSpecification(
         name: "create", summary: "Makes a container; does nothing where there is one.",
-        usage: ["groupctl create GROUP [--unix-group NAME] [--journal-size SIZE] [--journal-age AGE]"],
+        usage: [
+            "groupctl create GROUP [--unix-group NAME]",
+            "groupctl create GROUP [--journal-size SIZE] [--journal-age AGE]",
+        ],
         options: [
             .value(
                 "unix-group", "NAME",
