@@ -77,9 +77,9 @@ class Bench:
         """All rounds of a row on a place: each contender once, then each again, so that noise hits all alike."""
         contenders = row.contenders()
         columns = list(dict.fromkeys(contender.column for contender in contenders))
-        table = Table(f"{row.name}: {row.heading} ({place.type})", row.goal, columns)
+        table = Table(row.name, place.type, row.heading, row.goal, columns)
         findings: dict[Contender, list[Finding]] = {contender: [] for contender in contenders}
-        excuses: dict[Contender, str] = {}
+        excuses: dict[Contender, tuple[str, str]] = {}
         row.prepare(self, place)
         for number in range(row.rounds):
             for contender in contenders:
@@ -88,11 +88,15 @@ class Bench:
                 self.progress.show(f"{row.name} ({place.type}), round {number + 1} of {row.rounds}: {contender.name}")
                 try:
                     findings[contender].append(row.round(self, place, contender))
-                except (Unavailable, Failed) as reason:
-                    excuses[contender] = str(reason)
+                except Unavailable as reason:
+                    excuses[contender] = ("not there", str(reason))
+                except Failed as reason:
+                    excuses[contender] = ("failed", str(reason))
                 except (OSError, subprocess.SubprocessError) as reason:
-                    excuses[contender] = f"could not be run: {reason}"
+                    excuses[contender] = ("failed", f"could not be run: {reason}")
         row.summarise(table, {contender: rounds for contender, rounds in findings.items() if rounds})
-        table.notes += [f"{contender.name}: {excuse}" for contender, excuse in excuses.items()]
+        for contender, (word, reason) in excuses.items():
+            table.excuses.setdefault(contender.column, word)
+            table.notes.append(f"{contender.name}: {reason}")
         self.progress.clear()
         return table

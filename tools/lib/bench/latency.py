@@ -1,5 +1,6 @@
 """Files that are changed one after the other, with pauses, and how long each change takes to be told."""
 
+from .failures import Failed
 from .places import Place
 from .row import Contender, Finding
 from .session import Session
@@ -15,5 +16,7 @@ def delays(bench, place: Place, contender: Contender, count: int, pace: str) -> 
         session.await_told(count)
         arrivals = session.arrivals.dump()
     told = [(arrivals[change.number].first - change.began) / 1000 for change in made if change.number in arrivals]
-    # What is told sooner than it was made was told of something else.
-    return {"delays": told, "lost": len(made) - len(told), "early": sum(delay < 0 for delay in told)}
+    if any(delay < 0 for delay in told):
+        raise Failed("told of files before they were changed: nothing can be said of its delay")
+    taken = [(change.done - change.began) / 1000 for change in made]
+    return {"delays": told, "taken": taken, "lost": len(made) - len(told)}

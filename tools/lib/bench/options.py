@@ -14,8 +14,15 @@ minutes.
 """
 
 
+class Parser(argparse.ArgumentParser):
+    """Wrong usage is one line and status 64, as with all our commands."""
+
+    def error(self, message: str):
+        self.exit(64, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
 def parse(words: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="tools/bench", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     names = [row.name for row in ROWS]

@@ -1,6 +1,7 @@
 """From the command line to the tables."""
 
 import json
+import os
 import signal
 import sys
 import time
@@ -22,6 +23,10 @@ def main() -> int:
         return measure(choices)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
+    except BrokenPipeError:
+        # The reader has seen enough. Nothing is left to be written at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
 
 
 def measure(choices) -> int:
@@ -46,6 +51,6 @@ def measure(choices) -> int:
         print(f"Measured in {time.monotonic() - began:.0f} s.")
     if choices.json:
         with open(choices.json, "w", encoding="utf-8") as file:
-            json.dump({"machine": facts, "tables": [table.values() for table in tables]}, file, indent=1)
+            json.dump({"machine": facts, "is quick": choices.quick, "tables": [table.values() for table in tables]}, file, indent=1)
             file.write("\n")
     return 0

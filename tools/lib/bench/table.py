@@ -17,11 +17,15 @@ class Measure:
 class Table:
     """The columns are the contenders, in the order in which they take part."""
 
+    row: str
+    file_system: str
     title: str
     goal: str
     columns: list[str]
     measures: list[Measure] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    # Of a column: what stands where it has no number.
+    excuses: dict[str, str] = field(default_factory=dict)
 
     def add(self, label: str, cells: dict[str, Cell]) -> Measure:
         measure = Measure(label, cells)
@@ -35,12 +39,15 @@ class Table:
         }
         self.add(f"{measure.label.split(',')[0]} ÷ {base}", cells)
 
+    def excuse(self, column: str, measure: Measure) -> Cell:
+        return None if "÷" in measure.label else self.excuses.get(column)
+
     def markdown(self) -> str:
-        lines = [f"### {self.title}", "", f"Goal: {self.goal}.", ""]
+        lines = [f"### {self.row}: {self.title} ({self.file_system})", "", f"Goal: {self.goal}.", ""]
         lines.append("| | " + " | ".join(self.columns) + " |")
         lines.append("|---" * (len(self.columns) + 1) + "|")
         for measure in self.measures:
-            cells = (written(measure.cells.get(column)) for column in self.columns)
+            cells = (written(measure.cells.get(column, self.excuse(column, measure))) for column in self.columns)
             lines.append(f"| {measure.label} | " + " | ".join(cells) + " |")
         if self.notes:
             lines.append("")
@@ -49,6 +56,8 @@ class Table:
 
     def values(self) -> dict[str, object]:
         return {
+            "row": self.row,
+            "file system": self.file_system,
             "title": self.title,
             "goal": self.goal,
             "measures": {measure.label: measure.cells for measure in self.measures},

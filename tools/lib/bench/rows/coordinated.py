@@ -2,8 +2,9 @@
 
 from .. import latency
 from ..changes import COORDINATED
+from ..figures import median
 from ..places import Place
-from ..row import Contender, Finding, Row, add_delays, gathered, one_each
+from ..row import Contender, Finding, Row, add_delays, cells, gathered, one_each
 from ..table import Table
 from ..watchers import FLOOR, OURS, PEERS
 
@@ -24,5 +25,6 @@ class Coordinated(Row):
 
     def summarise(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
         add_delays(table, gathered(findings, "delays"))
+        table.add("the writer's call took, median, µs", cells(gathered(findings, "taken"), median))
         table.add("samples", {column: len(values) for column, values in gathered(findings, "delays").items()})
         table.add("lost", {column: sum(values) for column, values in gathered(findings, "lost").items()})

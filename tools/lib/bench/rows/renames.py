@@ -1,7 +1,6 @@
 """Very many renames as fast as two processes can: what is lost, what is stale, what it costs."""
 
 import os
-import time
 
 from ..changes import MOVE
 from ..places import Place
@@ -31,23 +30,21 @@ class Renames(Row):
         with Session(bench, contender.watcher, folder) as session:
             session.await_watching(limit=120)
             before = session.processor_seconds()
-            began = time.monotonic()
             writers = [bench.changes.start(MOVE, part, first, half, "none") for part, first in parts]
-            for writer in writers:
-                writer.wait()
-            made = time.monotonic()
-            report = session.await_told(2 * half, 2 * half, quiet=4, limit=120)
+            made = [change for writer in writers for change in writer.wait()]
+            report = session.await_told(2 * half, 2 * half, quiet=2 if self.is_quick else 10, limit=120)
             arrivals = session.arrivals.dump()
             used = session.processor_seconds() - before if report.open else None
-        last = max((arrival.last for arrival in arrivals.values()), default=0) / 1e9
+        began = min(change.began for change in made)
+        last = max((arrival.last for arrival in arrivals.values()), default=None)
         return {
             "lost": 2 * half - report.samples,
             "stale": 2 * half - report.befores,
             "marked": report.is_marked,
             "ended": int(report.open == 0),
             "used": used,
-            "made": made - began,
-            "told": last - began if last else None,
+            "made": (max(change.done for change in made) - began) / 1e9,
+            "told": (last - began) / 1e9 if last else None,
         }
 
     def summarise(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
