@@ -11,20 +11,21 @@
 //               told in all of them, earlier names told in all, bytes read, whether a gap was marked, when the first
 //               probe came
 //   stall, go   stops and resumes the reading of the pipes
+//   forget      forgets all samples and earlier names: what was told of them was about the time before
 //   dump FILE   writes for each sample: number, when it was told first, when in the last pipe, in how many pipes
 // The end of standard input ends it.
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { limit = 1000000, longest_name = 13, block = 1 << 16 };
+#include "clock.h"
+
+enum { limit = 1000000, longest_name = 13, block = 1 << 16, bitmap = limit / 8 + 1 };
 
 struct pipe_state {
     int descriptor;
@@ -35,10 +36,7 @@ struct pipe_state {
     char buffer[longest_name + block];
 };
 
-struct arrival {
-    int64_t first, last;
-    int pipes;
-};
+struct arrival { int64_t first, last; int pipes; };
 
 static struct pipe_state **pipes;
 static struct arrival *arrivals;
@@ -47,12 +45,6 @@ static int pipe_count, open_count, raw = -1, is_marked;
 static long samples_everywhere, befores_everywhere;
 static long long bytes_read;
 static int64_t first_probe;
-
-static int64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
 
 static void *zeroed(size_t count, size_t size) {
     void *memory = calloc(count, size);
@@ -72,7 +64,7 @@ static void note_sample(struct pipe_state *pipe, long number, int64_t time) {
     struct arrival *arrival = &arrivals[number];
     if (arrival->pipes++ == 0) arrival->first = time;
     arrival->last = time;
-    if (arrival->pipes == open_count) samples_everywhere++;
+    samples_everywhere += arrival->pipes == open_count;
 }
 
 static void note_before(struct pipe_state *pipe, long number) {
@@ -105,9 +97,9 @@ static void scan(struct pipe_state *pipe, size_t length, int64_t time) {
         }
         at++;
     }
-    // How ours, the bare reader and fswatch say that changes were lost.
-    if (!is_marked && (memmem(text, length, "rescan", 6) || memmem(text, length, "verflow", 7) ||
-                       memmem(text, length, "OVERFLOW", 8))) is_marked = 1;
+    // How ours, the bare reader and the others say that changes were lost.
+    is_marked |= memmem(text, length, "rescan", 6) || memmem(text, length, "verflow", 7) ||
+                 memmem(text, length, "OVERFLOW", 8);
 }
 
 static void receive(struct pipe_state *pipe) {
@@ -126,6 +118,17 @@ static void receive(struct pipe_state *pipe) {
     scan(pipe, length, time);
     pipe->carried = length < longest_name ? length : longest_name;
     memmove(pipe->buffer, pipe->buffer + length - pipe->carried, pipe->carried);
+}
+
+static void forget(void) {
+    samples_everywhere = befores_everywhere = 0;
+    memset(arrivals, 0, limit * sizeof *arrivals);
+    memset(before_pipes, 0, limit * sizeof *before_pipes);
+    for (int i = 0; i < pipe_count; i++) {
+        memset(pipes[i]->samples, 0, bitmap);
+        memset(pipes[i]->befores, 0, bitmap);
+        pipes[i]->carried = 0;
+    }
 }
 
 static void report(void) {
@@ -153,10 +156,9 @@ static void dump(const char *path) {
 
 int main(int count, char **words) {
     if (count < 3) errx(64, "usage: arrivals RAW-FILE DESCRIPTOR...");
-    if (strcmp(words[1], "-") != 0) {
-        raw = open(words[1], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-        if (raw < 0) err(1, "%s", words[1]);
-    }
+    int keeps_text = strcmp(words[1], "-") != 0;
+    if (keeps_text) raw = open(words[1], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (keeps_text && raw < 0) err(1, "%s", words[1]);
     pipe_count = open_count = count - 2;
     pipes = zeroed((size_t)pipe_count, sizeof *pipes);
     arrivals = zeroed(limit, sizeof *arrivals);
@@ -165,8 +167,8 @@ int main(int count, char **words) {
     waits[0] = (struct pollfd){.fd = 0, .events = POLLIN};
     for (int i = 0; i < pipe_count; i++) {
         struct pipe_state *pipe = zeroed(1, sizeof *pipe);
-        pipe->samples = zeroed(limit / 8 + 1, 1);
-        pipe->befores = zeroed(limit / 8 + 1, 1);
+        pipe->samples = zeroed(bitmap, 1);
+        pipe->befores = zeroed(bitmap, 1);
         pipe->descriptor = atoi(words[i + 2]);
         pipe->is_open = 1;
         pipe->last_probe = -1;
@@ -183,15 +185,14 @@ int main(int count, char **words) {
             waits[i + 1].revents = 0;
         }
         if (poll(waits, (nfds_t)pipe_count + 1, -1) < 0 && errno != EINTR) err(1, "poll");
-        for (int i = 0; i < pipe_count; i++) {
-            if (waits[i + 1].revents != 0) receive(pipes[i]);
-        }
+        for (int i = 0; i < pipe_count; i++) if (waits[i + 1].revents != 0) receive(pipes[i]);
         if (waits[0].revents == 0) continue;
         if (fgets(line, sizeof line, stdin) == NULL) return 0;
         line[strcspn(line, "\n")] = 0;
         if (strcmp(line, "report") == 0) report();
         else if (strcmp(line, "stall") == 0) is_stalled = 1;
         else if (strcmp(line, "go") == 0) is_stalled = 0;
+        else if (strcmp(line, "forget") == 0) forget();
         else if (strncmp(line, "dump ", 5) == 0) dump(line + 5);
         else errx(64, "unknown command: %s", line);
     }

@@ -10,6 +10,7 @@ from .failures import Failed, Unavailable
 from .places import Place
 from .progress import Progress
 from .row import Contender, Finding, Row
+from .session import Session
 from .table import Table
 from .watchers import PEERS, Watcher
 
@@ -72,6 +73,13 @@ class Bench:
         if watcher.is_ours:
             self.changes.make_container(folder)
         return folder
+
+    def learn(self, watcher: Watcher, folder: str) -> None:
+        """Where the watcher is ours, it has seen the container as it is now, and has ended again: it will not tell of
+        what is there already."""
+        if watcher.is_ours:
+            with Session(self, watcher, folder) as session:
+                session.await_said()
 
     def run(self, row: Row, place: Place) -> Table:
         """All rounds of a row on a place: each contender once, then each again, so that noise hits all alike."""

@@ -10,6 +10,7 @@ def delays(bench, place: Place, contender: Contender, count: int, pace: str) -> 
     """One round: every file is there before, and is changed once. Microseconds from the start of a change."""
     folder = bench.container(contender.watcher, place.fresh())
     bench.changes.make_files(folder, "sample", 0, count)
+    bench.learn(contender.watcher, folder)
     with Session(bench, contender.watcher, folder) as session:
         session.await_watching()
         made = bench.changes.run(contender.way, folder, 0, count, pace)

@@ -11,7 +11,6 @@
 #include <err.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,13 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static char content[120];
+#include "clock.h"
 
-static int64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
+static char content[120];
 
 static void sleep_until(int64_t moment) {
     struct timespec time = {.tv_sec = moment / 1000000000, .tv_nsec = moment % 1000000000};

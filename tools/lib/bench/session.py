@@ -11,6 +11,9 @@ from .errors_pipe import ErrorsPipe
 from .failures import Failed
 from .watchers import Watcher
 
+# What watch-group says with --verbose once every change will be seen, also an uncoordinated one.
+WATCHING = "watching"
+
 
 class Session:
     """Used with `with`. Where the folder is ours to watch, it is a container already."""
@@ -63,8 +66,11 @@ class Session:
 
     def await_watching(self, limit: float = 60, tolerant: bool = False) -> Report:
         """Makes small changes until all copies have told of one, then one more until all have told of that: nothing is
-        on its way any more. Tolerant: of copies that end by themselves, as long as there is one."""
+        on its way any more, and what was told by then is forgotten. Tolerant: of copies that end by themselves, as long
+        as there is one."""
         deadline = time.monotonic() + limit
+        if self.watcher.is_ours:
+            self.await_said(1, limit)
         pause = 0.01
         last = None
         while time.monotonic() < deadline:
@@ -73,11 +79,23 @@ class Session:
                 last = self.probes
                 pause = 0.01
             if last is not None and last <= report.lowest_probe:
+                self.arrivals.command("forget")
                 return report
             self.probe()
             time.sleep(pause)
             # Some want a quiet moment before they tell.
             pause = min(pause * (1.05 if last is None else 2), 0.5)
+        raise Failed(f"was not watching within {limit:.0f} s ({self.errors.last()})")
+
+    def await_said(self, number: int = 1, limit: float = 120) -> int:
+        """When that many of our copies have said that they watch."""
+        deadline = time.monotonic() + limit
+        while time.monotonic() < deadline:
+            moment = self.errors.moment(WATCHING, number)
+            if moment is not None:
+                return moment
+            self.checked_report(tolerant=True)
+            time.sleep(0.005)
         raise Failed(f"was not watching within {limit:.0f} s ({self.errors.last()})")
 
     def checked_report(self, tolerant: bool = False) -> Report:

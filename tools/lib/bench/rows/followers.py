@@ -30,6 +30,7 @@ class Followers(Row):
         copies, count = int(contender.variant), self.size("samples")
         folder = bench.container(contender.watcher, place.fresh())
         bench.changes.make_files(folder, "sample", 0, count)
+        bench.learn(contender.watcher, folder)
         with Session(bench, contender.watcher, folder, copies) as session:
             ready = session.await_watching(limit=120, tolerant=True).ready
             made = bench.changes.run(contender.way, folder, 0, count, "pause:20000000")

@@ -27,6 +27,7 @@ class Renames(Row):
         for part, first in parts:
             os.mkdir(part)
             bench.changes.make_files(part, "before", first, half)
+        bench.learn(contender.watcher, folder)
         with Session(bench, contender.watcher, folder) as session:
             session.await_watching(limit=120)
             before = session.processor_seconds()

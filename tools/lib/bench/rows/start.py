@@ -1,5 +1,6 @@
 """How long it takes from the start of a program until it tells of changes in a large tree, and what memory it takes."""
 
+import glob
 import os
 import shutil
 import time
@@ -14,8 +15,6 @@ from ..table import Table
 from ..watchers import FLOOR, OURS, PEERS
 
 KNOWN, NEW = "seen before", "never seen"
-# What watch-group says with --verbose once every change will be seen, also an uncoordinated one.
-WATCHING = "watching"
 
 
 class Start(Row):
@@ -41,17 +40,17 @@ class Start(Row):
         if not contender.watcher.is_ours:
             return self.start_of_theirs(bench, contender)
         shutil.rmtree(os.path.join(self.ours, ".group"), ignore_errors=True)
+        # Of the round before: who has never seen the tree would tell of them.
+        for path in glob.glob(os.path.join(self.ours, "sample-*")):
+            os.unlink(path)
         bench.changes.make_container(self.ours)
         if contender.column.endswith(KNOWN):
-            with Session(bench, OURS, self.ours) as session:
-                self.moment(session, 1)
+            bench.learn(OURS, self.ours)
         return self.start_of_ours(bench)
 
     def start_of_ours(self, bench) -> Finding:
         """Somebody writes all the time, and is no follower: there is no steward before."""
         first = os.path.join(self.ours, "sample-000010")
-        if os.path.exists(first):
-            os.unlink(first)
         writer = bench.changes.start(COORDINATED, self.ours, 0, 900_000, "steady:2000000")
         try:
             while not os.path.exists(first):
@@ -59,12 +58,12 @@ class Start(Row):
                     raise Failed(f"the writer ended: {writer.process.communicate()[0].strip()[-200:]}")
                 time.sleep(0.001)
             with Session(bench, OURS, self.ours) as session:
-                watching = self.moment(session, 1)
+                watching = session.await_said()
                 session.await_told(1)
                 arrivals = session.arrivals.dump()
                 steward = session.peak_mebibytes()
                 follower = session.add_copy()
-                self.moment(session, 2)
+                session.await_said(2)
                 follower_peak = processes.peak_mebibytes(follower.pid)
         finally:
             processes.end([writer.process])
@@ -83,17 +82,6 @@ class Start(Row):
             report = session.await_watching(limit=20 if self.is_quick else 120)
             peak = session.peak_mebibytes()
         return {"watching": (report.first_probe - session.began) / 1e6, "peak": peak}
-
-    def moment(self, session: Session, number: int) -> int:
-        """When that many watch-groups say that they watch."""
-        deadline = time.monotonic() + 120
-        while time.monotonic() < deadline:
-            moment = session.errors.moment(WATCHING, number)
-            if moment is not None:
-                return moment
-            session.checked_report()
-            time.sleep(0.005)
-        raise Failed(f"was not watching within 120 s ({session.errors.last()})")
 
     def summarise(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
         measures = {
