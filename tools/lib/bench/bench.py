@@ -80,6 +80,7 @@ class Bench:
         if watcher.is_ours:
             with Session(self, watcher, folder) as session:
                 session.await_said()
+                session.await_idle()
 
     def run(self, row: Row, place: Place) -> Table:
         """All rounds of a row on a place: each contender once, then each again, so that noise hits all alike."""

@@ -79,6 +79,7 @@ class Session:
                 last = self.probes
                 pause = 0.01
             if last is not None and last <= report.lowest_probe:
+                self.await_idle()
                 self.arrivals.command("forget")
                 return report
             self.probe()
@@ -86,6 +87,14 @@ class Session:
             # Some want a quiet moment before they tell.
             pause = min(pause * (1.05 if last is None else 2), 0.5)
         raise Failed(f"was not watching within {limit:.0f} s ({self.errors.last()})")
+
+    def await_idle(self, limit: float = 20) -> None:
+        """Until the watchers use a tenth of a processor at most: who watches already may still be comparing."""
+        deadline = time.monotonic() + limit
+        before, used = -1.0, self.processor_seconds()
+        while time.monotonic() < deadline and used - before > 0.03:
+            time.sleep(0.3)
+            before, used = used, self.processor_seconds()
 
     def await_said(self, number: int = 1, limit: float = 120) -> int:
         """When that many of our copies have said that they watch."""
@@ -119,7 +128,8 @@ class Session:
         return report
 
     def processor_seconds(self) -> float:
-        return sum(processes.processor_seconds(process.pid) for process in self.watchers)
+        """Of those that have not ended."""
+        return sum(processes.processor_seconds(process.pid) for process in self.watchers if process.poll() is None)
 
     def peak_mebibytes(self) -> float:
         return sum(processes.peak_mebibytes(process.pid) for process in self.watchers)

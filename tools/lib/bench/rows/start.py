@@ -61,6 +61,9 @@ class Start(Row):
                 watching = session.await_said()
                 session.await_told(1)
                 arrivals = session.arrivals.dump()
+                processes.end([writer.process])
+                # It watches; now it compares what is there with what it knew.
+                session.await_idle(60)
                 steward = session.peak_mebibytes()
                 follower = session.add_copy()
                 session.await_said(2)
