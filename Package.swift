@@ -68,6 +68,8 @@ let package = Package(
         .executableTarget(
             name: "stress-worker", dependencies: ["GroupContainer", "SystemCalls"], path: "Tests/StressWorker",
             swiftSettings: strict),
+        .executableTarget(
+            name: "bench-worker", dependencies: ["GroupContainer"], path: "Tests/BenchWorker", swiftSettings: strict),
         .testTarget(name: "CommandLineKitTests", dependencies: ["CommandLineKit"], swiftSettings: strict),
         .testTarget(name: "SystemCallsTests", dependencies: ["TestSupport", "SystemCalls"], swiftSettings: strict),
         .testTarget(

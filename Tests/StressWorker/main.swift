@@ -1,4 +1,4 @@
-// What tools/stress-writers and tools/bench start.
+// What tools/stress-writers starts.
 import GroupContainer
 import SystemCalls
 

@@ -1,0 +1,1 @@
+"""What tools/bench consists of: ours and theirs, alternately in one run. Rows are in rows/, each a module."""

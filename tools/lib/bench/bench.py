@@ -1,0 +1,111 @@
+"""One run: what is shared by all rows, and the order in which contenders take their turns."""
+
+import os
+import subprocess
+import tempfile
+
+from . import packages, programs
+from .changes import Changes
+from .failures import Failed, Unavailable
+from .places import Place
+from .progress import Progress
+from .row import Contender, Finding, Row
+from .session import Session
+from .table import Table
+from .watchers import PEERS, Watcher
+
+
+class Bench:
+    """Used with `with`: makes its folders, and removes them."""
+
+    def __init__(self, directory: str | None) -> None:
+        self.directory = directory or tempfile.gettempdir()
+        self.progress = Progress()
+        self.places: list[Place] = []
+        self.scratch = ""
+        self.programs: dict[str, str] = {}
+        self.findings: dict[str, list[str] | Unavailable] = {}
+
+    def __enter__(self) -> "Bench":
+        self.programs = programs.build(self.progress.show)
+        self.changes = Changes(self.programs)
+        # In memory: what is noted meanwhile disturbs no disk. Short, since watchman's socket is in it.
+        memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else self.directory
+        self.scratch = tempfile.mkdtemp(prefix="bench.", dir=memory)
+        self.places = [Place.make("memory", memory), Place.make("disk", self.directory)]
+        if self.places[0].type == self.places[1].type:
+            self.places.pop().close()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.progress.clear()
+        for place in self.places:
+            place.close()
+        Place("scratch", self.scratch, "").close()
+
+    def found(self, watcher: Watcher) -> list[str]:
+        """What its commands begin with; installed at the first call. Raises Unavailable."""
+        if watcher.name not in self.findings:
+            self.progress.show(f"looking for {watcher.name}")
+            try:
+                self.findings[watcher.name] = watcher.find(self.programs)
+            except Unavailable as reason:
+                self.findings[watcher.name] = reason
+        found = self.findings[watcher.name]
+        if isinstance(found, Unavailable):
+            raise found
+        return found
+
+    def versions(self) -> dict[str, str]:
+        """Of the peers, as they say it themselves."""
+        versions = {}
+        for watcher in PEERS:
+            try:
+                found = self.found(watcher)
+                said = packages.answer(watcher.version(found)) if watcher.version else ""
+                versions[watcher.name] = said.removeprefix(watcher.name).strip()
+            except Unavailable as reason:
+                versions[watcher.name] = f"({reason})"
+        return versions
+
+    def container(self, watcher: Watcher, folder: str) -> str:
+        """The folder, made a container where the watcher is ours."""
+        if watcher.is_ours:
+            self.changes.make_container(folder)
+        return folder
+
+    def learn(self, watcher: Watcher, folder: str) -> None:
+        """Where the watcher is ours, it has seen the container as it is now, and has ended again: it will not tell of
+        what is there already."""
+        if watcher.is_ours:
+            with Session(self, watcher, folder) as session:
+                session.await_said()
+                session.await_idle()
+
+    def run(self, row: Row, place: Place) -> Table:
+        """All rounds of a row on a place: each contender once, then each again, so that noise hits all alike."""
+        contenders = row.contenders()
+        columns = list(dict.fromkeys(contender.column for contender in contenders))
+        table = Table(row.name, place.type, row.heading, row.goal, columns)
+        findings: dict[Contender, list[Finding]] = {contender: [] for contender in contenders}
+        excuses: dict[Contender, tuple[str, str]] = {}
+        row.prepare(self, place)
+        for number in range(row.rounds):
+            for contender in contenders:
+                if contender in excuses:
+                    continue
+                self.progress.show(f"{row.name} ({place.type}), round {number + 1} of {row.rounds}: {contender.name}")
+                try:
+                    findings[contender].append(row.round(self, place, contender))
+                except Unavailable as reason:
+                    excuses[contender] = ("not there", str(reason))
+                except Failed as reason:
+                    excuses[contender] = ("failed", str(reason))
+                except (OSError, subprocess.SubprocessError) as reason:
+                    excuses[contender] = ("failed", f"could not be run: {reason}")
+        row.summarise(table, {contender: rounds for contender, rounds in findings.items() if rounds})
+        for contender, (word, reason) in excuses.items():
+            table.excuses.setdefault(contender.column, word)
+            table.notes.append(f"{contender.name}: {reason}")
+        self.progress.clear()
+        return table

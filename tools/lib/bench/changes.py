@@ -1,0 +1,72 @@
+"""The programs that change files, and when they began and ended each change."""
+
+import os
+import subprocess
+from dataclasses import dataclass
+
+from .failures import Failed
+
+# How a contender's files are changed.
+COORDINATED, RENAME, WRITE, MOVE = "coordinated", "rename", "write", "move"
+
+
+@dataclass
+class Change:
+    number: int
+    began: int
+    done: int
+
+
+@dataclass
+class Changing:
+    """A process that makes changes."""
+
+    process: subprocess.Popen
+
+    def wait(self) -> list[Change]:
+        try:
+            out, _ = self.process.communicate()
+        except BaseException:
+            # The run is being ended.
+            self.process.kill()
+            raise
+        if self.process.returncode != 0:
+            raise Failed(f"the writer failed: {out.strip()[-200:]}")
+        return [Change(*map(int, line.split())) for line in out.splitlines()]
+
+
+class Changes:
+    """Starts them."""
+
+    def __init__(self, programs: dict[str, str]) -> None:
+        self.programs = programs
+
+    def start(self, way: str, folder: str, first: int, count: int, pace: str) -> Changing:
+        if way == COORDINATED:
+            words = [self.programs["bench-worker"], "write"]
+        else:
+            words = [self.programs["plain-changes"], way]
+        words += [folder, str(first), str(count), pace]
+        return Changing(subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True))
+
+    def run(self, way: str, folder: str, first: int, count: int, pace: str) -> list[Change]:
+        return self.start(way, folder, first, count, pace).wait()
+
+    def make_files(self, folder: str, word: str, first: int, count: int) -> None:
+        self.plain("make", folder, str(first), str(count), word)
+
+    def make_tree(self, folder: str, folders: int, files: int) -> None:
+        os.makedirs(folder, exist_ok=True)
+        self.plain("tree", folder, str(folders), str(files))
+
+    def make_container(self, folder: str) -> None:
+        self.call(self.programs["bench-worker"], "create", folder)
+
+    def plain(self, *words: str) -> None:
+        self.call(self.programs["plain-changes"], *words)
+
+    @staticmethod
+    def call(*words: str) -> None:
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise Failed(f"{os.path.basename(words[0])} failed: {(done.stdout + done.stderr).strip()[-200:]}")

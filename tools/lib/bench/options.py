@@ -1,0 +1,34 @@
+"""The command line."""
+
+import argparse
+
+from .rows import ROWS
+
+DESCRIPTION = """\
+Measures watch-group beside the programs that people use instead, alternately in one run, and prints Markdown.
+
+Builds ours with optimisation, and installs what it is compared with where it is missing (inotify-tools, fswatch and
+watchman with apt-get; watchfiles and watchdog into .build/bench). What cannot be installed is said in its column.
+Nothing here is a test: compare numbers of one run only, taken while nothing else runs. The whole takes about twenty
+minutes.
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """Wrong usage is one line and status 64, as with all our commands."""
+
+    def error(self, message: str):
+        self.exit(64, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def parse(words: list[str]) -> argparse.Namespace:
+    parser = Parser(
+        prog="tools/bench", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    names = [row.name for row in ROWS]
+    parser.add_argument("--quick", action="store_true", help="small sizes, in memory only, one round: about a minute")
+    parser.add_argument("--row", nargs="+", action="extend", choices=names, metavar="NAME", help="only these rows")
+    parser.add_argument("--list", action="store_true", help="print the rows, and measure nothing")
+    parser.add_argument("--json", metavar="FILE", help="write the numbers to FILE, too")
+    parser.add_argument("--directory", metavar="DIRECTORY", help="where the disk is measured (TMPDIR or /tmp)")
+    return parser.parse_args(words)

@@ -1,0 +1,35 @@
+"""Processes that this run started: what they use, how they end."""
+
+import os
+import subprocess
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def processor_seconds(process: int) -> float:
+    """User and system time so far."""
+    with open(f"/proc/{process}/stat", encoding="utf-8") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def peak_mebibytes(process: int) -> float:
+    """The most memory that it had resident."""
+    with open(f"/proc/{process}/status", encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+    return 0.0
+
+
+def end(processes: list[subprocess.Popen]) -> None:
+    """Asks each to end, then makes it."""
+    for process in processes:
+        if process.poll() is None:
+            process.terminate()
+    for process in processes:
+        try:
+            process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

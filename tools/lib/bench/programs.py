@@ -1,0 +1,38 @@
+"""Our programs, built for this run: in Swift with optimisation, and the small ones in C."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+# Ignored by git, as all of .build.
+KEPT = os.path.join(ROOT, ".build", "bench")
+SWIFT = ("watch-group", "bench-worker")
+C = ("arrivals", "bare-inotify", "plain-changes")
+
+
+def build(show) -> dict[str, str]:
+    """Their paths by name. Ends the run where something does not compile: there is nothing to measure then."""
+    paths = {}
+    for name in SWIFT:
+        show(f"building {name}")
+        run(["swift", "build", "--configuration", "release", "--product", name])
+        paths[name] = os.path.join(ROOT, ".build", "release", name)
+    compiler = shutil.which("cc") or shutil.which("clang")
+    if compiler is None:
+        sys.exit("tools/bench: no C compiler (cc or clang): install one")
+    os.makedirs(KEPT, exist_ok=True)
+    for name in C:
+        show(f"compiling {name}")
+        paths[name] = os.path.join(KEPT, name)
+        source = os.path.join(HERE, f"{name}.c")
+        run([compiler, "-std=gnu17", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror", "-o", paths[name], source])
+    return paths
+
+
+def run(command: list[str]) -> None:
+    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{done.stdout}{done.stderr}tools/bench: this failed: {' '.join(command)}")

@@ -1,0 +1,105 @@
+"""Folders that come with everything in them, and then live: copied, moved in, renamed."""
+
+import os
+import re
+import shutil
+import subprocess
+
+from ..changes import RENAME
+from ..places import Place
+from ..row import Contender, Finding, Row, cells, gathered, one_each
+from ..session import Session
+from ..table import Table
+from ..watchers import EVERYONE
+
+# The first number of the samples of each step.
+COPIED, AFTER_COPY, MOVED, AFTER_MOVE, AFTER_RENAME = range(0, 500_000, 100_000)
+WORDS = {
+    COPIED: "cp -r: files missed",
+    AFTER_COPY: "cp -r: folders blind after",
+    MOVED: "moved in: files missed",
+    AFTER_MOVE: "moved in: folders blind after",
+    AFTER_RENAME: "renamed: folders blind after",
+}
+
+
+class Burst(Row):
+    name = "burst"
+    title = "{folders:,} folders with 3 files each: copied, moved in, renamed; afterwards a file written in each folder"
+    sizes = {"folders": (1000, 200)}
+    goal = "none missed, blind, or told by a wrong path"
+
+    def contenders(self) -> list[Contender]:
+        return one_each(EVERYONE, RENAME)
+
+    def prepare(self, bench, place: Place) -> None:
+        self.folders, self.outside = self.size("folders"), place.fresh("outside")
+        self.source = os.path.join(self.outside, "copied")
+        self.make(self.source, COPIED)
+
+    def make(self, top: str, first: int) -> None:
+        for folder in range(self.folders):
+            path = os.path.join(top, f"folder-{folder:06}")
+            os.makedirs(path)
+            for file in range(3):
+                touch(path, first + folder * 3 + file)
+
+    def write_in_each(self, top: str, first: int) -> None:
+        for folder in range(self.folders):
+            touch(os.path.join(top, f"folder-{folder:06}"), first + folder)
+
+    def round(self, bench, place: Place, contender: Contender) -> Finding:
+        folder = bench.container(contender.watcher, place.fresh())
+        coming = os.path.join(self.outside, "moved")
+        self.make(coming, MOVED)
+        copied, moved, renamed = (os.path.join(folder, name) for name in ("copied", "moved", "renamed"))
+        files, expected = self.folders * 3, 0
+        finding: Finding = {}
+
+        def rename_and_write() -> None:
+            os.rename(moved, renamed)
+            self.write_in_each(renamed, AFTER_RENAME)
+
+        steps = [
+            (COPIED, files, lambda: subprocess.run(["cp", "-r", self.source, folder], check=True)),
+            (AFTER_COPY, self.folders, lambda: self.write_in_each(copied, AFTER_COPY)),
+            (MOVED, files, lambda: os.rename(coming, moved)),
+            (AFTER_MOVE, self.folders, lambda: self.write_in_each(moved, AFTER_MOVE)),
+            (AFTER_RENAME, self.folders, rename_and_write),
+        ]
+        try:
+            with Session(bench, contender.watcher, folder, keeps_text=True) as session:
+                session.await_watching()
+                for first, count, make in steps:
+                    make()
+                    session.await_told(expected + count, quiet=0.7 if self.is_quick else 2, limit=30)
+                    told = sum(first <= number < first + count for number in session.arrivals.dump())
+                    finding[WORDS[first]] = count - told
+                    expected += told
+                finding["wrong"] = wrong_paths(session.raw)
+                finding["ended"] = int(session.arrivals.report().open == 0)
+        finally:
+            shutil.rmtree(coming, ignore_errors=True)
+        return finding
+
+    def summarise(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
+        for label in WORDS.values():
+            table.add(label, cells(gathered(findings, label), max))
+        table.add("renamed: told only by a wrong path", cells(gathered(findings, "wrong"), max))
+        table.add("ended by itself", cells(gathered(findings, "ended"), lambda v: "yes" if any(v) else "no"))
+
+
+def touch(folder: str, number: int) -> None:
+    with open(os.path.join(folder, f"sample-{number:06}"), "w", encoding="ascii") as file:
+        file.write("burst\n")
+
+
+def wrong_paths(raw: str | None) -> int:
+    """How many files that were written after the renaming were told, and never by the path that they have."""
+    if raw is None or not os.path.exists(raw):
+        return 0
+    with open(raw, encoding="utf-8", errors="replace") as file:
+        text = file.read()
+    told = set(re.findall(rf"sample-({AFTER_RENAME // 100_000}\d{{5}})", text))
+    right = {number for _, number in re.findall(r"renamed/(folder-\d{6})\\?/sample-(\d{6})", text)}
+    return len(told - right)

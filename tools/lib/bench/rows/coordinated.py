@@ -1,0 +1,30 @@
+"""From the start of a relaxed coordinated write to its line; theirs: from the start of a write and rename."""
+
+from .. import latency
+from ..changes import COORDINATED
+from ..figures import median
+from ..places import Place
+from ..row import Contender, Finding, Row, add_delays, cells, gathered, one_each
+from ..table import Table
+from ..watchers import FLOOR, OURS, PEERS
+
+
+class Coordinated(Row):
+    name = "coordinated"
+    title = "a coordinated write of 120 bytes until its line; theirs: a file written and renamed"
+    goal = "our median below bare inotify's"
+    places = ("memory", "disk")
+    rounds = 10
+    sizes = {"samples": (60, 30)}
+
+    def contenders(self) -> list[Contender]:
+        return [Contender(OURS.name, OURS, COORDINATED), *one_each([FLOOR, *PEERS])]
+
+    def round(self, bench, place: Place, contender: Contender) -> Finding:
+        return latency.delays(bench, place, contender, self.size("samples"), "pause:5000000")
+
+    def summarise(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
+        add_delays(table, gathered(findings, "delays"))
+        table.add("the writer's call took, median, µs", cells(gathered(findings, "taken"), median))
+        table.add("samples", {column: len(values) for column, values in gathered(findings, "delays").items()})
+        table.add("lost", {column: sum(values) for column, values in gathered(findings, "lost").items()})

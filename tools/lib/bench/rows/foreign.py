@@ -1,0 +1,28 @@
+"""From the start of a change that knows nothing of the container to its line."""
+
+from .. import latency
+from ..changes import RENAME, WRITE
+from ..places import Place
+from ..row import Contender, Finding, Row, add_delays, gathered, one_each
+from ..table import Table
+from ..watchers import EVERYONE
+
+
+class Foreign(Row):
+    name = "foreign"
+    title = "a plain change of 120 bytes until its line: written and renamed, and written in place"
+    goal = "our median at most 1.5 times bare inotify's, and ahead of the peers"
+    places = ("memory", "disk")
+    rounds = 10
+    sizes = {"samples": (60, 15)}
+
+    def contenders(self) -> list[Contender]:
+        return one_each(EVERYONE, RENAME, RENAME) + one_each(EVERYONE, WRITE, WRITE)
+
+    def round(self, bench, place: Place, contender: Contender) -> Finding:
+        return latency.delays(bench, place, contender, self.size("samples"), "pause:5000000")
+
+    def summarise(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
+        for way in (RENAME, WRITE):
+            add_delays(table, gathered(findings, "delays", way), f"{way}: ")
+            table.add(f"{way}: lost", {c: sum(values) for c, values in gathered(findings, "lost", way).items()})

@@ -1,0 +1,101 @@
+"""How long it takes from the start of a program until it tells of changes in a large tree, and what memory it takes."""
+
+import glob
+import os
+import shutil
+import time
+
+from .. import processes
+from ..changes import COORDINATED, RENAME
+from ..failures import Failed
+from ..places import Place
+from ..row import Contender, Finding, Row, cells, gathered, one_each
+from ..session import Session
+from ..table import Table
+from ..watchers import FLOOR, OURS, PEERS
+
+KNOWN, NEW = "seen before", "never seen"
+
+
+class Start(Row):
+    name = "start"
+    title = "start on {folders:,} folders with {files:,} files"
+    goal = "our first coordinated change is told, and everything is watched, before the quickest peer watches"
+    places = ("memory", "disk")
+    rounds = 3
+    sizes = {"folders": (10_000, 1_000), "files": (100_000, 10_000)}
+
+    def contenders(self) -> list[Contender]:
+        ours = [Contender(f"{OURS.name}, {state}", OURS, COORDINATED) for state in (KNOWN, NEW)]
+        return [*ours, *one_each([FLOOR, *PEERS], RENAME)]
+
+    def prepare(self, bench, place: Place) -> None:
+        self.folders, self.files = self.size("folders"), self.size("files")
+        bench.progress.show(f"{self.name} ({place.type}): making two trees")
+        self.ours, self.theirs = place.fresh("tree"), place.fresh("tree")
+        for folder in (self.ours, self.theirs):
+            bench.changes.make_tree(folder, self.folders, self.files)
+
+    def round(self, bench, place: Place, contender: Contender) -> Finding:
+        if not contender.watcher.is_ours:
+            return self.start_of_theirs(bench, contender)
+        shutil.rmtree(os.path.join(self.ours, ".group"), ignore_errors=True)
+        # Of the round before: who has never seen the tree would tell of them.
+        for path in glob.glob(os.path.join(self.ours, "sample-*")):
+            os.unlink(path)
+        bench.changes.make_container(self.ours)
+        if contender.column.endswith(KNOWN):
+            bench.learn(OURS, self.ours)
+        return self.start_of_ours(bench)
+
+    def start_of_ours(self, bench) -> Finding:
+        """Somebody writes all the time, and is no follower: there is no steward before."""
+        first = os.path.join(self.ours, "sample-000010")
+        writer = bench.changes.start(COORDINATED, self.ours, 0, 900_000, "steady:2000000")
+        try:
+            while not os.path.exists(first):
+                if writer.process.poll() is not None:
+                    raise Failed(f"the writer ended: {writer.process.communicate()[0].strip()[-200:]}")
+                time.sleep(0.001)
+            with Session(bench, OURS, self.ours) as session:
+                watching = session.await_said()
+                session.await_told(1)
+                arrivals = session.arrivals.dump()
+                processes.end([writer.process])
+                # It watches; now it compares what is there with what it knew.
+                session.await_idle(60)
+                steward = session.peak_mebibytes()
+                follower = session.add_copy()
+                session.await_said(2)
+                follower_peak = processes.peak_mebibytes(follower.pid)
+        finally:
+            processes.end([writer.process])
+        told = min((arrival.first for arrival in arrivals.values()), default=None)
+        return {
+            "first": (told - session.began) / 1e6 if told else None,
+            "watching": (watching - session.began) / 1e6,
+            "peak": steward,
+            "follower": follower_peak,
+        }
+
+    def start_of_theirs(self, bench, contender: Contender) -> Finding:
+        with Session(bench, contender.watcher, self.theirs) as session:
+            # In the folder that was made last.
+            session.probe_folder = os.path.join(self.theirs, f"folder-{self.folders - 1:06}")
+            report = session.await_watching(limit=20 if self.is_quick else 120)
+            peak = session.peak_mebibytes()
+        return {"watching": (report.first_probe - session.began) / 1e6, "peak": peak}
+
+    def summarise(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
+        measures = {
+            "first": "first coordinated change told, ms",
+            "watching": "watching everything, ms",
+            "peak": "peak memory, MiB (ours: of the steward)",
+            "follower": "peak memory of a further follower, MiB",
+        }
+        for name, label in measures.items():
+            values = gathered(findings, name)
+            if name != "follower" or any(values.values()):
+                measure = table.add(label, cells(values, lambda v: sum(v) / len(v) if v else None))
+            if name == "watching":
+                table.add_ratio(measure, FLOOR.name)

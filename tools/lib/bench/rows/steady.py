@@ -1,0 +1,28 @@
+"""200 changes a second without a pause: nobody may wait for silence."""
+
+from .. import latency
+from ..changes import COORDINATED, RENAME
+from ..places import Place
+from ..row import Contender, Finding, Row, add_delays, cells, gathered, one_each
+from ..table import Table
+from ..watchers import FLOOR, OURS, PEERS
+
+
+class Steady(Row):
+    name = "steady"
+    title = "{changes:,} changes, 200 a second, steadily, until the line of each"
+    sizes = {"changes": (1000, 100)}
+    goal = "no line waits for silence: our worst delay far below the length of the run"
+
+    def contenders(self) -> list[Contender]:
+        coordinated = Contender(f"{OURS.name}, coordinated", OURS, COORDINATED)
+        return [coordinated, *one_each([OURS, FLOOR, *PEERS], RENAME)]
+
+    def round(self, bench, place: Place, contender: Contender) -> Finding:
+        return latency.delays(bench, place, contender, self.size("changes"), "steady:5000000")
+
+    def summarise(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:
+        delays = gathered(findings, "delays")
+        add_delays(table, delays)
+        table.add("worst, µs", cells(delays, lambda values: max(values, default=None)))
+        table.add("lost", cells(gathered(findings, "lost"), sum))

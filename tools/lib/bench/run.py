@@ -1,0 +1,56 @@
+"""From the command line to the tables."""
+
+import json
+import os
+import signal
+import sys
+import time
+
+from . import machine, options
+from .bench import Bench
+from .rows import ROWS
+
+
+def main() -> int:
+    choices = options.parse(sys.argv[1:])
+    if choices.list:
+        for row in ROWS:
+            print(f"{row.name:12} {row(choices.quick).heading} (on {', '.join(row.places)})")
+        return 0
+    # Whoever ends it wants what it started and made to go, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        return measure(choices)
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except BrokenPipeError:
+        # The reader has seen enough. Nothing is left to be written at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def measure(choices) -> int:
+    tables = []
+    with Bench(choices.directory) as bench:
+        facts = machine.facts(bench.places, bench.versions())
+        bench.progress.clear()
+        print("## tools/bench" + (" --quick" if choices.quick else "") + "\n")
+        for name, fact in facts.items():
+            print(f"- {name}: {fact}")
+        print(flush=True)
+        began = time.monotonic()
+        for kind in ROWS:
+            if choices.row and kind.name not in choices.row:
+                continue
+            row = kind(choices.quick)
+            places = bench.places[:1] if choices.quick else [p for p in bench.places if p.name in row.places]
+            for place in places or bench.places[:1]:
+                table = bench.run(row, place)
+                tables.append(table)
+                print(table.markdown(), flush=True)
+        print(f"Measured in {time.monotonic() - began:.0f} s.")
+    if choices.json:
+        with open(choices.json, "w", encoding="utf-8") as file:
+            json.dump({"machine": facts, "is quick": choices.quick, "tables": [table.values() for table in tables]}, file, indent=1)
+            file.write("\n")
+    return 0

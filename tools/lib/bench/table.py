@@ -1,0 +1,65 @@
+"""What a row has found: measures by contender, as Markdown and as values for JSON."""
+
+from dataclasses import dataclass, field
+
+from .figures import Cell, ratio, written
+
+
+@dataclass
+class Measure:
+    """One line of a table."""
+
+    label: str
+    cells: dict[str, Cell]
+
+
+@dataclass
+class Table:
+    """The columns are the contenders, in the order in which they take part."""
+
+    row: str
+    file_system: str
+    title: str
+    goal: str
+    columns: list[str]
+    measures: list[Measure] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    # Of a column: what stands where it has no number.
+    excuses: dict[str, str] = field(default_factory=dict)
+
+    def add(self, label: str, cells: dict[str, Cell]) -> Measure:
+        measure = Measure(label, cells)
+        self.measures.append(measure)
+        return measure
+
+    def add_ratio(self, measure: Measure, base: str) -> None:
+        """The measure of each contender divided by that of one of them."""
+        cells: dict[str, Cell] = {
+            column: ratio(cell, measure.cells.get(base)) for column, cell in measure.cells.items() if column != base
+        }
+        self.add(f"{measure.label.split(',')[0]} ÷ {base}", cells)
+
+    def excuse(self, column: str, measure: Measure) -> Cell:
+        return None if "÷" in measure.label else self.excuses.get(column)
+
+    def markdown(self) -> str:
+        lines = [f"### {self.row}: {self.title} ({self.file_system})", "", f"Goal: {self.goal}.", ""]
+        lines.append("| | " + " | ".join(self.columns) + " |")
+        lines.append("|---" * (len(self.columns) + 1) + "|")
+        for measure in self.measures:
+            cells = (written(measure.cells.get(column, self.excuse(column, measure))) for column in self.columns)
+            lines.append(f"| {measure.label} | " + " | ".join(cells) + " |")
+        if self.notes:
+            lines.append("")
+            lines += [f"- {note}" for note in self.notes]
+        return "\n".join(lines) + "\n"
+
+    def values(self) -> dict[str, object]:
+        return {
+            "row": self.row,
+            "file system": self.file_system,
+            "title": self.title,
+            "goal": self.goal,
+            "measures": {measure.label: measure.cells for measure in self.measures},
+            "notes": self.notes,
+        }

@@ -1,0 +1,90 @@
+"""The programs that watch: how each is made ready and started. Options are those that make it as quick as it can be."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from . import packages
+from .programs import HERE
+from .watchman import Watchman
+
+Started = list[subprocess.Popen]
+
+EVENTS = "create,delete,modify,close_write,moved_from,moved_to,attrib"
+
+
+@dataclass(frozen=True)
+class Watcher:
+    """`find` installs it and returns what its commands begin with; it raises Unavailable. `command` is called with that
+    and the folder. `version` is the command that prints it. `begin` is for those that are more than one process."""
+
+    name: str
+    find: Callable[[dict[str, str]], list[str]]
+    command: Callable[[list[str], str], list[str]]
+    version: Callable[[list[str]], list[str]] | None = None
+    begin: Callable[[list[str], str, str, int, int], Started] | None = None
+    is_ours: bool = False
+
+    def start(self, found: list[str], folder: str, scratch: str, output: int, errors: int) -> Started:
+        """Its processes; the first is the one whose end is the watcher's end."""
+        if self.begin is not None:
+            return self.begin(found, folder, scratch, output, errors)
+        command = self.command(found, folder)
+        return [subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors)]
+
+
+def script(name: str) -> str:
+    return os.path.join(HERE, "peers", name)
+
+
+def module_version(name: str) -> Callable[[list[str]], list[str]]:
+    code = f"import importlib.metadata as m; print(m.version('{name}'))"
+    return lambda found: [*found, "-c", code]
+
+
+OURS = Watcher(
+    "watch-group",
+    find=lambda programs: [programs["watch-group"]],
+    command=lambda found, folder: [*found, "--verbose", "--purpose", "bench", folder + "/"],
+    is_ours=True,
+)
+FLOOR = Watcher(
+    "bare inotify",
+    find=lambda programs: [programs["bare-inotify"]],
+    command=lambda found, folder: [*found, folder],
+)
+INOTIFYWAIT = Watcher(
+    "inotifywait",
+    find=lambda _: [packages.debian("inotifywait", "inotify-tools")],
+    command=lambda found, folder: [*found, "-q", "-m", "-r", "-e", EVENTS, "--format", "%e %w%f", folder],
+    version=lambda found: [*found, "--help"],
+)
+FSWATCH = Watcher(
+    "fswatch",
+    find=lambda _: [packages.debian("fswatch", "fswatch")],
+    command=lambda found, folder: [*found, "-r", "-l", "0.1", "--allow-overflow", folder],
+    version=lambda found: [*found, "--version"],
+)
+WATCHMAN = Watcher(
+    "watchman",
+    find=lambda _: [packages.debian("watchman", "watchman")],
+    command=lambda found, folder: [],
+    version=lambda found: [*found, "--version"],
+    begin=lambda found, folder, scratch, output, errors: Watchman(found, folder, scratch).start(output, errors),
+)
+WATCHFILES = Watcher(
+    "watchfiles",
+    find=lambda _: [packages.python("watchfiles")],
+    command=lambda found, folder: [*found, script("watchfiles_lines.py"), folder],
+    version=module_version("watchfiles"),
+)
+WATCHDOG = Watcher(
+    "watchdog",
+    find=lambda _: [packages.python("watchdog")],
+    command=lambda found, folder: [*found, script("watchdog_lines.py"), folder],
+    version=module_version("watchdog"),
+)
+
+PEERS = [INOTIFYWAIT, FSWATCH, WATCHMAN, WATCHFILES, WATCHDOG]
+EVERYONE = [OURS, FLOOR, *PEERS]
