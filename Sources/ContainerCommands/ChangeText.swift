@@ -88,7 +88,7 @@ package struct ChangeText: Sendable {
             case .modified: .modified
             case .removed: .removed
             case .moved, .exchanged: .moved
-            case .touched: .faint
+            case .touched, .present, .bookmark: .faint
             case .rescan, .degraded: .error
             }
         let kind = change.kind.name
