@@ -69,6 +69,10 @@ let package = Package(
             name: "stress-worker", dependencies: ["GroupContainer", "SystemCalls"], path: "Tests/StressWorker",
             swiftSettings: strict),
         .testTarget(name: "CommandLineKitTests", dependencies: ["CommandLineKit"], swiftSettings: strict),
+        .testTarget(
+            name: "ContainerCommandsTests",
+            dependencies: ["ContainerCommands", "CommandLineKit", "GroupContainer", "watch-group"],
+            swiftSettings: strict),
         .testTarget(name: "SystemCallsTests", dependencies: ["TestSupport", "SystemCalls"], swiftSettings: strict),
         .testTarget(
             name: "WatchingTests", dependencies: ["TestSupport", "GroupContainer", "groupctl", "watch-group"],

@@ -108,6 +108,8 @@ public struct Change: Hashable, Sendable {
     public var generation: UInt64
     /// It was, or is, a folder that was moved or removed with everything in it, which has no changes of its own.
     var takesFolder = false
+    /// A folder that is gone.
+    package var concernedFolder: Bool { takesFolder }
     /// Something else may have stood there, though it is `created`.
     var mayReplace = false
     /// Made under a lease.

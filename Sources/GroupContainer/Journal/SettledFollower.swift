@@ -7,7 +7,7 @@ public struct SettledFollower: Sendable {
     private var desk: SettlingDesk
     private var ready: ArraySlice<Change> = []
     /// In front of what is ready.
-    private var place: Cursor?
+    private var readyPlace: Cursor?
 
     init(_ follower: ChangeFollower, _ settling: Settling) {
         self.follower = follower
@@ -16,12 +16,15 @@ public struct SettledFollower: Sendable {
 
     /// Where to begin again in order to miss nothing that was not returned. What was returned may come again with it:
     /// changes that overtook one that is held back.
-    public var cursor: Cursor { place ?? desk.settling.place(end: follower.cursor) }
+    public var cursor: Cursor { readyPlace ?? desk.settling.place(end: follower.cursor) }
 
     /// A marker to hand on: complete up to `cursor`.
     public var bookmark: Change {
         Change(.bookmark, sequence: cursor.sequence, cursor: cursor, time: wallNanoseconds())
     }
+
+    /// Where it reads on in the journal, whatever is still to be told.
+    package var place: Cursor { follower.place }
 
     /// Nothing is held back.
     public var isSettled: Bool { ready.isEmpty && desk.settling.isEmpty }
@@ -31,7 +34,7 @@ public struct SettledFollower: Sendable {
     public mutating func next(timeout: Duration? = nil) throws(CoordinationError) -> Change? {
         if ready.isEmpty { ready = try nextBatch(timeout: timeout)[...] }
         guard let change = ready.popFirst() else { return nil }
-        place = ready.isEmpty ? nil : change.cursor
+        readyPlace = ready.isEmpty ? nil : change.cursor
         return change
     }
 
@@ -39,7 +42,7 @@ public struct SettledFollower: Sendable {
     /// ever) and then returns nothing. The items of a snapshot come some thousand at a time.
     public mutating func nextBatch(timeout: Duration? = nil) throws(CoordinationError) -> [Change] {
         let deadline = Deadline(after: timeout)
-        place = nil
+        readyPlace = nil
         while true {
             let now = monotonicNanoseconds()
             let begin = follower.cursor
@@ -61,21 +64,23 @@ struct SettlingDesk: Sendable {
     /// The place behind what passes.
     private var isPassing = false
     private var isInTransaction = false
-    private var releasedAt = Int64.min / 2
+    /// What is due is told together with what is a moment later: one batch, rather than one for each of what was changed
+    /// together; and a look at all that is held back costs its length.
+    private let slack: Int64
 
     /// So many items of a snapshot at a time.
     private static let mostPassing = 4_096
 
-    init(_ settling: Settling) { self.settling = settling }
-
-    /// A look at all that is held back costs its length: not at every moment at which something is due.
-    private var pause: Int64 { min(min(settling.quiet, settling.atMost) / 8, 20_000_000) }
+    init(_ settling: Settling) {
+        slack = min(min(settling.quiet, settling.atMost) / 8, 20_000_000)
+        self.settling = Settling(quiet: settling.quiet, atMost: settling.atMost - slack)
+    }
 
     /// How long nothing can be due; `.max` where nothing is held back.
     func wait(from now: Int64) -> Int64 {
         if isPassing { return 0 }
         guard let due = settling.due else { return .max }
-        return max(0, max(due, releasedAt + pause) - now)
+        return max(0, due.addingReportingOverflow(slack).overflow ? .max : due + slack - now)
     }
 
     /// Nil: nothing is to be told yet.
@@ -86,7 +91,6 @@ struct SettlingDesk: Sendable {
             return batch
         }
         if isInTransaction || settling.isEmpty || wait(from: now) > 0 { return nil }
-        releasedAt = now
         let batch = settling.release(at: now, end: end)
         return batch.isEmpty ? nil : batch
     }
