@@ -42,7 +42,7 @@ struct `watch-group -- COMMAND` {
         // The first run writes itself, and fails; the next one gets both.
         let script = """
             cat; echo "failures $GROUP_FAILURES"
-            if [ "$GROUP_FAILURES" = 0 ]; then cat "$2"; echo 1 | groupctl write "$1" b; exit 3; fi
+            if [ "$GROUP_FAILURES" = 0 ]; then cat "$2"; echo 2 | groupctl write "$1" a; echo 1 | groupctl write "$1" b; exit 3; fi
             """
         let watcher = try container.start(
             "watch-group",

@@ -19,7 +19,7 @@ import Testing
         arguments: [
             "\u{1b}[2J", "\u{7}", "\u{9b}31m", "\r", "\u{202e}gpj.exe", "\u{200b}", "\u{2066}", "\u{feff}", "\u{2028}",
             "\u{e0041}",
-            "\u{3164}", "\u{ad}", "\u{180e}",
+            "\u{3164}", "\u{ad}", "\u{180e}", "\u{fff9}",
         ])
     func `cannot be harmed by a name, nor by a purpose`(evil: String) {
         for change in [sample(.created, ItemPath("a\(evil)b")), sample(.created, "a", by: "x\(evil)y")] {

@@ -67,6 +67,8 @@ import Testing
             ("!a>b +a !b>c", ["moved c from a", "created a"]),
             ("!a>b +d/ !b>d/b", ["moved b from a", "created d", "moved d/b from b"]),
             ("~b a>b", ["moved b from a"]), ("-b a>b b>c", ["removed b", "moved c from a"]),
+            ("d/x/>y/ y/>d/", ["moved y from d/x", "moved d from y"]),
+            ("!d/x/>y/ y/>d/", ["moved y from d/x", "moved d from y"]),
             ("~a a%b ~a", ["modified a", "exchanged b from a", "modified a"]),
         ])
     func `nets what happens to a path`(script: String, expected: [String]) throws {
