@@ -53,7 +53,7 @@ struct `watch-group -- COMMAND` {
         let first = try await watcher.readLines(3)
         #expect(first[0] == "a" && first[1] == "failures 0")
         let outcome = try await watcher.finish()
-        #expect(outcome.status == 0 && outcome.lines.suffix(3) == ["a", "b", "failures 1"], "\(outcome)")
+        #expect(outcome.status == 0 && outcome.lines.dropFirst(3) == ["a", "b", "failures 1"], "\(outcome)")
         #expect(outcome.errors.contains("'sh' ended with status 3; it is run again in 0.5 s"), "\(outcome)")
         #expect(lines(file).first != first[2], "the place before the failure")
         let rest = try await container.watch("--cursor-file", file, "--timeout", "0").finish()

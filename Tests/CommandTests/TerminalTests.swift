@@ -18,7 +18,7 @@ struct `On a terminal, watch-group` {
         try await container.done("move", "a", "b", "--purpose", "todo-app")
         let outcome = try await shown(container, "--since start --count 2").finish()
         let lines = outcome.text.split(whereSeparator: \.isNewline).map(String.init)
-        #expect(outcome.status == 0 && lines.count == 3, "\(outcome)")
+        try #require(outcome.status == 0 && lines.count == 3, "\(outcome)")
         let created =
             #/\u{1b}\[2m\d\d:\d\d:\d\d\.\d\d\d\u{1b}\[0m  \u{1b}\[32mcreated\u{1b}\[0m   a  \u{1b}\[2mtodo-app \(\d+\)\u{1b}\[0m/#
         #expect(lines[0].wholeMatch(of: created) != nil, "\(lines)")
