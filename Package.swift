@@ -71,6 +71,10 @@ let package = Package(
         .executableTarget(
             name: "bench-worker", dependencies: ["GroupContainer"], path: "Tests/BenchWorker", swiftSettings: strict),
         .testTarget(name: "CommandLineKitTests", dependencies: ["CommandLineKit"], swiftSettings: strict),
+        .testTarget(
+            name: "ContainerCommandsTests",
+            dependencies: ["ContainerCommands", "CommandLineKit", "GroupContainer", "watch-group"],
+            swiftSettings: strict),
         .testTarget(name: "SystemCallsTests", dependencies: ["TestSupport", "SystemCalls"], swiftSettings: strict),
         .testTarget(
             name: "WatchingTests", dependencies: ["TestSupport", "GroupContainer", "groupctl", "watch-group"],

@@ -2,11 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,7 +52,8 @@ void clinux_fork_forget(int descriptor) {
 }
 
 // Between _Fork and exec only calls that are safe in a signal handler are made: other threads may have held any lock.
-static void become(char *const arguments[], int input, int output, int dieWithParent, pid_t parent, int report) {
+static void become(char *const arguments[], char *const environment[], int input, int output, int dieWithParent,
+                   pid_t parent, int report) {
     if (dieWithParent && prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) goto failed;
     if (dieWithParent && getppid() != parent) _exit(127);  // it died before the request was in force
     if (input >= 0 && dup2(input, STDIN_FILENO) < 0) goto failed;
@@ -59,7 +62,11 @@ static void become(char *const arguments[], int input, int output, int dieWithPa
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    execvp(arguments[0], arguments);
+    if (environment) {
+        execvpe(arguments[0], arguments, environment);
+    } else {
+        execvp(arguments[0], arguments);
+    }
 failed:;
     int error = errno;
     ssize_t written = write(report, &error, sizeof error);
@@ -67,7 +74,8 @@ failed:;
     _exit(127);
 }
 
-int clinux_spawn(char *const arguments[], int input, int output, int dieWithParent, int32_t *child) {
+int clinux_spawn(char *const arguments[], char *const environment[], int input, int output, int dieWithParent,
+                 int32_t *child) {
     int report[2];
     if (pipe2(report, O_CLOEXEC) != 0) return errno;
     pid_t parent = getpid();
@@ -78,7 +86,7 @@ int clinux_spawn(char *const arguments[], int input, int output, int dieWithPare
         close(report[1]);
         return error;
     }
-    if (pid == 0) become(arguments, input, output, dieWithParent, parent, report[1]);
+    if (pid == 0) become(arguments, environment, input, output, dieWithParent, parent, report[1]);
     close(report[1]);
     int error = 0;
     ssize_t got;
@@ -90,6 +98,26 @@ int clinux_spawn(char *const arguments[], int input, int output, int dieWithPare
         return error;
     }
     *child = pid;
+    return 0;
+}
+
+int clinux_wait_child(int32_t child, int64_t nanoseconds, int *status) {
+    for (int looks = 0; looks < 2; looks++) {
+        pid_t ended = waitpid(child, status, WNOHANG);
+        if (ended != 0) return ended < 0 ? -1 : 1;
+        if (looks == 1) break;
+        int descriptor = (int)syscall(SYS_pidfd_open, child, 0);
+        if (descriptor < 0) return -1;
+        struct pollfd entry = {.fd = descriptor, .events = POLLIN};
+        struct timespec limit = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+        int ready = ppoll(&entry, 1, &limit, NULL);
+        int error = errno;
+        close(descriptor);
+        if (ready < 0 && error != EINTR) {
+            errno = error;
+            return -1;
+        }
+    }
     return 0;
 }
 

@@ -34,6 +34,9 @@ package struct CommandSpecification: Sendable, Equatable {
     /// The commands under this one; where there are any, one of them must be given.
     package let subcommands: [CommandSpecification]
 
+    /// What else is to be known, each paragraph under its heading.
+    package let notes: [HelpEntry]
+
     /// Command lines worth copying, each with what it does.
     package let examples: [HelpEntry]
 
@@ -49,6 +52,7 @@ package struct CommandSpecification: Sendable, Equatable {
         positionals: [PositionalSpecification] = [],
         trailingCommand: TrailingCommand = .none,
         subcommands: [CommandSpecification] = [],
+        notes: [HelpEntry] = [],
         examples: [HelpEntry] = [],
         exitStatuses: [HelpEntry] = []
     ) {
@@ -59,6 +63,7 @@ package struct CommandSpecification: Sendable, Equatable {
         self.positionals = positionals
         self.trailingCommand = trailingCommand
         self.subcommands = subcommands
+        self.notes = notes
         self.examples = examples
         self.exitStatuses = exitStatuses
     }

@@ -23,6 +23,9 @@ package struct HelpText: Sendable {
         let commands = command.subcommands.map { HelpEntry($0.name, $0.summary) }
         sections.append(Self.section("Commands", Self.columns(commands)))
         sections += optionSections
+        sections += command.notes.map { note in
+            Self.section(note.term, Self.wrapped(note.text, to: Self.width - 2).map { "  \($0)" })
+        }
         sections.append(Self.section("Examples", command.examples.flatMap(Self.example)))
         sections.append(Self.section("Exit status", Self.columns(command.exitStatuses)))
         if !commands.isEmpty {

@@ -56,6 +56,32 @@ package struct TerminalText: Sendable, Equatable {
         isColored && !text.isEmpty ? "\u{1B}[\(Self.parameters(role))m\(text)\u{1B}[0m" : text
     }
 
+    /// The text with everything that a terminal obeys or hides as octal: control characters, what changes the direction
+    /// of writing, and what has no width. Names in it cannot pass for others, nor undo what stands before them.
+    package static func visible(_ text: String) -> String {
+        if text.utf8.allSatisfy({ 0x20 <= $0 && $0 < 0x7F }) { return text }
+        var shown = ""
+        for scalar in text.unicodeScalars {
+            if isHidden(scalar) {
+                for byte in String(scalar).utf8 {
+                    let digits = String(byte, radix: 8)
+                    shown += "\\" + String(repeating: "0", count: 3 - digits.count) + digits
+                }
+            } else {
+                shown.unicodeScalars.append(scalar)
+            }
+        }
+        return shown
+    }
+
+    private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        // Fillers, which are letters by their category, and blank.
+        default: scalar.properties.isDefaultIgnorableCodePoint
+        }
+    }
+
     /// Only the eight colours that every terminal lets its user choose (ECMA-48 SGR).
     private static func parameters(_ role: Role) -> String {
         switch role {

@@ -8,24 +8,50 @@ package struct ChangeText: Sendable {
         /// `KIND<TAB>PATH[<TAB>FROM]`
         case pipe
         case json
+        case format(LineFormat, isForTerminal: Bool)
         case terminal(TerminalText)
     }
 
-    private let form: Form
+    package let form: Form
 
     package init(_ form: Form) { self.form = form }
 
+    /// Those that say how a line looks.
+    package static let options: [OptionSpecification] = [
+        .value(
+            "format", "STRING",
+            help:
+                "Print each change like this, with inotifywait's sequences: %w its folder with a '/' behind (none at the top), %f its name, %e what happened (CREATE, MODIFY, DELETE, MOVED_TO, ATTRIB, with ISDIR for a folder), %Xe the same with X in between, %T when, %c a number that a move has, %% a '%', %0 a NUL, %n a newline; and %o where it stood before, %q its sequence, %C its cursor, %p the process, %u its purpose. A newline ends the line unless %0 or %n does."
+        ),
+        .value(
+            "timefmt", "STRING", help: "How %T looks, as in strftime(3), in local time; unless told, as with --json."),
+    ]
+
     /// What suits the options and where the output goes.
-    package init(_ options: CommonOptions) {
+    package init(_ run: borrowing CommandRun) throws {
+        let (arguments, options) = (run.arguments, run.options)
+        if let format = arguments.value("format") {
+            if options.isJSON { throw arguments.usageError("--format and --json exclude each other") }
+            do throws(LineFormat.Fault) {
+                form = .format(
+                    try LineFormat(format, timeFormat: arguments.value("timefmt")),
+                    isForTerminal: StandardOutput.isTerminal)
+            } catch {
+                throw arguments.usageError("--format: \(error)")
+            }
+            return
+        }
         let terminal = TerminalText(options.color)
         form = options.isJSON ? .json : terminal.isColored || StandardOutput.isTerminal ? .terminal(terminal) : .pipe
     }
 
-    package func line(_ change: Change) -> String {
+    /// Its bytes, with what ends the line.
+    package func line(_ change: Change) -> [UInt8] {
         switch form {
-        case .pipe: pipe(change)
-        case .json: json(change).encoded()
-        case .terminal(let text): human(change, text)
+        case .pipe: Array((pipe(change) + "\n").utf8)
+        case .json: Array((change.json.encoded() + "\n").utf8)
+        case .format(let format, let isForTerminal): format.line(change, isForTerminal: isForTerminal)
+        case .terminal(let text): Array((TerminalLine(text).line(change) + "\n").utf8)
         }
     }
 
@@ -34,78 +60,6 @@ package struct ChangeText: Sendable {
         if let from = change.kind.otherPath { fields.append(PipeText.escaped(from.bytes)) }
         if case .degraded(let reason) = change.kind { fields.append(PipeText.escaped(Array(reason.utf8))) }
         return fields.joined(separator: "\t")
-    }
-
-    private func json(_ change: Change) -> JSONValue {
-        let path = change.path.bytes
-        var fields: [(String, JSONValue)] = [
-            ("sequence", .unsigned(change.sequence)),
-            ("cursor", .string(change.cursor.description)),
-            ("kind", .string(change.kind.name)),
-            ("path", .string(PipeText.lossyString(path))),
-        ]
-        if path.validText == nil { fields.append(("pathBytes", .string(Base64.encoded(path)))) }
-        fields.append(("from", change.kind.otherPath.map { .string(PipeText.lossyString($0.bytes)) } ?? .null))
-        if let from = change.kind.otherPath, from.bytes.validText == nil {
-            fields.append(("fromBytes", .string(Base64.encoded(from.bytes))))
-        }
-        fields += [
-            ("type", change.type.map { .string(Self.name($0)) } ?? .null),
-            ("size", change.size.map(JSONValue.unsigned) ?? .null),
-            ("generation", .unsigned(change.generation)),
-            ("transaction", change.transaction.map(json) ?? .null),
-            ("coordinated", .bool(change.isCoordinated)),
-            (
-                "by",
-                change.by.map { by in
-                    .object([("pid", .integer(Int64(by.processIdentifier))), ("purpose", .string(by.purpose))])
-                } ?? .null
-            ),
-            ("time", .string(Timestamp.text(change.time))),
-        ]
-        if case .degraded(let reason) = change.kind { fields.append(("reason", .string(reason))) }
-        return .object(fields)
-    }
-
-    private func json(_ transaction: Change.Transaction) -> JSONValue {
-        .object([
-            ("id", .string(transaction.identifier)), ("index", .integer(Int64(transaction.index))),
-            ("count", .integer(Int64(transaction.count))),
-        ])
-    }
-
-    /// Before each change of a transaction, so that one sees what belongs together; nothing before others.
-    private func bar(_ change: Change) -> String {
-        guard let transaction = change.transaction, transaction.count > 1 else { return "" }
-        if transaction.index == 0 { return "┌ " }
-        return transaction.index + 1 < transaction.count ? "│ " : "└ "
-    }
-
-    private func human(_ change: Change, _ text: TerminalText) -> String {
-        let role: TerminalText.Role =
-            switch change.kind {
-            case .created: .created
-            case .modified: .modified
-            case .removed: .removed
-            case .moved, .exchanged: .moved
-            case .touched: .faint
-            case .rescan, .degraded: .error
-            }
-        let kind = change.kind.name
-        let padding = String(repeating: " ", count: max(1, 9 - kind.count))
-        let time = text.styled(Timestamp.ofDay(change.time), as: .faint)
-        var line = time + "  " + bar(change) + text.styled(kind, as: role) + padding
-        if case .rescan = change.kind { return line + "the place was lost: compare everything" }
-        if case .degraded(let reason) = change.kind {
-            return line + PipeText.escaped(change.path.bytes) + "  " + reason
-        }
-        if let other = change.kind.otherPath {
-            if case .moved = change.kind { line += PipeText.escaped(other.bytes) + " → " }
-            if case .exchanged = change.kind { line += PipeText.escaped(other.bytes) + " ↔ " }
-        }
-        line += PipeText.escaped(change.path.bytes)
-        let who = change.by.map { "\($0.purpose) (\($0.processIdentifier))" } ?? "uncoordinated"
-        return line + "  " + text.styled(who, as: .faint)
     }
 
     /// The word for an item's type.

@@ -18,6 +18,11 @@ package struct CommandRun: ~Copyable {
         var report = ErrorReport(
             program: specification.name, isJSON: ArgumentParser.mentions("json", in: words),
             isQuiet: ArgumentParser.mentions("quiet", in: words))
+        // Not in the help: docs/man is made of it.
+        if words == [Array("--manual-page".utf8)] {
+            report.end(
+                printing: ManualPage(of: specification, version: GroupContainerVersion.package).rendered())
+        }
         do {
             switch try ArgumentParser(specification).parse(words) {
             case .help(let text): report.end(printing: text)

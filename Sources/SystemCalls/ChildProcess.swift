@@ -14,17 +14,26 @@ package struct ChildProcess: ~Copyable {
         try self.init(words, input: input.number, output: output.number, diesWithParent: diesWithParent)
     }
 
-    /// The same with this process's own standard input and output where the number is -1.
-    private init(_ words: [[UInt8]], input: Int32, output: Int32, diesWithParent: Bool) throws(Errno) {
-        var pointers: [UnsafeMutablePointer<CChar>?] = unsafe words.map { word in
-            unsafe withCString(word) { unsafe strdup($0) }
-        }
-        defer { unsafe pointers.forEach { unsafe free($0) } }
-        unsafe pointers.append(nil)
+    /// The same with this process's own standard input and output where the number is -1, and its own environment
+    /// where none is given.
+    private init(
+        _ words: [[UInt8]], environment: [[UInt8]]? = nil, input: Int32, output: Int32, diesWithParent: Bool
+    ) throws(Errno) {
+        let arguments = unsafe Self.pointers(words)
+        let variables = unsafe Self.pointers(environment ?? [])
+        defer { unsafe (arguments + variables).forEach { unsafe free($0) } }
         var child: pid_t = 0
-        let error = unsafe clinux_spawn(pointers, input, output, diesWithParent ? 1 : 0, &child)
+        let diesToo: Int32 = diesWithParent ? 1 : 0
+        let error =
+            environment == nil
+            ? unsafe clinux_spawn(arguments, nil, input, output, diesToo, &child)
+            : unsafe clinux_spawn(arguments, variables, input, output, diesToo, &child)
         if error != 0 { throw Errno(error) }
         identifier = child
+    }
+
+    private static func pointers(_ words: [[UInt8]]) -> [UnsafeMutablePointer<CChar>?] {
+        unsafe words.map { word in unsafe withCString(word) { unsafe strdup($0) } } + [nil]
     }
 
     /// The exit status as a shell gives it: 128 + n for one that signal n ended. System calls: waitpid(2)
@@ -32,6 +41,22 @@ package struct ChildProcess: ~Copyable {
         var status: Int32 = 0
         let identifier = identifier
         _ = try retryingOnInterrupt { unsafe waitpid(identifier, &status, 0) }
+        return Self.exitStatus(status)
+    }
+
+    /// The same once it has ended; nil if it lives on for so long, or a signal comes.
+    /// System calls: pidfd_open(2), ppoll(2), waitpid(2)
+    package func wait(nanoseconds: Int64) throws(Errno) -> Int32? {
+        var status: Int32 = 0
+        let identifier = identifier
+        let answer = try retryingOnInterrupt { unsafe clinux_wait_child(identifier, max(0, nanoseconds), &status) }
+        return answer == 0 ? nil : Self.exitStatus(status)
+    }
+
+    /// Once it was waited for, the number may be another process's. System calls: kill(2)
+    package func signal(_ number: Int32) { _ = kill(identifier, number) }
+
+    private static func exitStatus(_ status: Int32) -> Int32 {
         let signal = status & 0x7f
         return signal == 0 ? (status >> 8) & 0xff : 128 + signal
     }
@@ -58,6 +83,31 @@ extension ChildProcess {
         let child = try start(words, input: source, output: writing)
         let output = try reading.readAll()
         return (output, try child.wait())
+    }
+
+    /// Starts a command with `input` as its standard input, a file in memory, and these variables besides our own. It
+    /// dies when the calling thread does. System calls: memfd_create(2), fork(2), execve(2)
+    package static func start(
+        _ words: [[UInt8]], input: [UInt8], variables: [(name: String, value: [UInt8])]
+    ) throws(Errno) -> ChildProcess {
+        let source = FileDescriptor(owning: try check { clinux_memory_file() })
+        try source.writeAll(input)
+        _ = try check { lseek(source.number, 0, SEEK_SET) }
+        let names = variables.map { Array($0.name.utf8) + [UInt8(ascii: "=")] }
+        let own = currentEnvironment().filter { variable in !names.contains { variable.starts(with: $0) } }
+        let all = own + zip(names, variables).map { $0 + $1.value }
+        return try ChildProcess(words, environment: all, input: source.number, output: -1, diesWithParent: true)
+    }
+
+    private static func currentEnvironment() -> [[UInt8]] {
+        var variables: [[UInt8]] = []
+        var place = unsafe environ
+        while let variable = unsafe place.pointee {
+            let bytes = unsafe UnsafeBufferPointer(start: variable, count: strlen(variable))
+            unsafe variables.append(bytes.map { UInt8(bitPattern: $0) })
+            unsafe place += 1
+        }
+        return variables
     }
 
     /// Closes our end of its output, so that reading it comes to an end.

@@ -33,3 +33,14 @@ package struct CalendarTime: Sendable {
         unsafe (hour, minute, second) = (Int(parts.tm_hour), Int(parts.tm_min), Int(parts.tm_sec))
     }
 }
+
+/// A moment as strftime(3) writes it in this machine's time zone; empty where that writes nothing.
+/// Library calls: localtime_r(3), strftime(3)
+package func localTime(_ format: [UInt8], secondsSince1970: Int64) -> [UInt8] {
+    var seconds = time_t(secondsSince1970)
+    var parts = unsafe tm()
+    unsafe localtime_r(&seconds, &parts)
+    var text = [CChar](repeating: 0, count: 1_024)
+    let count = unsafe withCString(format) { unsafe strftime(&text, text.count, $0, &parts) }
+    return text.prefix(count).map { UInt8(bitPattern: $0) }
+}

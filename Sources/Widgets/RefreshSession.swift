@@ -21,7 +21,8 @@ package struct RefreshSession: Sendable {
         previous = try WidgetRecord.read(file)
         // Without a place of its own it begins at the present: what it renders now shows all that was before.
         var reader = try container.recordedChanges(
-            since: previous?.place.map(ChangeOrigin.cursor) ?? .now, matching: interests.map(\.pattern))
+            since: previous?.place.map(ChangeOrigin.cursor) ?? .now,
+            matching: ChangeFilter(including: interests.map(\.pattern)))
         var changes: [Change] = []
         var isLost = false
         while let change = try reader.next(timeout: .zero) {

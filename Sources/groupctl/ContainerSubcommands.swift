@@ -56,23 +56,15 @@ private func line(_ item: Item, asJSON: Bool) -> String {
 }
 
 func changes(_ run: inout CommandRun) throws -> ExitStatus {
-    let origin: ChangeOrigin
-    switch try run.arguments.text("since") {
-    case nil: throw run.arguments.usageError("--since is missing: a cursor, or start")
-    case "start"?: origin = .start
-    case let text?:
-        guard let cursor = Cursor(text) else {
-            throw run.arguments.usageError(
-                "--since: '\(PipeText.escaped(Array(text.utf8)))' is neither a cursor nor start")
-        }
-        origin = .cursor(cursor)
+    guard let origin = try OriginOption.origin(run.arguments, words: [("start", .start)]) else {
+        throw run.arguments.usageError("--since is missing: a cursor, or start")
     }
+    let (text, filter) = (try ChangeText(run), try FilterOptions.filter(run.arguments))
     let container = try run.openContainer()
     // A journal that is damaged ends the comparison; what is good of it is printed nonetheless.
     let comparison = Result { try container.noteUncoordinatedChanges() }
-    var follower = try container.recordedChanges(since: origin)
-    let text = ChangeText(run.options)
-    while let change = try follower.next(timeout: .zero) { try run.output.writeLine(text.line(change)) }
+    var follower = try container.recordedChanges(since: origin, matching: filter)
+    while let change = try follower.next(timeout: .zero) { try run.output.write(text.line(change)) }
     try comparison.get()
     return .success
 }

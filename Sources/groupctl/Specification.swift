@@ -160,8 +160,9 @@ enum GroupControl {
 
     private static let changes = CommandSpecification(
         name: "changes", summary: "Prints what happened since a place, and ends.",
-        usage: ["groupctl changes GROUP --since CURSOR|start"],
-        options: [.value("since", "PLACE", help: "A cursor, or start: the oldest change that is kept.")],
+        usage: ["groupctl changes GROUP --since CURSOR|start [options]"],
+        options: [.value("since", "PLACE", help: "A cursor, or start: the oldest change that is kept.")]
+            + ChangeText.options + FilterOptions.specifications,
         positionals: [group])
 
     private static let refresh = CommandSpecification(

@@ -28,10 +28,11 @@ struct CursorFile {
         return cursor
     }
 
-    /// Notes a place; writes it if that is due or the last time is long enough ago.
+    /// Notes a place; writes it if that is due or the last time is long enough ago. Not in the middle of a snapshot:
+    /// who comes back gets that from its beginning.
     mutating func note(_ cursor: Cursor, isDue: Bool) throws(CoordinationError) {
         let now = monotonicNanoseconds()
-        if cursor == written || (!isDue && now - writtenAt < Self.period) { return }
+        if cursor == written || cursor.isNowhere || (!isDue && now - writtenAt < Self.period) { return }
         do throws(Errno) {
             try WholeFile.write(Array("\(cursor)\n".utf8), at: path)
         } catch {

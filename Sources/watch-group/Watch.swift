@@ -3,32 +3,22 @@ import ContainerCommands
 import GroupContainer
 import SystemCalls
 
-/// The stream: follow, print, keep the cursor file current, end when asked to.
+/// What is watched, whichever way it is told: the container, the follower, the file that keeps the place.
 struct Watch {
-    private let container: Container
-    private var follower: ChangeFollower
-    private let text: ChangeText
-    private var cursorFile: CursorFile?
-    private let limit: Int?
-    private let silence: Duration?
-    private let signals = TerminationSignals()
-    /// Until the next look whether a steward watches; nil once it was said.
-    private var announcing: Duration? = .milliseconds(1)
+    let options: WatchOptions
+    let container: Container
+    let follower: ChangeFollower
+    private(set) var cursorFile: CursorFile?
+    var announcement = Announcement()
+    let signals = TerminationSignals()
 
-    /// How often, with nothing to print, it looks whether its reader or its container is gone and writes the cursor
-    /// file.
-    private static let heartbeat = Duration.milliseconds(100)
+    /// How often, with nothing to do, it looks whether its reader or its container is gone and writes the cursor file.
+    static let heartbeat = Duration.milliseconds(100)
 
     init(_ run: inout CommandRun) throws {
         let arguments = run.arguments
-        var origin = try Self.origin(arguments)
-        limit = try arguments.text("count").map { text in
-            guard let number = Int(text), number > 0 else {
-                throw arguments.usageError("--count: '\(text)' is not a positive number")
-            }
-            return number
-        }
-        silence = run.options.timeout
+        options = try WatchOptions(run)
+        var origin = options.origin
         if let path = arguments.value("cursor-file") {
             let file = CursorFile(path: path)
             if let cursor = try file.read() { origin = .cursor(cursor) }
@@ -36,64 +26,26 @@ struct Watch {
         }
         container = try run.openContainer()
         _ = container.coordinator(purpose: run.options.purpose)
-        follower = try container.follow(since: origin)
-        text = ChangeText(run.options)
+        follower = try container.follow(
+            since: origin, matching: options.filter, afterRescan: options.rescanPolicy)
     }
 
-    private static func origin(_ arguments: ParsedArguments) throws -> ChangeOrigin {
-        switch try arguments.text("since") {
-        case nil, "now"?: return .now
-        case "start"?: return .start
-        case let text?:
-            guard let cursor = Cursor(text) else {
-                throw arguments.usageError(
-                    "--since: '\(PipeText.escaped(Array(text.utf8)))' is neither a cursor nor start nor now")
-            }
-            return .cursor(cursor)
-        }
+    mutating func keep(_ cursor: Cursor, isDue: Bool) throws(CoordinationError) {
+        try cursorFile?.note(cursor, isDue: isDue)
     }
 
-    /// There is a steward that sees every change when it happens, and it has not been said yet.
-    private mutating func isToBeAnnounced() -> Bool {
-        guard let patience = announcing else { return false }
-        announcing = min(patience * 2, Self.heartbeat)
-        return container.isReadOnly || container.awaitSteward(timeout: .zero)
+    /// How long to wait for a change: until something else is to be done, `--timeout` since a moment among it.
+    func wait(since last: Int64) -> Duration {
+        let silence = options.silence.map { $0 - .since(last, to: monotonicNanoseconds()) }
+        return max(.zero, [Self.heartbeat, silence, announcement.patience].compactMap(\.self).min() ?? Self.heartbeat)
     }
 
-    private mutating func announce(_ run: borrowing CommandRun) {
-        announcing = nil
-        let group = run.arguments.positional("GROUP").map { PipeText.escaped($0) } ?? ""
-        run.explain("watching \(group) at \(follower.cursor)")
+    /// Nothing came for as long as `--timeout` says.
+    func isSilent(since last: Int64) -> Bool {
+        options.silence.map { Duration.since(last, to: monotonicNanoseconds()) >= $0 } ?? false
     }
+}
 
-    mutating func stream(_ run: inout CommandRun) throws -> ExitStatus {
-        var lines = 0
-        var quiet = Duration.zero
-        try cursorFile?.note(follower.cursor, isDue: true)
-        while true {
-            if let number = signals.received {
-                try cursorFile?.note(follower.cursor, isDue: true)
-                return .signal(number)
-            }
-            let isWatched = isToBeAnnounced()
-            let wait =
-                [Self.heartbeat, silence.map { $0 - quiet }, announcing].compactMap(\.self).min() ?? Self.heartbeat
-            let change = try follower.next(timeout: isWatched ? .zero : wait)
-            if isWatched { announce(run) }
-            if let change {
-                try run.output.writeLine(text.line(change))
-                try run.output.flush()
-                quiet = .zero
-                lines += 1
-                // After the line: a kill in between repeats it, rather than skipping it.
-                try cursorFile?.note(follower.cursor, isDue: lines == limit)
-                if lines == limit { return .success }
-            } else {
-                quiet += wait
-                try cursorFile?.note(follower.cursor, isDue: true)
-                if run.output.readerIsGone() { return .success }
-                if let silence, quiet >= silence { return .timedOut }
-            }
-        }
-    }
+extension Duration {
+    static func since(_ start: Int64, to now: Int64) -> Duration { .nanoseconds(now - start) }
 }

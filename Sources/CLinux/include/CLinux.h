@@ -83,8 +83,13 @@ void clinux_map_unguard(int slot);
 int clinux_map_is_damaged(int slot);
 
 // Starts a program with its standard input and output replaced (-1: inherited). With `dieWithParent` the child is
-// killed when the calling *thread* ends. Returns 0 or an errno, that of exec included.
-int clinux_spawn(char *const arguments[], int input, int output, int dieWithParent, int32_t *child);
+// killed when the calling *thread* ends. An environment of NULL is inherited. Returns 0 or an errno, that of exec
+// included.
+int clinux_spawn(char *const arguments[], char *const environment[], int input, int output, int dieWithParent,
+                 int32_t *child);
+
+// Waits for a child's end, at most so long, or until a signal comes: 1 with its wait status, 0: it lives, -1 and errno.
+int clinux_wait_child(int32_t child, int64_t nanoseconds, int *status);
 
 // SIGXFSZ becomes EFBIG; closed standard descriptors become ones that refuse what they are for.
 void clinux_prepare_process(void);

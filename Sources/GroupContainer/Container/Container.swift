@@ -11,6 +11,9 @@ import SystemCalls
 public final class Container: Sendable {
     let member: Member
 
+    /// Another one of a member.
+    init(_ member: Member) { self.member = member }
+
     /// Opens the container of a group identifier, such as `group.com.example.todo`. With `creating` it is made if it
     /// does not exist: for the user alone (mode 0700), or, with `unixGroup`, for that Unix group (2770, setgid).
     /// `retention` is of a container that is made now.

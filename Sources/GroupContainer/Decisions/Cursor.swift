@@ -13,6 +13,9 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
 
     private static let prefix = "g1-"
 
+    /// No journal has it: the one of a snapshot that was not told to its end.
+    package var isNowhere: Bool { file == 0 }
+
     init(container: UInt64, file: UInt32, offset: UInt32, sequence: UInt64, checksum: UInt64) {
         (self.container, self.file, self.offset, self.sequence, self.checksum) = (
             container, file, offset, sequence, checksum

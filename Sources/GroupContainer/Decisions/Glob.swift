@@ -1,7 +1,7 @@
 /// A pattern over paths: `*` and `?` within a component, `[a-z]` and `[!a-z]` for one byte, `**` for any number of
 /// components, `\` before a byte that is meant itself. `Library/**` is everything below Library. Bytes, without locale.
-struct Glob: Equatable, Sendable {
-    private enum Segment: Equatable, Sendable {
+struct Glob: Hashable, Sendable {
+    private enum Segment: Hashable, Sendable {
         case anyFolders
         case component([UInt8])
     }
@@ -44,6 +44,21 @@ struct Glob: Equatable, Sendable {
 
     /// Whether it might match something below a folder, whatever is in there.
     func couldMatchBelow(_ folder: [UInt8]) -> Bool {
+        places(after: folder).contains { $0 < segments.count }
+    }
+
+    /// Whether it matches whatever could be below a folder.
+    func matchesEverythingBelow(_ folder: [UInt8]) -> Bool {
+        guard segments.last == .component([UInt8(ascii: "*")]), segments.dropLast().last == .anyFolders else {
+            return false
+        }
+        return places(after: folder).contains(segments.count - 2)
+    }
+
+    /// Whether it says nothing of the folders that an item is in.
+    var dependsOnNameAlone: Bool { segments.count == 2 && segments.first == .anyFolders }
+
+    private func places(after folder: [UInt8]) -> Set<Int> {
         // Where in the pattern one may stand after each component, all at once.
         var places = standing(at: [0])
         for name in folder.split(separator: UInt8(ascii: "/")) {
@@ -56,7 +71,7 @@ struct Glob: Equatable, Sendable {
             }
             places = standing(at: next)
         }
-        return places.contains { $0 < segments.count }
+        return places
     }
 
     /// Two stars may also stand for no component at all.

@@ -94,7 +94,8 @@ struct TreePicture: Equatable, Sendable {
         for change in record.changes { apply(change, at: sequence) }
     }
 
-    private mutating func apply(_ change: ChangePart, at sequence: UInt64) {
+    /// Takes in one change of a record.
+    mutating func apply(_ change: ChangePart, at sequence: UInt64) {
         guard let location = try? ItemLocation(change.path) else { return }
         switch change.kind {
         case .created, .modified, .touched:

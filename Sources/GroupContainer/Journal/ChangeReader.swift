@@ -1,23 +1,33 @@
 import SystemCalls
 
-/// Reads the journal on from a place, as changes that match. Keeps nothing but the place, and what is left of the
-/// transaction that it is in the middle of: a slow consumer costs no memory.
+/// Reads the journal on from a place, as changes that a filter lets through. Keeps nothing but the place, and what is
+/// left of the transaction, or of the snapshot, that it is in the middle of: a slow consumer costs no memory.
 struct ChangeReader: Sendable {
     let member: Member
-    private let patterns: [Glob]
+    private let filter: ChangeFilter
+    private let policy: RescanPolicy
     /// In the middle of a transaction, the place before it: who stops there gets it again, rather than half of it.
     private(set) var position: LogPosition
-    /// What is to come of a transaction, the last first, and the place behind it.
-    private var rest: (changes: [Change], behind: LogPosition)?
+    /// A transaction, how many of its changes were told, and the place behind it. Counted rather than taken away: a copy
+    /// of the reader shares them.
+    private var rest: (changes: [Change], told: Int, behind: LogPosition)?
     /// The place was not to be found, or what came behind it is gone: says so before anything else.
     private var isLost = false
+    /// Snapshots are taken when they are read, so that a sequence can be made without waiting.
+    private(set) var wantsSnapshot = false
+    private var listing: Listing?
+    private let tree = TreeAtPlace()
 
-    init(_ member: Member, since origin: ChangeOrigin, matching patterns: [String]) throws(CoordinationError) {
-        self.member = member
-        self.patterns = patterns.map { Glob(Array($0.utf8)) }
+    init(
+        _ member: Member, since origin: ChangeOrigin, matching filter: ChangeFilter, afterRescan policy: RescanPolicy
+    ) throws(CoordinationError) {
+        (self.member, self.filter, self.policy) = (member, filter, policy)
         switch origin {
         case .start: position = try member.journal.log.start()
         case .now: position = try member.journal.log.end()
+        case .snapshot:
+            position = try member.journal.log.start()
+            wantsSnapshot = true
         case .cursor(let cursor):
             if let place = try member.journal.position(of: cursor) {
                 position = place
@@ -28,34 +38,63 @@ struct ChangeReader: Sendable {
         }
     }
 
-    var cursor: Cursor { member.journal.cursor(at: position) }
+    /// Where to begin again in order to miss nothing. In the middle of a snapshot that is nowhere.
+    var cursor: Cursor { listing == nil && !wantsSnapshot ? place : member.journal.nowhere }
+
+    /// Where it reads on, whatever is still to be told of a snapshot.
+    var place: Cursor { member.journal.cursor(at: position) }
+
+    /// Takes the snapshot that is wanted. Blocks while it reads the journal and, where no steward lives, the tree.
+    mutating func takeSnapshot() throws(CoordinationError) {
+        if !wantsSnapshot { return }
+        try Container(member).noteUncoordinatedChanges()
+        let listing = try Listing(member.journal, of: filter)
+        (position, self.listing, wantsSnapshot) = (listing.position, listing, false)
+    }
 
     /// Nil at the end. After an error that says that the journal is damaged it goes on at the end, with a `rescan`.
     mutating func next() throws(CoordinationError) -> Change? {
         while true {
             if isLost {
                 isLost = false
-                return Change(rescanAt: cursor, time: wallNanoseconds())
+                wantsSnapshot = policy == .snapshot
+                return rescan
             }
-            if let change = rest?.changes.popLast() {
-                if let behind = rest?.behind, rest?.changes.isEmpty == true { (position, rest) = (behind, nil) }
-                return change
+            try takeSnapshot()
+            if listing != nil {
+                if let change = nextPresent() { return change }
+                listing = nil
+                return bookmark
             }
+            if let change = nextOfTransaction() { return change }
             switch try step() {
             case .end: return nil
             case .lost: (position, isLost) = (try member.journal.log.end(), true)
             case .gap(let place): (position, isLost) = (place, true)
-            case .entry(let entry):
-                let cursor = member.journal.cursor(at: entry.position)
-                let changes = Change.changes(in: entry, cursor: cursor, where: matches)
-                if changes.count > 1 {
-                    rest = (changes.reversed(), entry.position)
-                } else {
-                    position = entry.position
-                    if let change = changes.first { return change }
-                }
+            case .entry(let entry): if let change = try take(entry) { return change }
             }
         }
+    }
+
+    /// Its change, if it is one; several are kept for later.
+    private mutating func take(_ entry: Journal.Entry) throws(CoordinationError) -> Change? {
+        guard let changes = try changes(in: entry) else {
+            (position, isLost) = (entry.position, true)
+            return nil
+        }
+        if changes.count > 1 {
+            rest = (changes, 0, entry.position)
+            return nil
+        }
+        position = entry.position
+        return changes.first
+    }
+
+    private mutating func nextOfTransaction() -> Change? {
+        guard let (changes, told, behind) = rest else { return nil }
+        rest?.told += 1
+        if told + 1 == changes.count { (position, rest) = (behind, nil) }
+        return changes[told]
     }
 
     private mutating func step() throws(CoordinationError) -> Journal.Step {
@@ -68,15 +107,27 @@ struct ChangeReader: Sendable {
         }
     }
 
-    var hasMore: Bool { isLost || rest != nil || member.journal.log.hasMore(behind: position) }
+    var hasMore: Bool {
+        isLost || wantsSnapshot || listing != nil || rest != nil || member.journal.log.hasMore(behind: position)
+    }
 
-    private func matches(_ change: Change) -> Bool {
-        if patterns.isEmpty { return true }
-        var places = [change.path.bytes]
-        if let other = change.kind.otherPath { places.append(other.bytes) }
-        return patterns.contains { pattern in
-            // What was in a folder that went has no records of its own.
-            places.contains { pattern.matches($0) || (change.takesFolder && pattern.couldMatchBelow($0)) }
+    /// The marker that says that everything before its cursor was told.
+    var bookmark: Change { Change(.bookmark, sequence: place.sequence, cursor: cursor, time: wallNanoseconds()) }
+
+    private var rescan: Change { Change(.rescan, sequence: place.sequence, cursor: cursor, time: wallNanoseconds()) }
+
+    private mutating func nextPresent() -> Change? {
+        while let (place, item) = listing?.next() {
+            let change = Change(present: place, item, sequence: position.sequence, cursor: member.journal.nowhere)
+            if filter.wants(change) { return change }
+        }
+        return nil
+    }
+
+    private func changes(in entry: Journal.Entry) throws(CoordinationError) -> [Change]? {
+        let cursor = member.journal.cursor(at: entry.position)
+        return try Change.changes(in: entry, cursor: cursor, by: filter) { () throws(CoordinationError) in
+            try tree.picture(member.journal, at: position)
         }
     }
 }

@@ -28,13 +28,23 @@ public struct Changes: AsyncSequence, Sendable {
 
         /// The next change; nil when the task is cancelled. Errors: `damaged`, `notFound` when the container was
         /// removed, and those of finding the place.
-        public mutating func next() async throws(CoordinationError) -> Change? {
+        public mutating func next() async throws(CoordinationError) -> Change? { try await next(by: nil) }
+
+        var cursor: Cursor { get throws(CoordinationError) { try reader.get().cursor } }
+
+        /// Nil also when the moment, of the monotonic clock, has come.
+        mutating func next(by moment: Int64?) async throws(CoordinationError) -> Change? {
             var reader = try self.reader.get()
             if !hasBegun {
                 hasBegun = true
                 following = reader.member.beginFollowing()
             }
             while true {
+                if reader.wantsSnapshot {
+                    // Linear in the journal, at least: not for a thread of the pool either.
+                    let unread = reader
+                    reader = try await Coordinator.offload { Self.takingSnapshot(unread) }.get()
+                }
                 let found = Result { () throws(CoordinationError) in try reader.next() }
                 // Also where it failed: it knows how to go on.
                 self.reader = .success(reader)
@@ -45,18 +55,36 @@ public struct Changes: AsyncSequence, Sendable {
                         .notFound, item: printable(reader.member.folder.path), operation: "follow",
                         cause: "the container was removed")
                 }
+                if let moment, moment <= monotonicNanoseconds() { return nil }
                 following?.stewardship.lookAfterSteward()
-                await reader.member.sleeper.wait(for: reader)
+                await reader.member.sleeper.wait(for: reader, until: moment)
+            }
+        }
+
+        private static func takingSnapshot(_ unread: ChangeReader) -> Result<ChangeReader, CoordinationError> {
+            Result { () throws(CoordinationError) in
+                var reader = unread
+                try reader.takeSnapshot()
+                return reader
             }
         }
     }
 }
 
 extension Container {
-    /// The changes since a place: `.start`, `.now` (this call), or behind a `Cursor`. With `matching`, those of items
-    /// that match one of the patterns (`*`, `?`, `[…]` within a component, `**` across folders). Where the container is
-    /// read-only nobody wakes it: it looks every 100 ms.
-    public func changes(since origin: ChangeOrigin = .now, matching patterns: [String] = []) -> Changes {
-        Changes(Result { () throws(CoordinationError) in try ChangeReader(member, since: origin, matching: patterns) })
+    /// The changes since a place: `.start`, `.now` (this call), behind a `Cursor`, or `.snapshot`, with what stands there
+    /// first. With `matching`, what a filter lets through: patterns (`*`, `?`, `[…]` within a component, `**` across
+    /// folders), kinds, not one's own. Where the container is read-only nobody wakes it: it looks every 100 ms.
+    ///
+    /// Where a cursor's place was lost, one `rescan` comes first, and then what changes; with `afterRescan: .snapshot`,
+    /// what stands there comes in between, as `present`, with a `bookmark` behind it.
+    public func changes(
+        since origin: ChangeOrigin = .now, matching filter: ChangeFilter = .everything,
+        afterRescan policy: RescanPolicy = .marker
+    ) -> Changes {
+        Changes(
+            Result { () throws(CoordinationError) in
+                try ChangeReader(member, since: origin, matching: filter, afterRescan: policy)
+            })
     }
 }

@@ -78,6 +78,9 @@ final class Journal: Sendable {
             sequence: position.sequence, checksum: position.checksum)
     }
 
+    /// A place that it does not have, nor ever will: files are numbered from 1.
+    var nowhere: Cursor { Cursor(container: container, file: 0, offset: 0, sequence: 0, checksum: 0) }
+
     /// Nil where the cursor is of another history: another container, one restored from a backup, or a file that is no
     /// longer kept.
     func position(of cursor: Cursor) throws(CoordinationError) -> LogPosition? {

@@ -6,6 +6,8 @@ import SystemCalls
 final class JournalSleeper: Sendable {
     private struct Waiter: Sendable {
         var reader: ChangeReader
+        /// Of the monotonic clock.
+        var moment: Int64?
         var continuation: CheckedContinuation<Void, Never>
     }
     private struct State: Sendable {
@@ -22,9 +24,9 @@ final class JournalSleeper: Sendable {
 
     init(_ roster: Roster) { self.roster = roster }
 
-    /// Returns when there may be more behind the reader's place, at the latest after 100 ms or when the task is
-    /// cancelled.
-    func wait(for reader: ChangeReader) async {
+    /// Returns when there may be more behind the reader's place, at the latest at that moment, after 100 ms, or when the
+    /// task is cancelled.
+    func wait(for reader: ChangeReader, until moment: Int64? = nil) async {
         let ticket = state.withLock { state in
             state.last += 1
             return state.last
@@ -33,14 +35,18 @@ final class JournalSleeper: Sendable {
             await withCheckedContinuation { continuation in
                 let (isCancelled, starts) = state.withLock { state -> (Bool, Bool) in
                     if state.cancelled.remove(ticket) != nil { return (true, false) }
-                    state.waiters[ticket] = Waiter(reader: reader, continuation: continuation)
+                    state.waiters[ticket] = Waiter(reader: reader, moment: moment, continuation: continuation)
                     defer { state.isRunning = true }
                     return (false, !state.isRunning)
                 }
                 if isCancelled { return continuation.resume() }
                 if starts { queue.async { self.run() } }
-                // The thread may be asleep already, on a look that was before this waiter's.
-                if reader.hasMore { resume(ticket) }
+                // The thread may be asleep already, on a look that was before this waiter's, or until a later moment.
+                if reader.hasMore {
+                    resume(ticket)
+                } else if moment != nil && !starts {
+                    roster.wake(Roster.journalWord)
+                }
             }
         } onCancel: {
             resume(ticket, isCancelled: true)
@@ -59,12 +65,13 @@ final class JournalSleeper: Sendable {
 
     private func run() {
         while true {
-            let readers = state.withLock { state -> [ChangeReader] in
+            let (readers, moment) = state.withLock { state -> ([ChangeReader], Int64?) in
                 if state.waiters.isEmpty { state.isRunning = false }
-                return state.waiters.values.map(\.reader)
+                return (state.waiters.values.map(\.reader), state.waiters.values.compactMap(\.moment).min())
             }
             if readers.isEmpty { return }
-            roster.awaitWake(on: Roster.journalWord, atMost: nil) { readers.contains(where: \.hasMore) }
+            let limit = moment.map { max(0, $0 - monotonicNanoseconds()) }
+            roster.awaitWake(on: Roster.journalWord, atMost: limit) { readers.contains(where: \.hasMore) }
             let woken = state.withLock { state in
                 defer { state.waiters = [:] }
                 return Array(state.waiters.values)

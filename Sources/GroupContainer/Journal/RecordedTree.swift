@@ -6,6 +6,7 @@ struct RecordedTree: Sendable {
     private(set) var picture = TreePicture()
     /// Of the latest steward that took office.
     private(set) var newestTerm: UInt64 = 0
+    /// Up to here the journal was read.
     private(set) var position: LogPosition
     /// What the picture stands on, if it is only for looking up.
     private var base: MappedCatalog?
@@ -84,6 +85,32 @@ struct RecordedTree: Sendable {
                 self = try base == nil ? RecordedTree(journal) : RecordedTree(forLookingUpIn: journal)
             }
         }
+    }
+
+    /// As it was at a place. Where the catalog is of a later one, from the journal's first record; nil where that was
+    /// dropped.
+    init?(_ journal: Journal, at place: LogPosition) throws(CoordinationError) {
+        self = try RecordedTree(journal)
+        if try catchUp(journal, to: place) { return }
+        let start = try journal.log.start()
+        if start.file != 1 || start.sequence != 0 { return nil }
+        self = RecordedTree(beginningAt: start)
+        if try !catchUp(journal, to: place) { return nil }
+    }
+
+    /// Reads the journal up to a place of it. False: it is not behind what was read already.
+    mutating func catchUp(_ journal: Journal, to place: LogPosition) throws(CoordinationError) -> Bool {
+        while position != place {
+            if (position.file, position.offset) >= (place.file, place.offset) { return false }
+            switch try journal.step(behind: position) {
+            case .entry(let entry):
+                position = entry.position
+                if let record = entry.record { take(record) }
+            case .gap(let behind): position = behind
+            case .end, .lost: return false
+            }
+        }
+        return true
     }
 
     /// Appends a record only if there is nothing that was not read. False: there is, and its writer must read on and

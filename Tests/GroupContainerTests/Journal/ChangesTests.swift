@@ -62,7 +62,7 @@ struct `Following the changes` {
             _ = try tester.write(bytes: [1], to: path)
         }
         let all = ["top", "Library", "Library/a", "Library/b", "Library/b/c", "other", "other/x"]
-        var follower = try sample.container.recordedChanges(since: .start, matching: patterns)
+        var follower = try sample.container.recordedChanges(since: .start, matching: ChangeFilter(including: patterns))
         var paths: [String] = []
         while let change = try follower.next(timeout: .zero) { paths.append(change.path.description) }
         let wanted = (expected ?? all).filter { patterns != ["*"] || !$0.contains("/") }

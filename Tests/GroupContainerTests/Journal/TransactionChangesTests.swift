@@ -27,7 +27,7 @@ struct `Following a transaction` {
     }
 
     private func all(since origin: ChangeOrigin, matching patterns: [String] = []) throws -> [Change] {
-        var follower = try sample.container.recordedChanges(since: origin, matching: patterns)
+        var follower = try sample.container.recordedChanges(since: origin, matching: ChangeFilter(including: patterns))
         var changes: [Change] = []
         while let change = try follower.next(timeout: .zero) { changes.append(change) }
         return changes

@@ -1,0 +1,85 @@
+/// A command's manual page for man(1), made of what its `--help` is made of.
+package struct ManualPage: Sendable {
+    private let command: CommandSpecification
+    private let version: String
+
+    /// The page of a program of this version.
+    package init(of command: CommandSpecification, version: String) {
+        (self.command, self.version) = (command, version)
+    }
+
+    /// The page as man(7) wants it.
+    package func rendered() -> String {
+        var lines = [
+            #".\" Made by '\#(command.name) --manual-page'; change Specification.swift instead."#,
+            ".TH \(Self.quoted(command.name.uppercased())) 1 \"\" \(Self.quoted("group-container \(version)"))",
+            ".SH NAME", Self.text("\(command.name) - \(command.summary)"), ".SH SYNOPSIS",
+        ]
+        lines += Self.usage(command)
+        lines += Self.arguments(command, ".SH ARGUMENTS")
+        if !command.subcommands.isEmpty {
+            lines.append(".SH SUBCOMMANDS")
+            for subcommand in command.subcommands { lines += Self.subcommand(subcommand) }
+        }
+        lines += [".SH OPTIONS"] + (command.options + [.help, .version]).flatMap(Self.option)
+        for note in command.notes { lines += [".SH \(Self.text(note.term.uppercased()))", Self.text(note.text)] }
+        lines += Self.entries(command.exitStatuses, ".SH EXIT STATUS")
+        lines += Self.examples(command.examples, ".SH EXAMPLES")
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func subcommand(_ command: CommandSpecification) -> [String] {
+        [".SS \(text(command.name))"] + usage(command) + [".PP", text(command.summary)] + arguments(command, nil)
+            + command.options.flatMap(option)
+            + command.notes.flatMap { [".PP", text($0.text)] } + examples(command.examples, nil)
+    }
+
+    private static func usage(_ command: CommandSpecification) -> [String] {
+        [".nf"] + command.usage.map { ".B \(quoted(text($0)))" } + [".fi"]
+    }
+
+    private static func arguments(_ command: CommandSpecification, _ heading: String?) -> [String] {
+        entries(command.positionals.filter { !$0.help.isEmpty }.map { HelpEntry($0.name, $0.help) }, heading)
+    }
+
+    private static func option(_ option: OptionSpecification) -> [String] {
+        let letter = option.letter.map { "\\fB\\-\($0)\\fR, " } ?? ""
+        let value = option.placeholder.map { " \\fI\(text($0))\\fR" } ?? ""
+        let repeats = option.isRepeatable ? " May be repeated." : ""
+        return [".TP", "\(letter)\\fB\\-\\-\(text(option.name))\\fR\(value)", text(option.help + repeats)]
+    }
+
+    private static func entries(_ entries: [HelpEntry], _ heading: String?) -> [String] {
+        if entries.isEmpty { return [] }
+        return [heading].compactMap { $0 } + entries.flatMap { [".TP", "\\fB\(text($0.term))\\fR", text($0.text)] }
+    }
+
+    private static func examples(_ entries: [HelpEntry], _ heading: String?) -> [String] {
+        if entries.isEmpty { return [] }
+        return [heading].compactMap { $0 }
+            + entries.flatMap { entry in
+                [".PP", ".nf", text(entry.term), ".fi"] + (entry.text.isEmpty ? [] : [".RS", text(entry.text), ".RE"])
+            }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\\(dq") + "\""
+    }
+
+    /// Nothing in it is a request, an escape, or a hyphen that a copied command could not use.
+    private static func text(_ text: String) -> String {
+        var escaped = ""
+        for character in text {
+            switch character {
+            case "\\": escaped += "\\e"
+            case "-": escaped += "\\-"
+            case "'": escaped += "\\(aq"
+            case "~": escaped += "\\(ti"
+            case "^": escaped += "\\(ha"
+            case "`": escaped += "\\(ga"
+            default: escaped.append(character)
+            }
+        }
+        return escaped.hasPrefix(".") ? "\\&" + escaped : escaped
+    }
+}

@@ -1,0 +1,197 @@
+/// One change as a follower is told it.
+struct ToldPart: Equatable, Sendable {
+    var part: ChangePart
+    /// The item's own, where a folder around it changed; nil: that of the record.
+    var generation: UInt64?
+    /// It is told as created, but came by a move, which may have replaced something.
+    var mayReplace = false
+
+    init(_ part: ChangePart, generation: UInt64? = nil) { (self.part, self.generation) = (part, generation) }
+
+    /// Moved in from where nobody looks.
+    static func arrival(_ path: [UInt8], _ state: ItemState?) -> ToldPart {
+        var told = ToldPart(ChangePart(kind: .created, path: path, state: state))
+        told.mayReplace = true
+        return told
+    }
+}
+
+/// What of a record's changes is told to somebody who keeps what a filter's paths let through.
+struct FilteredParts {
+    private let filter: ChangeFilter
+    private var told: [ToldPart] = []
+
+    private init(_ filter: ChangeFilter) { self.filter = filter }
+
+    /// `before` is asked for what stood there before the record, only if that matters: a folder crosses the filter's
+    /// border, and what is in it has no changes of its own. Nil: nobody knows it any more, and neither is known what is
+    /// to be told.
+    static func told<Failure: Error>(
+        _ changes: [ChangePart], by filter: ChangeFilter, before: () throws(Failure) -> TreePicture?
+    ) throws(Failure) -> [ToldPart]? {
+        if !filter.concernsPaths { return changes.map { ToldPart($0) } }
+        var parts = FilteredParts(filter)
+        var picture: TreePicture?
+        for (index, change) in changes.enumerated() {
+            if parts.tellWithoutLooking(change) {
+                picture?.apply(change, at: 0)
+                continue
+            }
+            if picture == nil {
+                picture = try before()
+                for earlier in changes[..<index] { picture?.apply(earlier, at: 0) }
+            }
+            guard let known = picture else { return nil }
+            parts.tell(change, known)
+            if index + 1 < changes.count { picture?.apply(change, at: 0) }
+        }
+        return parts.told
+    }
+
+    private mutating func tell(_ part: ChangePart) { told.append(ToldPart(part)) }
+
+    /// False: what is in the folders matters.
+    private mutating func tellWithoutLooking(_ change: ChangePart) -> Bool {
+        let isIn = filter.includes(change.path)
+        switch change.kind {
+        case .removed:
+            if isIn || (change.wasFolder && filter.coverage(below: change.path) != .none) { tell(change) }
+        case .moved: return tellMove(change, isIn)
+        case .exchanged: return tellExchange(change, isIn)
+        default: if isIn { tell(change) }
+        }
+        return true
+    }
+
+    private mutating func tellMove(_ change: ChangePart, _ isIn: Bool) -> Bool {
+        guard let from = change.from else { return true }
+        let wasIn = filter.includes(from)
+        let isFolder = change.state?.type == .folder
+        let (old, new) = (filter.coverage(below: from), filter.coverage(below: change.path))
+        if !isIn && (!isFolder || new == .none) {
+            if wasIn || (isFolder && old != .none) { tell(Self.removal(from, wasFolder: isFolder)) }
+        } else if wasIn == isIn && (!isFolder || filter.coversAlike(below: from, change.path)) {
+            tell(change)
+        } else if !isFolder {
+            tell(ToldPart.arrival(change.path, change.state))
+        } else {
+            return false
+        }
+        return true
+    }
+
+    private mutating func tellExchange(_ change: ChangePart, _ isIn: Bool) -> Bool {
+        guard let other = change.from else { return true }
+        let otherIsIn = filter.includes(other)
+        let holdsFolder = change.state?.type == .folder || change.otherState?.type == .folder
+        if holdsFolder {
+            let (here, there) = (filter.coverage(below: change.path), filter.coverage(below: other))
+            if !isIn && !otherIsIn && here == .none && there == .none { return true }
+            guard isIn == otherIsIn && filter.coversAlike(below: change.path, other) else { return false }
+            tell(change)
+        } else if isIn && otherIsIn {
+            tell(change)
+        } else if isIn {
+            tell(ChangePart(kind: .modified, path: change.path, state: change.state))
+        } else if otherIsIn {
+            tell(ChangePart(kind: .modified, path: other, state: change.otherState))
+        }
+        return true
+    }
+
+    private static func removal(_ path: [UInt8], wasFolder: Bool) -> ChangePart {
+        ChangePart(kind: .removed, path: path, state: nil, wasFolder: wasFolder)
+    }
+
+    /// One by one, from what stood there.
+    private mutating func tell(_ change: ChangePart, _ picture: TreePicture) {
+        guard let from = change.from, let old = try? ItemLocation(from), let new = try? ItemLocation(change.path)
+        else { return }
+        if change.kind == .moved {
+            if filter.includes(from) && filter.includes(change.path) {
+                tell(change)
+                adjust(Self.tree(at: old, picture).dropFirst(), movedTo: new, from: old)
+            } else {
+                relocate(Self.tree(at: old, picture), to: new, from: old, change.state)
+            }
+            return
+        }
+        // What went is gone first, then it is created where it stands now.
+        let (here, there) = (Self.tree(at: new, picture), Self.tree(at: old, picture))
+        for tree in [here, there] {
+            for item in tree.reversed() where filter.includes(item.place.bytes) {
+                tell(Self.removal(item.place.bytes, wasFolder: item.item.state.type == .folder))
+            }
+        }
+        create(there, at: new, from: old, change.state)
+        create(here, at: old, from: new, change.otherState)
+    }
+
+    private typealias Tree = [(place: ItemLocation, item: TreePicture.Item)]
+
+    /// What lies deepest last.
+    private static func tree(at top: ItemLocation, _ picture: TreePicture) -> Tree {
+        ([top] + picture.below(top).reversed()).compactMap { place in picture.items[place].map { (place, $0) } }
+    }
+
+    private static func moved(_ place: ItemLocation, to new: ItemLocation, from old: ItemLocation) -> [UInt8] {
+        new.bytes + place.bytes[old.bytes.count...]
+    }
+
+    /// The folder moved with all that is in it: what is another's business now goes, what was another's comes.
+    private mutating func adjust(
+        _ inner: ArraySlice<(place: ItemLocation, item: TreePicture.Item)>,
+        movedTo new: ItemLocation, from old: ItemLocation
+    ) {
+        for (place, item) in inner.reversed() where filter.includes(place.bytes) {
+            let path = Self.moved(place, to: new, from: old)
+            if !filter.includes(path) { tell(Self.removal(path, wasFolder: item.state.type == .folder)) }
+        }
+        for (place, item) in inner where !filter.includes(place.bytes) {
+            let path = Self.moved(place, to: new, from: old)
+            if filter.includes(path) { tell(creation(path, item)) }
+        }
+    }
+
+    private func creation(_ path: [UInt8], _ item: TreePicture.Item) -> ToldPart {
+        ToldPart(ChangePart(kind: .created, path: path, state: item.state), generation: item.generation)
+    }
+
+    private mutating func tell(_ part: ToldPart) { told.append(part) }
+
+    private mutating func create(_ tree: Tree, at new: ItemLocation, from old: ItemLocation, _ state: ItemState?) {
+        for (place, item) in tree {
+            let path = Self.moved(place, to: new, from: old)
+            if !filter.includes(path) { continue }
+            let isTop = place == old
+            told.append(
+                isTop
+                    ? ToldPart(ChangePart(kind: .created, path: path, state: state ?? item.state))
+                    : creation(path, item))
+        }
+    }
+
+    /// Files go one by one; folders are made before them and removed after them.
+    private mutating func relocate(_ tree: Tree, to new: ItemLocation, from old: ItemLocation, _ state: ItemState?) {
+        for (place, item) in tree {
+            let path = Self.moved(place, to: new, from: old)
+            let isIn = filter.includes(path)
+            if item.state.type == .folder || !filter.includes(place.bytes) {
+                let isTop = place == old
+                if isIn {
+                    tell(isTop ? .arrival(path, state) : creation(path, item))
+                }
+            } else if isIn {
+                tell(
+                    ToldPart(
+                        ChangePart(kind: .moved, path: path, from: place.bytes, state: item.state),
+                        generation: item.generation))
+            } else {
+                tell(Self.removal(place.bytes, wasFolder: false))
+            }
+        }
+        for (place, item) in tree.reversed() where item.state.type == .folder && filter.includes(place.bytes) {
+            tell(Self.removal(place.bytes, wasFolder: true))
+        }
+    }
+}

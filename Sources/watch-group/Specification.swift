@@ -1,0 +1,72 @@
+import CommandLineKit
+import ContainerCommands
+
+/// What watch-group can be told.
+let watchGroupSpecification = CommandSpecification(
+    name: "watch-group",
+    summary: "Streams the changes of a group container: every change, in order, once, live.",
+    usage: ["watch-group [options] GROUP [-- COMMAND [ARG…]]"],
+    options: [
+        .value(
+            "since", "PLACE",
+            help:
+                "Where to begin: a cursor, start (the oldest change that is kept), now (the default), or snapshot: a 'present' line for each item, a 'bookmark', then what changes."
+        ),
+        .value(
+            "cursor-file", "FILE",
+            help:
+                "Begin where FILE says and keep it current; if there is none, begin as --since says. Across a kill the last lines may be repeated, none is skipped."
+        ),
+        .flag(
+            "bookmarks",
+            help: "Print a 'bookmark' line when everything up to its cursor was told and nothing happens for a while."),
+        .value("count", letter: "n", "N", help: "End after N lines, or N successful runs of COMMAND."),
+    ] + ChangeText.options + FilterOptions.specifications + [
+        .value(
+            "settle", "T",
+            help:
+                "One line a path, once nothing happened to it for so long: what came to nothing is left out, and what was written aside and renamed is told at its place. With COMMAND 100ms, unless told."
+        ),
+        .value("settle-max", "T", help: "At the latest after so long; ten times --settle, unless told."),
+        .flag("null", letter: "0", help: "COMMAND reads paths as they are, each with a NUL behind."),
+    ]
+        + CommonOptions.specifications(
+            timeout:
+                "End with status 2 when no line came, or COMMAND did not run, for so long: 2, 0.5 (seconds) or 250ms."),
+    positionals: [
+        PositionalSpecification("GROUP", help: "A group identifier or, with a '/' in it, the path of a container.")
+    ],
+    trailingCommand: .optional,
+    notes: [
+        HelpEntry(
+            "Lines",
+            "In a pipe KIND<TAB>PATH, and the old path behind another TAB for what moved; tabs, newlines, backslashes, control characters and what is not UTF-8 are escaped. Kinds: created, modified, removed, moved, exchanged, touched (metadata, or the same bytes again); present and bookmark; rescan: the place was lost, so compare everything, for which '--since snapshot' lists what there is (where that was given, the list follows by itself); degraded: watching is incomplete, and why."
+        ),
+        HelpEntry(
+            "Command",
+            "COMMAND is run for each batch of changes that settled, never twice at once, with a path a line on its standard input (of a move both paths) and GROUP_CONTAINER, GROUP_CURSOR (the place behind the batch), GROUP_PATHS (how many), GROUP_RESCAN (1 if the place was lost) and GROUP_FAILURES in its environment. The cursor file moves on only when it ends with 0. If it fails, it is run again after half a second, then one, two, up to a minute, with what changed meanwhile. What it changes itself comes back, unless its purpose is left out: --exclude-purpose. It is killed if watch-group is, and gets the signal that ends watch-group."
+        ),
+    ],
+    examples: [
+        HelpEntry("watch-group group.com.example.todo", "Shows what changes from now on."),
+        HelpEntry(
+            "watch-group --json --since snapshot ./shared/", "What stands there, and then what changes, as JSON."),
+        HelpEntry(
+            "watch-group --cursor-file seen ./shared/ | grep -v '^touched'",
+            "Goes on where it stopped the last time."),
+        HelpEntry(
+            "watch-group --include 'Library/**' --exclude '**/*.tmp' --settle 0.2 ./shared/",
+            "What is below Library, but for temporary files, once each is quiet."),
+        HelpEntry(
+            "watch-group --format '%T %e %w%f' --timefmt %H:%M ./shared/", "As inotifywait would say it."),
+        HelpEntry(
+            "watch-group --cursor-file built -0 ./shared/ -- xargs -0 ls -ld --",
+            "Runs a command with the paths that changed; those of one that failed come again."),
+    ],
+    exitStatuses: [
+        HelpEntry("0", "done, or the reader of the output is gone"), HelpEntry("2", "--timeout passed without a line"),
+        HelpEntry("64", "wrong usage"), HelpEntry("65", "damaged, or a newer format; a damaged cursor file"),
+        HelpEntry("66", "no such group"), HelpEntry("74", "input/output error"), HelpEntry("77", "not permitted"),
+        HelpEntry("126, 127", "COMMAND may not be run; there is none"),
+        HelpEntry("128+n", "ended by signal n, after the cursor file was written"),
+    ])

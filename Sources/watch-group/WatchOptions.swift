@@ -1,0 +1,61 @@
+import CommandLineKit
+import ContainerCommands
+import GroupContainer
+
+/// What the command line says, checked before anything is opened.
+struct WatchOptions {
+    struct Settling: Sendable {
+        var quiet: Duration
+        /// Nil: ten times as long.
+        var atMost: Duration?
+    }
+
+    let origin: ChangeOrigin
+    let filter: ChangeFilter
+    let text: ChangeText
+    /// --count
+    let limit: Int?
+    /// --timeout
+    let silence: Duration?
+    let settling: Settling?
+    let saysBookmarks: Bool
+    let command: [[UInt8]]?
+    let separatesByNUL: Bool
+
+    /// Of a COMMAND, where --settle says nothing: what one save, checkout or build changes comes together, and nobody
+    /// feels the wait.
+    static let settlingOfCommand = Duration.milliseconds(100)
+
+    init(_ run: borrowing CommandRun) throws {
+        let arguments = run.arguments
+        origin =
+            try OriginOption.origin(
+                arguments, words: [("start", .start), ("snapshot", .snapshot), ("now", .now)]) ?? .now
+        filter = try FilterOptions.filter(arguments)
+        text = try ChangeText(run)
+        limit = try arguments.text("count").map { text in
+            guard let number = Int(text), number > 0 else {
+                throw arguments.usageError("--count: '\(PipeText.escaped(Array(text.utf8)))' is not a positive number")
+            }
+            return number
+        }
+        silence = run.options.timeout
+        command = arguments.command
+        saysBookmarks = arguments.flag("bookmarks")
+        separatesByNUL = arguments.flag("null")
+        let (quiet, atMost) = (try arguments.time("settle"), try arguments.time("settle-max"))
+        settling = (quiet ?? (command == nil ? nil : Self.settlingOfCommand)).map {
+            Settling(quiet: $0, atMost: atMost)
+        }
+        if atMost != nil && settling == nil { throw arguments.usageError("--settle-max needs --settle") }
+        if command == nil && separatesByNUL {
+            throw arguments.usageError("-0 is for what COMMAND reads; for lines, say --format '%w%f%0'")
+        }
+        if command != nil && (arguments.value("format") != nil || saysBookmarks) {
+            throw arguments.usageError("COMMAND reads paths: --format and --bookmarks are for lines")
+        }
+    }
+
+    /// After a `rescan`: who began with what stands there gets that again.
+    var rescanPolicy: RescanPolicy { origin == .snapshot ? .snapshot : .marker }
+}

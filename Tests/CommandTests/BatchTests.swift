@@ -1,0 +1,142 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.serialized)
+struct `watch-group -- COMMAND` {
+    private func lines(_ file: String) -> [String] {
+        ((try? String(contentsOfFile: file, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
+    }
+
+    @Test func `gets each path that changed once, and the place behind it`() async throws {
+        let container = try await TemporaryContainer()
+        for item in ["a", "b", "a"] { try await container.done("write", item, input: UUID().uuidString) }
+        try await container.done("move", "b", "c")
+        let file = container.folder + "/cursor"
+        let script = "cat; echo \"$GROUP_PATHS $GROUP_FAILURES [$GROUP_RESCAN] $GROUP_CONTAINER $GROUP_CURSOR\""
+        let outcome = try await container.start(
+            "watch-group",
+            ["--since", "start", "--cursor-file", file, "-n", "1", container.path, "--", "sh", "-c", script]
+        ).finish()
+        let end = try await JSONStatus(of: container).journal.cursor
+        #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")
+        #expect(
+            outcome.lines.first == "a" && Set(outcome.lines.dropLast()) == ["a", "c"],
+            "b was not there when all was quiet")
+        #expect(outcome.lines.last?.hasPrefix("2 0 [] \(container.path) g1-") == true)
+        #expect(lines(file).first.map { outcome.lines.last?.hasSuffix($0) } == true && !end.isEmpty)
+    }
+
+    @Test func `gets names as they are with -0, else escaped`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a\nb", input: "1")
+        let words = ["--since", "start", "-n", "1", container.path, "--", "cat"]
+        #expect(try await container.start("watch-group", words).finish().text == "a\\nb\n")
+        #expect(try await container.start("watch-group", ["-0"] + words).finish().text == "a\nb\0")
+    }
+
+    @Test func `that fails gets the same again, with what came since, and the place stays`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "1")
+        let file = container.folder + "/cursor"
+        // The first run writes itself, and fails; the next one gets both.
+        let script = """
+            cat; echo "failures $GROUP_FAILURES"
+            if [ "$GROUP_FAILURES" = 0 ]; then cat "$2"; echo 2 | groupctl write "$1" a; echo 1 | groupctl write "$1" b; exit 3; fi
+            """
+        let watcher = try container.start(
+            "watch-group",
+            [
+                "--since", "start", "--cursor-file", file, "-n", "1", container.path, "--", "sh", "-c", script, "sh",
+                container.path, file,
+            ])
+        let first = try await watcher.readLines(3)
+        #expect(first[0] == "a" && first[1] == "failures 0")
+        let outcome = try await watcher.finish()
+        #expect(outcome.status == 0 && outcome.lines.dropFirst(3) == ["a", "b", "failures 1"], "\(outcome)")
+        #expect(outcome.errors.contains("'sh' ended with status 3; it is run again in 0.5 s"), "\(outcome)")
+        #expect(lines(file).first != first[2], "the place before the failure")
+        let rest = try await container.watch("--cursor-file", file, "--timeout", "0").finish()
+        #expect(rest.output.isEmpty && rest.status == 2)
+    }
+
+    @Test func `is never run twice at once, and leaves out what it does itself`() async throws {
+        let container = try await TemporaryContainer()
+        let script = """
+            mkdir "$1.lock" || echo twice; cat; echo 1 | groupctl write "$1" "made-$$" --purpose builder; rmdir "$1.lock"
+            """
+        let watcher = try container.start(
+            "watch-group",
+            [
+                "--verbose", "--exclude-purpose", "builder", "--settle", "1ms", container.path, "--", "sh", "-c",
+                script,
+                "sh", container.path,
+            ])
+        #expect(try await watcher.readLine(from: .errors)?.hasPrefix("watching") == true)
+        for number in 0..<5 {
+            try await container.done("write", "a\(number)", input: "1")
+            #expect(try await watcher.readLine() == "a\(number)")
+        }
+        watcher.signal(SIGTERM)
+        let outcome = try await watcher.finish()
+        #expect(outcome.status == 128 + SIGTERM && outcome.lines.count == 5, "\(outcome)")
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT]) func `gets the signal that ends watch-group, and is awaited`(signal: Int32)
+        async throws
+    {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "1")
+        let file = container.folder + "/cursor"
+        let script = "trap 'echo ended; exit 1' TERM INT; echo begun; while :; do read -r x < \"$2\"; done"
+        _ = try await container.shell("mkfifo \"$2\"", container.folder + "/fifo")
+        let watcher = try container.start(
+            "watch-group",
+            [
+                "--since", "start", "--cursor-file", file, container.path, "--", "sh", "-c", script, "sh",
+                container.path,
+                container.folder + "/fifo",
+            ])
+        #expect(try await watcher.readLine() == "begun")
+        watcher.signal(signal)
+        let outcome = try await watcher.finish()
+        #expect(outcome.status == 128 + signal && outcome.lines == ["begun", "ended"], "\(outcome)")
+        let again = try await container.watch("--cursor-file", file, "-n", "1").finish()
+        #expect(again.lines == ["created\ta"], "its batch was not done")
+    }
+
+    @Test func `dies with watch-group`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "1")
+        let watcher = try container.start(
+            "watch-group", ["--since", "start", container.path, "--", "sh", "-c", "echo begun; exec tail -f /dev/null"])
+        #expect(try await watcher.readLine() == "begun")
+        watcher.signal(SIGKILL)
+        // Its output is at its end only when nobody has it any more.
+        #expect(try await watcher.finish().status == 128 + SIGKILL)
+    }
+
+    @Test func `is told that the place was lost`() async throws {
+        let (container, other) = (try await TemporaryContainer(), try await TemporaryContainer())
+        let cursor = try await JSONStatus(of: other).journal.cursor
+        let outcome = try await container.start(
+            "watch-group",
+            ["--since", cursor, "-n", "1", container.path, "--", "sh", "-c", "cat; echo \"[$GROUP_RESCAN]\""]
+        ).finish()
+        #expect(outcome.text == "[1]\n" && outcome.status == 0, "\(outcome)")
+    }
+
+    @Test func `that cannot be started ends it`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "1")
+        for (command, status) in [("/nowhere/x", 127), ("/dev/null", 126)] as [(String, Int32)] {
+            let outcome = try await container.start(
+                "watch-group", ["--since", "start", container.path, "--", command]
+            ).finish()
+            #expect(outcome.status == status && outcome.errors.contains("cannot run '\(command)'"), "\(outcome)")
+        }
+        let quiet = try await container.start("watch-group", ["--timeout", "50ms", container.path, "--", "cat"])
+            .finish()
+        #expect(quiet.status == 2)
+    }
+}

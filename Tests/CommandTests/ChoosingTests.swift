@@ -1,0 +1,108 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.serialized)
+struct `What watch-group chooses` {
+    private func since(start words: [String], _ container: TemporaryContainer) async throws -> [String] {
+        let outcome = try await container.start(
+            "watch-group", ["--since", "start", "--timeout", "0"] + words + [container.path]
+        ).finish()
+        #expect(outcome.status == 2 && outcome.errors == "", "\(outcome)")
+        return outcome.lines
+    }
+
+    @Test func `is by pattern, the last one that matches, also for what moves across`() async throws {
+        let container = try await TemporaryContainer()
+        for item in ["Library/a", "Library/x.tmp", "out/f/b", "out/f/c.tmp"] {
+            try await container.done("write", item, input: "1")
+        }
+        for (from, to) in [("Library/a", "a"), ("out/f", "Library/f"), ("Library/f/b", "Library/b"), ("a", "c")] {
+            try await container.done("move", from, to)
+        }
+        let filter = ["--include", "Library/**", "--exclude", "**/*.tmp"]
+        let expected = [
+            "created\tLibrary/a", "removed\tLibrary/a", "created\tLibrary/f", "created\tLibrary/f/b",
+            "moved\tLibrary/b\tLibrary/f/b",
+        ]
+        #expect(try await since(start: filter, container) == expected)
+        #expect(
+            try await container.start("groupctl", ["changes", container.path, "--since", "start"] + filter).finish()
+                .lines
+                == expected)
+        #expect(try await since(start: ["--include=c", "--exclude=**"], container).isEmpty)
+        #expect(try await since(start: ["--exclude=**", "--include=c"], container) == ["created\tc"])
+        let kinds = ["--kind", "moved", "--kind=removed", "--include", "Library/**"]
+        #expect(
+            try await since(start: kinds, container) == ["removed\tLibrary/a", "moved\tLibrary/b\tLibrary/f/b"])
+    }
+
+    @Test func `is by kind, and not one's own`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", "--purpose", "me", input: "1")
+        try await container.done("write", "a", "--purpose", "you", input: "2")
+        try await container.done("write", "b", "--purpose", "you", input: "2")
+        #expect(try await since(start: ["--kind", "created,removed"], container) == ["created\ta", "created\tb"])
+        #expect(try await since(start: ["--exclude-purpose", "me"], container) == ["modified\ta", "created\tb"])
+        #expect(try await since(start: ["--exclude-purpose=me", "--exclude-purpose=you"], container).isEmpty)
+    }
+
+    @Test func `is told with its format, NUL and all`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "d/a\nb", input: "1")
+        #expect(
+            try await since(start: ["--format", "%e|%w%f|%q"], container) == ["CREATE,ISDIR|d|1", "CREATE|d/a", "b|2"])
+        let outcome = try await container.watch("--since", "start", "--format", "%w%f%0", "-n", "2").finish()
+        #expect(outcome.text == "d\0d/a\nb\0" && outcome.status == 0)
+    }
+
+    @Test(
+        arguments: [
+            (["--format", "%"], "--format: it ends with the '%' at character 1"),
+            (["--format", "a%z"], "at character 2"),
+            (["--format", "%f", "--json"], "exclude each other"), (["--kind", "created,"], "--kind: '' is none"),
+            (["--include", ""], "--include: the pattern is empty"), (["--settle-max", "1"], "needs --settle"),
+            (["--settle", "x"], "--settle: 'x' is no time"), (["-0"], "-0 is for"),
+            (["--since", "then"], "start, snapshot or now"),
+        ])
+    func `has to make sense`(words: [String], message: String) async throws {
+        let container = try await TemporaryContainer()
+        let outcome = try await container.start("watch-group", words + [container.path]).finish()
+        #expect(outcome.status == 64 && outcome.errors.contains(message), "\(outcome)")
+    }
+
+    @Test func `settles to one line a path, with a place to come back to`() async throws {
+        let container = try await TemporaryContainer()
+        for content in ["1", "2", "3"] { try await container.done("write", "a", input: content) }
+        try await container.done("write", "b", input: "1")
+        try await container.done("write", "tmp", input: "1")
+        try await container.done("remove", "tmp")
+        let words = ["--settle", "20ms", "--since", "start", "--json"]
+        let outcome = try await container.start("watch-group", words + ["-n", "2", container.path]).finish()
+        let changes = try outcome.lines.map { try JSONChange($0) }
+        #expect(changes.map(\.summary) == ["created a", "created b"] && changes.map(\.sequence) == [3, 4])
+        let rest = try await container.watch("--since", changes[1].cursor, "--timeout", "0").finish()
+        #expect(rest.output.isEmpty)
+    }
+
+    @Test func `settles at the latest after a while, though it is never quiet`() async throws {
+        let container = try await TemporaryContainer()
+        let watcher = try await container.watching("--settle", "3600", "--settle-max", "100ms")
+        let writer = try container.start(
+            "sh", ["-c", "while :; do date +%N > \"$1/a\"; done", "sh", container.path])
+        #expect(try await watcher.readLines(2) == ["created\ta", "modified\ta"])
+        writer.signal(SIGKILL)
+        _ = try await writer.finish()
+    }
+
+    @Test func `is told at once, though more comes all the time`() async throws {
+        let container = try await TemporaryContainer()
+        let watcher = try await container.watching()
+        let writer = try container.start(
+            "sh", ["-c", "i=0; while :; do i=$((i+1)); : > \"$1/$i\"; done", "sh", container.path])
+        #expect(try await watcher.readLines(50).count == 50)
+        #expect(!writer.hasEnded)
+        writer.signal(SIGKILL)
+        _ = try await writer.finish()
+    }
+}

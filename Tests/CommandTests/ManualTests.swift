@@ -1,0 +1,27 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct `The manual` {
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "docs/man")
+
+    @Test(arguments: ["watch-group", "groupctl"])
+    func `says what the help says`(program: String) async throws {
+        let made = try await Command(program, ["--manual-page"]).finish()
+        let kept = try String(contentsOf: Self.folder.appending(path: "\(program).1"), encoding: .utf8)
+        #expect(made.status == 0)
+        #expect(made.text == kept, "make it anew: \(program) --manual-page > docs/man/\(program).1")
+    }
+
+    @Test func `has an entry for every option`() async throws {
+        let page = try await Command("watch-group", ["--manual-page"]).finish().text
+        let help = try await Command("watch-group", ["--help"]).finish()
+        let options = help.text.matches(of: #/\n  .{4}--([a-z-]+)/#).map {
+            $0.1.split(separator: "-").joined(separator: "\\-")
+        }
+        #expect(options.count > 15)
+        for option in options { #expect(page.contains("\\fB\\-\\-\(option)\\fR"), "\(option)") }
+        #expect(!page.split(separator: "\n").contains { $0.hasPrefix("'") }, "no line is taken for a request")
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Through a terminal of its own, as script(1) makes one.
+@Suite(.serialized, .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/script"), "needs script(1)"))
+struct `On a terminal, watch-group` {
+    private func shown(_ container: TemporaryContainer, _ options: String) throws -> Command {
+        let program = BuildFolder.resolve("watch-group")
+        return try container.start(
+            "script", ["-qec", "'\(program)' \(options) '\(container.path)'", "/dev/null"],
+            environment: ["TERM": "xterm", "SHELL": "/bin/sh"])
+    }
+
+    @Test func `shows time, kind in colour, path and who, and sums up`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", "--purpose", "todo-app", input: "1")
+        try await container.done("move", "a", "b", "--purpose", "todo-app")
+        let outcome = try await shown(container, "--since start --count 2").finish()
+        let lines = outcome.text.split(whereSeparator: \.isNewline).map(String.init)
+        try #require(outcome.status == 0 && lines.count == 3, "\(outcome)")
+        let created =
+            #/\u{1b}\[2m\d\d:\d\d:\d\d\.\d\d\d\u{1b}\[0m  \u{1b}\[32mcreated\u{1b}\[0m   a  \u{1b}\[2mtodo-app \(\d+\)\u{1b}\[0m/#
+        #expect(lines[0].wholeMatch(of: created) != nil, "\(lines)")
+        #expect(lines[1].contains("\u{1b}[36mmoved\u{1b}[0m     a → b"), "\(lines)")
+        #expect(lines[2].wholeMatch(of: #/2 changes in \d.* s: 1 created, 1 moved; by todo-app 2/#) != nil, "\(lines)")
+    }
+
+    @Test func `sums up when it is interrupted, too`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "1")
+        let watcher = try shown(container, "--since start")
+        #expect(try await watcher.readLine()?.contains("created") == true)
+        let members = try await JSONStatus(of: container).members.filter { $0.purpose == "watch-group" }
+        #expect(members.count == 1)
+        for member in members { kill(member.pid, SIGINT) }
+        let outcome = try await watcher.finish()
+        #expect(outcome.text.contains("1 change in ") && outcome.status == 128 + SIGINT, "\(outcome)")
+    }
+
+    @Test(arguments: ["", "--color never", "--format %w%f%u"])
+    func `is not harmed by any name`(options: String) async throws {
+        let container = try await TemporaryContainer()
+        for name in ["\u{1b}]0;x\u{7}", "\u{9b}2J", "a\r", "\u{202e}b", "\u{200b}c"] {
+            try await container.done("write", name, "--purpose", "p\u{202e}", input: "1")
+        }
+        let outcome = try await shown(container, "--since start --count 5 \(options)").finish()
+        let colours = outcome.text.replacing(#/\u{1b}\[[0-9;]*m/#, with: "").replacing("\r\n", with: "\n")
+        let isSafe = colours.unicodeScalars.allSatisfy { scalar in
+            scalar == "\n" || !["Cc", "Cf"].contains(category(scalar))
+        }
+        #expect(isSafe && outcome.status == 0, "\(outcome.text.debugDescription)")
+        #expect(colours.contains(#"\342\200\256b"#) && colours.contains(#"\033]0;x\007"#), "\(colours)")
+    }
+
+    private func category(_ scalar: Unicode.Scalar) -> String {
+        switch scalar.properties.generalCategory {
+        case .control: "Cc"
+        case .format: "Cf"
+        default: "other"
+        }
+    }
+}

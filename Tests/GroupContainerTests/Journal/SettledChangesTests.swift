@@ -1,0 +1,76 @@
+import SystemCalls
+import TestSupport
+import Testing
+
+@testable import GroupContainer
+
+@Suite(.timeLimit(.minutes(1)))
+struct `Following settled changes` {
+    private func written(_ sample: SampleContainer) throws {
+        let tester = sample.coordinator().blocking
+        for number in 1...5 { _ = try tester.write(bytes: [UInt8](repeating: 1, count: number), to: "a", .relaxed) }
+        _ = try tester.write(bytes: [1], to: "gone", .relaxed)
+        try tester.remove("gone", .relaxed)
+        _ = try tester.write(bytes: [1], to: "b", .relaxed)
+    }
+
+    @Test func `gives one line a path, and the place behind all of it`() throws {
+        let sample = try SampleContainer()
+        try written(sample)
+        var follower = try sample.container.recordedChanges(since: .start).settled(for: .milliseconds(1))
+        let changes = try follower.nextBatch(timeout: patience)
+        #expect(changes.map(\.summary) == ["created a", "created b"] && changes[0].size == 5)
+        #expect(follower.isSettled && follower.cursor.sequence == 8 && follower.cursor == changes[1].cursor)
+        #expect(changes[0].cursor.sequence == 7, "b is to come")
+        #expect(try follower.next(timeout: .zero) == nil)
+    }
+
+    @Test func `holds a cursor that gets again what is held back`() throws {
+        let sample = try SampleContainer()
+        try written(sample)
+        var follower = try sample.container.recordedChanges(since: .start).settled(for: .seconds(3_600))
+        #expect(try follower.next(timeout: .zero) == nil)
+        #expect(!follower.isSettled && follower.cursor.sequence == 0)
+        var again = try sample.container.recordedChanges(since: .cursor(follower.cursor)).settled(for: .zero)
+        #expect(try again.next(timeout: .zero)?.path == "a")
+        #expect(again.cursor.sequence > 0)
+    }
+
+    @Test func `tells what is held back before a marker, and a snapshot as it comes`() throws {
+        let (sample, other) = (try SampleContainer(), try SampleContainer())
+        try written(sample)
+        var follower = try sample.container.recordedChanges(
+            since: .cursor(try other.container.status().cursor), afterRescan: .snapshot
+        ).settled(for: .seconds(3_600))
+        #expect(try follower.nextBatch(timeout: .zero).map(\.summary) == ["rescan "])
+        #expect(
+            try follower.nextBatch(timeout: .zero).map(\.summary) == ["present a", "present b", "bookmark "])
+    }
+
+    @Test func `comes to a task that awaits it, without another change to wake it`() async throws {
+        let sample = try SampleContainer()
+        let changes = sample.container.changes(since: .start).settled(for: .milliseconds(20))
+        let consumer = Task {
+            var lines: [String] = []
+            for try await change in changes {
+                lines.append(change.summary)
+                if change.path == "b" { break }
+            }
+            return lines
+        }
+        try written(sample)
+        let lines = try await consumer.value
+        #expect(lines.last == "created b" && lines.contains("created a"))
+    }
+
+    @Test func `ends when its task is cancelled`() async throws {
+        let sample = try SampleContainer()
+        try written(sample)
+        let changes = sample.container.changes(since: .start).settled(for: .seconds(3_600))
+        let task = Task {
+            for try await change in changes { Issue.record("told \(change.summary)") }
+        }
+        task.cancel()
+        try await task.value
+    }
+}
