@@ -124,6 +124,19 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
+    /// All of it over what the file begins with; what is behind it stays. System calls: pwrite(2)
+    package func overwrite(_ content: [UInt8]) throws(Errno) {
+        let number = number
+        var done = 0
+        while done < content.count {
+            done += try retryingOnInterrupt {
+                unsafe content.withUnsafeBytes {
+                    unsafe pwrite(number, $0.baseAddress.map { unsafe $0 + done }, $0.count - done, off_t(done))
+                }
+            }
+        }
+    }
+
     /// Content and metadata to the disk. A failure is final: the kernel has dropped what it could not write.
     /// System calls: fsync(2)
     package func synchronize() throws(Errno) { _ = try retryingOnInterrupt { fsync(number) } }

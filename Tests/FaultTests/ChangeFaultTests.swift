@@ -118,7 +118,7 @@ struct `A change killed at any of its system calls` {
 // case 6
 @Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(5)))
 struct `A change for which there is no room` {
-    @Test(arguments: ChangeCase.all, ["write", "rename"])
+    @Test(arguments: ChangeCase.all, ["pwrite", "rename"])
     func `is refused before anything happens`(change: ChangeCase, name: String) throws {
         let container = try TemporaryContainer()
         try change.prepare(container, "model")

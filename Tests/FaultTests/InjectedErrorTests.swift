@@ -20,7 +20,7 @@ struct `A write whose system call fails` {
         var testDescription: String { "\(name) \(number): \(error)" }
     }
 
-    // The first write is the content, the second the note for the repairer; the first fsync the file's, the second the
+    // The write is the content, the pwrite the note for the repairer; the first fsync the file's, the second the
     // folder's.
     static let faults: [Fault] =
         refusals("EIO", "inputOutput") + refusals("ENOSPC", "noSpace") + refusals("EDQUOT", "noSpace")
@@ -28,7 +28,7 @@ struct `A write whose system call fails` {
             Fault(name: $0.0, number: $0.1, error: "EINTR", code: "", outcome: .unharmed)
         }
 
-    private static let before = [("write", 1), ("write", 2), ("fsync", 1), ("rename", 1)]
+    private static let before = [("write", 1), ("pwrite", 1), ("fsync", 1), ("rename", 1)]
     private static let behind = [("fsync", 2), ("fdatasync", 1)]
 
     private static func refusals(_ error: String, _ code: String) -> [Fault] {

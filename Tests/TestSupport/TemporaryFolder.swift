@@ -17,6 +17,12 @@ package final class TemporaryFolder: Sendable {
     deinit { _ = Spawn.status(of: ["rm", "-rf", "--", path]) }
 
     /// Each call gives an open file description of its own.
+    /// What changes have in staging; their notes, which members keep for the next one, are left out.
+    package func staged() throws -> [String] {
+        try open(".group/staging", [.reading, .folder]).entryNames().map { String(decoding: $0, as: UTF8.self) }
+            .filter { !$0.hasSuffix(".note") }
+    }
+
     package func open(_ name: String, _ access: FileDescriptor.Access = .readingAndWriting) throws -> FileDescriptor {
         try FileDescriptor.open(Array(name.utf8), in: folder, access, mode: 0o600)
     }

@@ -19,6 +19,8 @@ extension Member {
     /// The same, from another folder on.
     func status(of path: [UInt8], in folder: borrowing FileDescriptor) throws(Errno) -> FileStatus? {
         do throws(Errno) {
+            // One component leads nowhere else.
+            if !path.contains(UInt8(ascii: "/")) { return try folder.statusIfPresent(of: path) }
             return try FileDescriptor.open(path, in: folder, [.placeOnly, .notFollowing]).status()
         } catch {
             if error == .noSuchEntry || error == .notAFolder { return nil }

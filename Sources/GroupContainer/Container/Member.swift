@@ -13,6 +13,7 @@ final class Member: Sendable {
     let sleeper: JournalSleeper
     /// What the journal says, as far as it was read; nil until somebody asks. Kept so that it is read once.
     let recorded = Guarded<RecordedTree?>(nil)
+    let notes = NoteFiles()
     /// A slot has eight `pending` entries; a ninth change waits here.
     let changeRoom = DispatchSemaphore(value: RosterLayout.pendingCount)
     /// Of transactions that are committed and could not be completed: nobody may see a part of one.
@@ -29,7 +30,11 @@ final class Member: Sendable {
 
     deinit {
         // A child that only forked must not touch its parent's slot.
-        if desk.forkGeneration == SystemCalls.forkGeneration { roster.leave() }
+        guard desk.forkGeneration == SystemCalls.forkGeneration else { return }
+        if let slot = roster.slot, roster.pending(of: slot).isEmpty {
+            notes.remove(nonce: roster.nonce, in: folder.staging)
+        }
+        roster.leave()
     }
 
     var hashKey: SipHash { desk.hashKey }

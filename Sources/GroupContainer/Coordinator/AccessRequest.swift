@@ -81,6 +81,8 @@ struct AccessRequest: Sendable {
 
     /// With the lease granted. An item that was moved in between is followed, once.
     func check(_ resolution: Resolution) throws(CoordinationError) -> Verdict {
+        // Nobody who coordinates has changed anything; of others it could be said a moment later no more.
+        if !member.isReadOnly && !member.journal.log.hasMore(behind: start) { return .current }
         var next = self
         for intent in intents where intent.followsMoves {
             let location = try place(of: intent)

@@ -74,7 +74,7 @@ extension Member {
         var rest = roster.takeUnfinished()
         while let change = rest.last {
             do {
-                try finish(change)
+                try finish(change, nonce: roster.nonce)
             } catch {
                 for change in rest { roster.leaveUnfinished(change.entry) }
                 throw error
@@ -82,9 +82,7 @@ extension Member {
             roster.clearPending(change.entry)
             unfinishedLeases.withLock { $0[change.operation] = nil }
             rest.removeLast()
-            let staged = StagedChange.name(of: change.operation)
-            try? folder.staging.unlink(staged + StagedChange.noteSuffix)
-            try? folder.staging.removeTree(staged)
+            try? folder.staging.removeTree(StagedChange.name(of: change.operation))
         }
     }
 
@@ -107,7 +105,7 @@ extension Member {
     private func repairLocked(_ slot: Int) throws(CoordinationError) {
         guard let dead = roster.member(at: slot) else { return roster.clear(slot: slot) }
         for change in roster.pending(of: slot) {
-            try finish(change)
+            try finish(change, nonce: dead.nonce)
             roster.forget(change)
         }
         var writer = ByteWriter()
@@ -118,10 +116,10 @@ extension Member {
         roster.wake(Roster.journalWord)
     }
 
-    private func finish(_ change: Roster.PendingChange) throws(CoordinationError) {
+    private func finish(_ change: Roster.PendingChange, nonce: UInt64) throws(CoordinationError) {
         if try finishTransaction(change.operation) { return }
         let staged = StagedChange.name(of: change.operation)
-        let note = staged + StagedChange.noteSuffix
+        let note = NoteFiles.name(nonce: nonce, entry: change.entry)
         let content = try translating(".group/staging", "repair") { () throws(Errno) -> [UInt8]? in
             do throws(Errno) {
                 return try FileDescriptor.content(of: note, in: folder.staging, limit: OperationRecord.largest)
@@ -131,7 +129,10 @@ extension Member {
                 throw error
             }
         }
-        guard let content, let operation = OperationRecord(decoding: content) else { return }
+        // One of another operation: this one had not come so far.
+        guard let content, let operation = OperationRecord(decoding: content),
+            operation.change.operation == change.operation
+        else { return }
         let place = try standing(at: operation.change.place)
         let origin = try operation.change.from.flatMap { (path) throws(CoordinationError) in try standing(at: path) }
         let inStaging = try? folder.staging.statusIfPresent(of: staged)

@@ -25,12 +25,10 @@ struct StagedChange {
         operation = member.roster.makeOperation()
     }
 
-    /// In staging: what moves, and beside it the note for the repairer.
+    /// In staging: what moves.
     static func name(of operation: [UInt8]) -> [UInt8] { Array(Hexadecimal.encode(operation).utf8) }
-    static let noteSuffix = Array(".note".utf8)
 
     var name: [UInt8] { Self.name(of: operation) }
-    private var note: [UInt8] { name + Self.noteSuffix }
     var staging: FileDescriptor { _read { yield member.folder.staging } }
 
     /// How a change happens.
@@ -64,16 +62,15 @@ struct StagedChange {
         defer { member.changeRoom.signal() }
 
         var record = record(of: step)
-        let ends = try prepare(step, record)
-        let block = step.concernsOneItem ? LeaseBlock(step.location, key: member.hashKey).start : nil
-        guard
-            let entry = member.roster.setPending(
-                block: block.map(UInt64.init(bitPattern:)) ?? Roster.everyItem, operation: operation)
-        else {
+        guard let entry = member.roster.reservePending() else {
             discard(step)
             throw CoordinationError(
                 .limitReached, item: label, operation: step.operation, cause: "too many changes at once")
         }
+        let ends = try prepare(step, record, entry)
+        let block = step.concernsOneItem ? LeaseBlock(step.location, key: member.hashKey).start : nil
+        member.roster.setPending(
+            entry, block: block.map(UInt64.init(bitPattern:)) ?? Roster.everyItem, operation: operation)
 
         do throws(Errno) {
             try ends.take(step)
@@ -105,7 +102,6 @@ struct StagedChange {
             throw error
         }
         member.roster.clearPending(entry)
-        try? staging.unlink(note)
         if step.way == .intoStaging { leave(name) }
         if let failure {
             throw CoordinationError(
@@ -131,33 +127,30 @@ struct StagedChange {
         return record
     }
 
-    private func prepare(_ step: Step, _ record: ChangeRecord) throws(CoordinationError) -> StepEnds {
+    private func prepare(
+        _ step: Step, _ record: ChangeRecord, _ entry: Int
+    ) throws(CoordinationError) -> StepEnds {
         do throws(Errno) {
             let ends = try StepEnds.open(step, staged: name, member)
-            try writeNote(record, step)
+            try writeNote(record, step, entry)
             return ends
         } catch {
+            member.roster.clearPending(entry)
             discard(step)
             throw CoordinationError(error, item: printable(step.location.bytes), operation: step.operation)
         }
     }
 
-    /// The repairer reads it in the same boot: it needs no way to the disk.
-    private func writeNote(_ record: ChangeRecord, _ step: Step) throws(Errno) {
+    private func writeNote(_ record: ChangeRecord, _ step: Step, _ entry: Int) throws(Errno) {
         let tail = member.journal.log.tail()
-        let content = OperationRecord(
+        let note = OperationRecord(
             way: step.way, inode: step.status.inode, journalFile: tail.file, journalOffset: UInt64(tail.offset),
-            change: record
-        ).encoded()
-        let file = try FileDescriptor.open(note, in: staging, [.writing, .creating, .exclusively], mode: 0o600)
-        // The repairer may be another user of the Unix group.
-        if member.folder.fileMode != 0o600 { try file.setMode(member.folder.fileMode) }
-        try file.writeAll(content)
+            change: record)
+        try member.notes.write(note, entry: entry, of: member)
     }
 
     /// Only before the step was taken: what stands in staging then was made there.
     private func discard(_ step: Step) {
         if step.way == .intoPlace { try? staging.removeTree(name) }
-        try? staging.unlink(note)
     }
 }

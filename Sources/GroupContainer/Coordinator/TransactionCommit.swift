@@ -79,11 +79,12 @@ extension StagedTransaction {
             throw CoordinationError(error, item: label, operation: "transaction")
         }
         // Every item, for an entry has room for one block only, and nobody must see one of them too early.
-        guard let entry = member.roster.setPending(block: Roster.everyItem, operation: operation) else {
+        guard let entry = member.roster.reservePending() else {
             discard()
             throw CoordinationError(
                 .limitReached, item: label, operation: "transaction", cause: "too many changes at once")
         }
+        member.roster.setPending(entry, block: Roster.everyItem, operation: operation)
         let folder = member.folder
         do throws(Errno) {
             try folder.staging.rename(newManifest, to: manifest, in: folder.staging, replacing: false)

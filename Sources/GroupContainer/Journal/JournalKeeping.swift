@@ -107,7 +107,10 @@ extension Member {
             try? repair(slot: slot, hasRight: false, until: Deadline(after: .zero))
         }
         let pending = roster.slotsWithPending().flatMap { roster.pending(of: $0) }
-        let notes = Set(pending.map { StagedChange.name(of: $0.operation) + StagedChange.noteSuffix })
+        let notes = Set(
+            pending.compactMap { change in
+                roster.member(at: change.slot).map { NoteFiles.name(nonce: $0.nonce, entry: change.entry) }
+            })
         var files: [UInt64] = []
         for name in (try? folder.staging.entryNames()) ?? [] {
             let isManifest = name.count > 32 && name.dropFirst(32).elementsEqual(StagedTransaction.manifestSuffix)

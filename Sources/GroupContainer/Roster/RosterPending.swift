@@ -13,19 +13,24 @@ extension Roster {
     /// The `block` of a change that concerns more than one item.
     static let everyItem = UInt64.max
 
-    /// Announces a change. Nil when all eight entries are taken: the caller waits.
-    func setPending(block: UInt64, operation: [UInt8]) -> Int? {
-        guard let seat else { return nil }
+    /// An entry for a change that is to be announced. Nil when all eight are taken.
+    func reservePending() -> Int? {
+        if seat == nil { return nil }
         return entries.withLock { entries in
-            guard let entry = (0..<RosterLayout.pendingCount).first(where: { !entries.pending.contains($0) }) else {
-                return nil
-            }
-            entries.pending.insert(entry)
+            let free = (0..<RosterLayout.pendingCount).first { !entries.pending.contains($0) }
+            if let free { entries.pending.insert(free) }
+            return free
+        }
+    }
+
+    /// Announces a change in an entry that was reserved for it.
+    func setPending(_ entry: Int, block: UInt64, operation: [UInt8]) {
+        guard let seat else { return }
+        entries.withLock { _ in
             let place = pendingPlace(seat.slot, entry)
             seat.map.write(operation, at: place + 8)
             seat.map.store64(place, block)
             seat.map.setBits64(RosterLayout.pendingMembers + seat.slot / 64 * 8, 1 << UInt64(seat.slot % 64))
-            return entry
         }
     }
 

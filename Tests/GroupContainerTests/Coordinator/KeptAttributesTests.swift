@@ -21,7 +21,7 @@ struct `A file that is replaced` {
         }
         #expect(try sample.temporary.status(of: "file").inode != inode)
         #expect(try sample.temporary.content(of: "file") == "new content")
-        #expect(try sample.temporary.open(".group/staging", [.reading, .folder]).entryNames().isEmpty)
+        #expect(try sample.temporary.staged().isEmpty)
         return (old, try Attributes("file", in: sample.temporary))
     }
 

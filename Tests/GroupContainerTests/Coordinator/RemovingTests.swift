@@ -125,7 +125,7 @@ extension SampleContainer {
     /// Nothing on its way, nothing to be repaired.
     func expectNothingLeft(_ location: SourceLocation = #_sourceLocation) throws {
         #expect(
-            try temporary.open(".group/staging", [.reading, .folder]).entryNames().isEmpty, sourceLocation: location)
+            try temporary.staged().isEmpty, sourceLocation: location)
         #expect(container.member.roster.slotsWithPending().isEmpty, sourceLocation: location)
     }
 }

@@ -18,7 +18,7 @@ struct `A transaction` {
         _ = try tester.write(bytes: [2], to: "b", .relaxed)
     }
 
-    private func staging() throws -> [String] { try sample.container.member.folder.staging.entryNames().map(printable) }
+    private func staging() throws -> [String] { try sample.temporary.staged() }
 
     private func history() throws -> [String] { Array(try sample.history().dropFirst(2)) }
 

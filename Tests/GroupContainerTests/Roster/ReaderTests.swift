@@ -20,7 +20,7 @@ struct `A roster that may only be read` {
         roster.noteStage(.held, of: 0)
         roster.forgetAccess(0)
         #expect(roster.drawTicket(for: [0], queued: nil) == 0)
-        #expect(roster.setPending(block: 1, operation: [UInt8](repeating: 1, count: 16)) == nil)
+        #expect(roster.reservePending() == nil)
         roster.clearPending(0)
         roster.leaveUnfinished(0)
         #expect(roster.takeUnfinished().isEmpty)
