@@ -11,7 +11,7 @@ struct Announcement {
     /// It has not been said yet, and is true now.
     mutating func isDue(_ container: Container) -> Bool {
         guard let patience else { return false }
-        self.patience = min(patience * 2, Watch.heartbeat)
+        self.patience = min(patience * 2, .milliseconds(10))
         return container.isReadOnly || container.awaitSteward(timeout: .zero)
     }
 

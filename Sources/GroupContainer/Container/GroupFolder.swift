@@ -5,9 +5,9 @@ import SystemCalls
 final class GroupFolder: Sendable {
     /// As its user named it, for messages.
     let path: [UInt8]
-    let root: FileDescriptor
+    let rootFolder: OpenFolder
     let group: FileDescriptor
-    let staging: FileDescriptor
+    let stagingFolder: OpenFolder
     /// Of the files below `.group`: 0600, or 0660 where a Unix group shares the container; who may read the folder may
     /// read them, too. Set by `fchmod`, whatever the umask.
     let fileMode: UInt32
@@ -24,24 +24,27 @@ final class GroupFolder: Sendable {
     /// The name of a kind of file system that cannot do it, by its magic number.
     static func refusal(ofType type: Int) -> String? { refused[type] }
 
+    var root: FileDescriptor { _read { yield rootFolder.descriptor } }
+    var staging: FileDescriptor { _read { yield stagingFolder.descriptor } }
+
     init(path: [UInt8], unixGroup: UInt32?, creating: Bool) throws(CoordinationError) {
         let label = printable(path)
         let operation = creating ? "create" : "open"
         do throws(Errno) {
             if creating { try Self.makeFolders(path) }
-            root = try FileDescriptor.open(path: path, [.reading, .folder])
+            rootFolder = OpenFolder(try FileDescriptor.open(path: path, [.reading, .folder]))
             if creating {
-                try Self.makePrivate(root, unixGroup: unixGroup)
-            } else if try root.statusIfPresent(of: Self.groupName) == nil {
+                try Self.makePrivate(rootFolder.descriptor, unixGroup: unixGroup)
+            } else if try rootFolder.descriptor.statusIfPresent(of: Self.groupName) == nil {
                 throw Errno.noSuchEntry
             }
-            group = try FileDescriptor.open(Self.groupName, in: root, [.reading, .folder])
+            group = try FileDescriptor.open(Self.groupName, in: rootFolder.descriptor, [.reading, .folder])
             let status = try group.status()
             isShared = status.permissions & 0o020 != 0
             fileMode = 0o600 | status.permissions & (isShared ? 0o064 : 0o044)
             folderMode = isShared ? 0o2770 : 0o700
             if creating { try Self.makeFolder("staging", in: group, mode: folderMode) }
-            staging = try Self.openStaging(in: group)
+            stagingFolder = OpenFolder(try Self.openStaging(in: group))
         } catch {
             if error == .noSuchEntry {
                 throw CoordinationError(
@@ -51,7 +54,7 @@ final class GroupFolder: Sendable {
             throw CoordinationError(error, item: label, operation: operation)
         }
         self.path = path
-        let type = try translating(label, operation) { () throws(Errno) in try root.fileSystemType() }
+        let type = try translating(label, operation) { () throws(Errno) in try rootFolder.descriptor.fileSystemType() }
         if let name = Self.refusal(ofType: type) {
             throw CoordinationError(
                 .unsupportedFileSystem, item: label, operation: operation,

@@ -30,7 +30,7 @@ struct StagedAttributes {
         if !isNew, let kept = try Self(keptAt: location, in: member, mode: mode) {
             self = kept
         } else {
-            try self.init(ofNewFileIn: member.openFolder(location.parent), of: member, mode: mode)
+            try self.init(ofNewFileIn: member.folder(at: location.parent).descriptor, of: member, mode: mode)
         }
     }
 
@@ -42,7 +42,7 @@ struct StagedAttributes {
 
     /// Of a new folder, likewise; it gets the default list, too, and is setgid in a setgid folder.
     init(ofNewFolderAt location: ItemLocation, in member: Member) throws(Errno) {
-        try self.init(ofNewFolderIn: member.openFolder(location.parent), of: member)
+        try self.init(ofNewFolderIn: member.folder(at: location.parent).descriptor, of: member)
     }
 
     init(ofNewFolderIn parent: borrowing FileDescriptor, of member: Member) throws(Errno) {
@@ -104,8 +104,9 @@ struct StagedAttributes {
     /// Owner and group first, as changing them takes setuid, setgid and capabilities away; the mode last, as a list
     /// changes it. What the system does not permit this user is left out, and never to anybody's gain: a group that is
     /// not the one that is meant gets what others get. Errors: ENOSPC, EDQUOT, EIO and the like.
-    /// System calls: statx, fchown, fsetxattr, getxattr, fremovexattr, fchmod
-    func apply(to item: borrowing FileDescriptor) throws(Errno) {
+    /// Returns what it was before. System calls: statx, fchown, fsetxattr, getxattr, fremovexattr, fchmod
+    @discardableResult
+    func apply(to item: borrowing FileDescriptor) throws(Errno) -> FileStatus {
         let made = try item.status()
         let (hasOwner, hasGroup) = try giveOwner(to: item, whichIs: made)
         for (name, value) in others {
@@ -136,6 +137,7 @@ struct StagedAttributes {
         if !hasGroup { mode = mode.map { $0 & ~0o2000 } }
         if handsGroupOn && hasGroup { mode = (mode ?? made.permissions) | 0o2000 }
         if let mode = explicitMode ?? mode { try item.setMode(mode) }
+        return made
     }
 
     /// Only root may give files away; a group that is not one's own cannot be set either.

@@ -13,9 +13,9 @@ extension StagedChange {
             let file = try FileDescriptor.open(
                 name, in: staging, [.writing, .creating, .exclusively], mode: attributes.creationMode)
             try file.writeAll(content)
-            try attributes.apply(to: file)
+            let made = try attributes.apply(to: file)
             if durability == .durable { try file.synchronize() }
-            return try file.status()
+            return made
         }
         return try commit(
             Step(

@@ -1,11 +1,14 @@
 import SystemCalls
 
 /// The two folders of a change's step, open, and the names in them.
-struct StepEnds: ~Copyable {
-    let from: FileDescriptor
+struct StepEnds {
+    private let fromFolder: OpenFolder
     let fromName: [UInt8]
-    let to: FileDescriptor
+    private let toFolder: OpenFolder
     let toName: [UInt8]
+
+    var from: FileDescriptor { _read { yield fromFolder.descriptor } }
+    var to: FileDescriptor { _read { yield toFolder.descriptor } }
 
     static func open(
         _ step: StagedChange.Step, staged name: [UInt8], _ member: Member
@@ -14,14 +17,14 @@ struct StepEnds: ~Copyable {
         let from = try folder(of: step.way == .intoPlace ? nil : origin, member)
         let to = try folder(of: step.way == .intoStaging ? nil : step.location, member)
         return StepEnds(
-            from: from, fromName: step.way == .intoPlace ? name : origin.name,
-            to: to, toName: step.way == .intoStaging ? name : step.location.name)
+            fromFolder: from, fromName: step.way == .intoPlace ? name : origin.name,
+            toFolder: to, toName: step.way == .intoStaging ? name : step.location.name)
     }
 
     /// The one that an item stands in; staging for nil.
-    private static func folder(of item: ItemLocation?, _ member: Member) throws(Errno) -> FileDescriptor {
-        guard let item else { return try member.folder.staging.duplicate() }
-        return try member.openFolder(item.parent)
+    private static func folder(of item: ItemLocation?, _ member: Member) throws(Errno) -> OpenFolder {
+        guard let item else { return member.folder.stagingFolder }
+        return try member.folder(at: item.parent)
     }
 
     /// One system call, all or nothing.

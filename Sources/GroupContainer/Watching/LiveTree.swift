@@ -26,16 +26,17 @@ final class LiveTree {
     /// Folders that could not be watched, or not even be listed.
     var blind = BlindSpots()
 
-    private final class OpenFolder {
-        let descriptor: FileDescriptor
-        init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
-    }
-
     init(_ member: Member, _ tree: RecordedTree, term: UInt64, under lease: Lease?) {
         (self.member, self.tree, self.term, self.lease) = (member, tree, term, lease)
     }
 
     deinit { if let handle { member.lockFile.giveBackUnlocked(handle) } }
+
+    /// What the journal says, up to its end. Linear in the items.
+    func read() throws(CoordinationError) {
+        tree = try RecordedTree(member.journal)
+        try tree.catchUp(member.journal)
+    }
 
     func beginRound() {
         folders = [:]
@@ -55,7 +56,7 @@ final class LiveTree {
 
     private func open(_ folder: ItemLocation?) throws(Errno) -> OpenFolder {
         if let open = folders[folder] { return open }
-        let open = OpenFolder(try member.openFolder(folder))
+        let open = try member.folder(at: folder)
         if folders.count >= Self.openFolders { folders = [:] }
         folders[folder] = open
         return open
@@ -213,7 +214,7 @@ extension LiveTree: ObservedWorld {
     /// Watches a folder and finds those in it, without a look at anything else; nil where there is none.
     func watchOnly(_ folder: ItemLocation?) -> (watch: Int32, inode: UInt64, folders: [ItemLocation])? {
         do throws(Errno) {
-            let open = OpenFolder(try member.openFolder(folder))
+            let open = try member.folder(at: folder)
             guard let watch = try watch(open.descriptor, folder) else { return nil }
             var folders: [ItemLocation] = []
             for (name, kind) in try open.descriptor.entries() {

@@ -28,7 +28,9 @@ final class Steward {
 
     init(_ member: Member, term: UInt64, _ queue: InotifyQueue?) throws(CoordinationError) {
         (self.member, self.term, self.queue) = (member, term, queue)
-        world = LiveTree(member, try RecordedTree(member.journal), term: term, under: nil)
+        // What the journal says is read once the folders are watched.
+        let nothing = RecordedTree(beginningAt: try member.journal.log.start())
+        world = LiveTree(member, nothing, term: term, under: nil)
         world.queue = queue
         if queue == nil { world.blind.note(nil, .noInstanceLeft) }
         observation = Observation(world)
@@ -45,15 +47,13 @@ final class Steward {
         let record = ChangeRecord(
             .term, path: [], state: nil, isCoordinated: false, processIdentifier: processIdentifier(), purpose: [],
             time: wallNanoseconds(), term: term)
-        while !world.isSuperseded {
-            try world.catchUp()
-            if try world.append(record) { break }
-        }
+        _ = try member.journal.append(record)
         member.roster.set(RosterLayout.degraded, to: 0, of: term)
         if let queue { bell = try? queue.watchAttributes(member.folder.group) }
         watchEverything()
         member.roster.raise(RosterLayout.watchTerm, to: term)
         wakeAll()
+        try world.read()
         compareEverything()
     }
 
