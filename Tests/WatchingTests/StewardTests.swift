@@ -104,6 +104,9 @@ struct `A steward` {
         #expect(reasons.first?.contains("sysctl fs.inotify.max_user_") == true, "\(reasons)")
         let differences = try await tree.differences(from: StreamedTree.onDisk(container))
         #expect(differences == [])
+        let late = try container.watch("--json", "--count", "1")
+        let told = try JSONChange(try #require(try await late.readLine()))
+        #expect(told.kind == "degraded" && told.reason == reasons.first, "whoever comes later is told, too")
     }
 
     @Test func `that was stopped until its queue ran over tells every change all the same`() async throws {

@@ -149,11 +149,7 @@ public struct Change: Hashable, Sendable {
         guard let record = entry.record else { return [] }
         let sequence = entry.position.sequence
         if record.kind == .degraded && !record.purpose.isEmpty {
-            return [
-                Change(
-                    .degraded(reason: printable(record.purpose)), ItemPath(bytes: record.path), sequence: sequence,
-                    cursor: cursor, time: record.time)
-            ]
+            return [Change(degraded: record, sequence: sequence, cursor: cursor)]
         }
         if entry.isControl { return [] }
         guard let told = try FilteredParts.told(record.changes, by: filter, before: before) else { return nil }
@@ -175,6 +171,13 @@ public struct Change: Hashable, Sendable {
         writer.write(UInt64(0))
         writer.write(sequence)
         return Hexadecimal.encode(writer.bytes)
+    }
+
+    /// The marker that says that watching is incomplete.
+    init(degraded record: ChangeRecord, sequence: UInt64, cursor: Cursor) {
+        self.init(
+            .degraded(reason: printable(record.purpose)), ItemPath(bytes: record.path), sequence: sequence,
+            cursor: cursor, time: record.time)
     }
 
     /// A marker, or an item that is present.

@@ -55,6 +55,7 @@ extension Container {
     ) throws(CoordinationError) -> ChangeFollower {
         let following = member.beginFollowing()
         var reader = try ChangeReader(member, since: origin, matching: filter, afterRescan: policy)
+        reader.noteBlindness()
         try reader.takeSnapshot()
         return ChangeFollower(reader, following)
     }

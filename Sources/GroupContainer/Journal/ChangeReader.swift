@@ -17,6 +17,8 @@ struct ChangeReader: Sendable {
     private(set) var wantsSnapshot = false
     private var listing: Listing?
     private let tree = TreeAtPlace()
+    /// What it would have been told if it had followed before: that watching is incomplete.
+    private var notice: Change?
 
     init(
         _ member: Member, since origin: ChangeOrigin, matching filter: ChangeFilter, afterRescan policy: RescanPolicy
@@ -60,6 +62,10 @@ struct ChangeReader: Sendable {
                 wantsSnapshot = policy == .snapshot
                 return rescan
             }
+            if let notice {
+                self.notice = nil
+                return notice
+            }
             try takeSnapshot()
             if listing != nil {
                 if let change = nextPresent() { return change }
@@ -73,6 +79,21 @@ struct ChangeReader: Sendable {
             case .gap(let place): (position, isLost) = (place, true)
             case .entry(let entry): if let change = try take(entry) { return change }
             }
+        }
+    }
+
+    /// For who begins to follow: where the steward has said already that watching is incomplete, that is told first.
+    mutating func noteBlindness() {
+        let roster = member.roster
+        let place = roster.map.load64(RosterLayout.degraded)
+        let said = LogPosition(file: place >> 32, offset: Int(place & 0xffff_ffff), sequence: 0, checksum: 0)
+        // What lies ahead will be read.
+        if place == 0 || (said.file, said.offset) >= (position.file, position.offset) { return }
+        guard member.hasSteward(ofTerm: roster.map.load64(RosterLayout.term)) else { return }
+        try? member.journal.read(from: said) { record in
+            if record.kind != .degraded { return false }
+            notice = Change(degraded: record, sequence: position.sequence, cursor: self.place)
+            return true
         }
     }
 

@@ -38,6 +38,7 @@ public struct Changes: AsyncSequence, Sendable {
             if !hasBegun {
                 hasBegun = true
                 following = reader.member.beginFollowing()
+                reader.noteBlindness()
             }
             while true {
                 if reader.wantsSnapshot {

@@ -17,7 +17,7 @@ struct `Following settled changes` {
     @Test func `gives one line a path, and the place behind all of it`() throws {
         let sample = try SampleContainer()
         try written(sample)
-        var follower = try sample.container.recordedChanges(since: .start).settled(for: .milliseconds(1))
+        var follower = try sample.container.recordedChanges(since: .start).settled(for: .seconds(1))
         let changes = try follower.nextBatch(timeout: patience)
         #expect(changes.map(\.summary) == ["created a", "created b"] && changes[0].size == 5)
         #expect(follower.isSettled && follower.cursor.sequence == 8 && follower.cursor == changes[1].cursor)
