@@ -35,6 +35,7 @@ struct Examination<World: ExaminedWorld> {
 
     /// Looks at everything that was noted: what came from elsewhere first, so that a move is told as one; then what is
     /// there, then what is gone. True if it wrote anything.
+    @discardableResult
     mutating func work() throws(CoordinationError) -> Bool {
         for (location, why) in postponed { notes.note(location, why) }
         postponed = [:]

@@ -93,6 +93,7 @@ struct Observation<World: ObservedWorld> {
     }
 
     /// Looks at what was told of, then compares about so many entries. True if it wrote anything.
+    @discardableResult
     mutating func work(comparing limit: Int = 256) throws(CoordinationError) -> Bool {
         var wrote = try examination.work()
         for folder in examination.takeUnlisted() { comparison.add(folder) }

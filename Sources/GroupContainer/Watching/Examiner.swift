@@ -18,16 +18,18 @@ final class Examiner {
     func note(_ location: ItemLocation, _ why: Evidence) { observation.examination.notes.note(location, why) }
 
     /// Looks at everything that was noted, and at nothing else. True if it wrote anything.
-    func work() throws(CoordinationError) -> Bool { try observation.examination.work() }
+    func work() throws(CoordinationError) -> Bool {
+        try observation.examination.work()
+        return observation.examination.world.takeAppended()
+    }
 
     /// Compares the whole tree with the journal. Linear in the number of items.
     func compareEverything() throws(CoordinationError) -> Bool {
         observation.compareEverything()
-        var wrote = false
         repeat {
             observation.examination.world.beginRound()
-            if try observation.work() { wrote = true }
+            try observation.work()
         } while !observation.isSettled
-        return wrote
+        return observation.examination.world.takeAppended()
     }
 }

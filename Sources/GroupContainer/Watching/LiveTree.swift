@@ -21,6 +21,9 @@ final class LiveTree {
     /// By the wall clock, like the dates that it is compared with.
     private var roundBegan = wallNanoseconds()
 
+    /// Followers are to be woken.
+    private var hasAppended = false
+
     /// Nil where folders are only compared.
     var queue: InotifyQueue?
     /// Folders that could not be watched, or not even be listed.
@@ -81,6 +84,12 @@ final class LiveTree {
         return known.looksLike(found) && !isFresh(found)
     }
 
+    /// Something was journalled since this was last asked.
+    func takeAppended() -> Bool {
+        defer { hasAppended = false }
+        return hasAppended
+    }
+
     /// What could not be watched, said once each.
     func takeBlind() -> BlindSpots.News? { blind.take() }
 }
@@ -97,7 +106,9 @@ extension LiveTree: ObservedWorld {
     }
 
     func append(_ record: ChangeRecord) throws(CoordinationError) -> Bool {
-        try tree.append(record, to: member.journal)
+        let isAppended = try tree.append(record, to: member.journal)
+        if isAppended { hasAppended = true }
+        return isAppended
     }
 
     func found(_ location: ItemLocation) throws(CoordinationError) -> ItemState? {

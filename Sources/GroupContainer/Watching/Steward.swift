@@ -100,7 +100,9 @@ final class Steward {
         try observation.take(told, more: more)
         backoff = told.isEmpty ? min(backoff * 2, Self.longest) : Self.shortest
         if monotonicNanoseconds() >= nextComparison { compareEverything() }
-        if try observation.work() { member.roster.wake(Roster.journalWord) }
+        defer { if world.takeAppended() { member.roster.wake(Roster.journalWord) } }
+        try observation.work()
+        if world.takeAppended() { member.roster.wake(Roster.journalWord) }
         noteComparison()
         tellBlind()
         try learn(isIdle: told.isEmpty && !more)
