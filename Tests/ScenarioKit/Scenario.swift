@@ -14,9 +14,29 @@ package struct Scenario: Equatable, Sendable {
     /// Some steps, and what is told once they are done. The next phase begins when all of it was told.
     package struct Phase: Equatable, Sendable {
         package var steps: [ScenarioStep] = []
-        package var told: [StreamPattern] = []
+        package var told: [StreamPattern]?
         /// What is told where the steward gets all events at once, when everything has happened; nil: the same.
         package var toldInOneRound: [StreamPattern]?
+        /// What is told where nobody watched, by the next who follows; nil: it is not tried.
+        package var toldUnwatched: [StreamPattern]?
+
+        package func expected(_ mode: Mode) -> [StreamPattern]? {
+            switch mode {
+            case .live: told
+            case .inOneRound: toldInOneRound ?? told
+            case .unwatched: toldUnwatched
+            }
+        }
+    }
+
+    /// When the steward gets to know of the steps.
+    package enum Mode: Sendable {
+        /// As they are done.
+        case live
+        /// It is stopped meanwhile, and gets all events at once.
+        case inOneRound
+        /// There is none meanwhile.
+        case unwatched
     }
 
     package var title: String
@@ -31,6 +51,12 @@ package struct Scenario: Equatable, Sendable {
     /// Done before anybody watches.
     package var before: [ScenarioStep] = []
     package var phases: [Phase] = []
+
+    /// Whether it says something of how that is told.
+    package func isPlayed(_ mode: Mode) -> Bool {
+        if mode == .inOneRound && notInOneRound != nil { return false }
+        return phases.allSatisfy { $0.expected(mode) != nil }
+    }
 
     /// Nothing but changes of the tree: what a simulation can carry out, too.
     package var isPure: Bool {
@@ -84,14 +110,13 @@ package struct Scenario: Equatable, Sendable {
         switch heading.text {
         case "before:": before += try Self.steps(lines)
         case "steps:": phases.append(Phase(steps: try Self.steps(lines)))
-        case "told:", "told in one round:":
+        case "told:", "told in one round:", "told unwatched:":
             if phases.isEmpty { throw ScenarioFault(heading.number, "nothing was done that could be told") }
             let told = try StreamPattern.parse(lines)
-            if heading.text == "told:" {
-                phases[phases.count - 1].told = told
-            } else {
-                phases[phases.count - 1].toldInOneRound = told
-            }
+            let last = phases.count - 1
+            if heading.text == "told:" { phases[last].told = told }
+            if heading.text == "told in one round:" { phases[last].toldInOneRound = told }
+            if heading.text == "told unwatched:" { phases[last].toldUnwatched = told }
         default: throw ScenarioFault(heading.number, "'\(heading.text)' is no heading that has something below it")
         }
     }

@@ -29,7 +29,7 @@ package struct SimulatedTree: Sendable {
 
     private(set) var nodes: [UInt64: Node] = [:]
     private var freed: [UInt64] = []
-    private var newest: UInt64 = 2
+    private var newest: UInt64 = 3
     private var clock: Int64 = 1_000
     private var cookies: UInt32 = 0
     private var queue: [InotifyEvent] = []
@@ -44,6 +44,8 @@ package struct SimulatedTree: Sendable {
         nodes[Self.outside] = Node(kind: .folder, mode: 0o755, modified: 0, changed: 0)
         nodes[Self.container] = Node(kind: .folder, mode: 0o755, modified: 0, changed: 0, parent: Self.outside)
         nodes[Self.outside]?.entries[Array("container".utf8)] = Self.container
+        nodes[Self.container]?.entries[Array(".group".utf8)] = 3
+        nodes[3] = Node(kind: .folder, mode: 0o700, modified: 0, changed: 0, parent: Self.container)
     }
 
     mutating func tick() -> Int64 {

@@ -33,6 +33,8 @@ import Testing
           removed f
         told in one round:
           nothing
+        told unwatched:
+          removed f
         """
 
     @Test func `is taken apart`() throws {
@@ -61,7 +63,10 @@ import Testing
             scenario.phases[0].told == [
                 .line(created), .line(modified), .anyOrder([perhaps, below]), .either([[], [.line(moved)]]),
             ])
-        #expect(scenario.phases[0].toldInOneRound == nil && scenario.phases[1].toldInOneRound == [])
+        let (first, second) = (scenario.phases[0], scenario.phases[1])
+        #expect(first.toldInOneRound == nil && first.expected(.inOneRound) == first.told)
+        #expect(second.toldInOneRound == [] && second.toldUnwatched == second.told)
+        #expect(scenario.isPlayed(.live) && !scenario.isPlayed(.inOneRound) && !scenario.isPlayed(.unwatched))
     }
 
     @Test(arguments: [

@@ -17,6 +17,7 @@ import Testing
         init() throws {
             temporary = try TemporaryFolder()
             try temporary.folder.makeFolder(Array("container".utf8), mode: 0o755)
+            try temporary.folder.makeFolder(Array("container/.group".utf8), mode: 0o700)
             disk = DiskTree(temporary.path + "/container")
             queue = try InotifyQueue()
         }

@@ -39,7 +39,7 @@ package struct StreamedTree {
         let step: UInt64 = (change.transaction?.index ?? 0) == 0 ? 1 : 0
         expect(change.sequence == sequence + step, "not the one behind \(sequence)", change)
         (sequence, cursor) = (change.sequence, change.cursor)
-        let path = change.nameOnDisk
+        let path = String(decoding: change.pathOnDisk, as: UTF8.self)
         let entry = Entry(type: change.type ?? "none", size: change.type == "file" ? change.size : nil)
         switch change.kind {
         case "created":
@@ -60,7 +60,7 @@ package struct StreamedTree {
             }
             items[path] = nil
         case "moved":
-            let from = change.from ?? ""
+            let from = String(decoding: change.fromOnDisk ?? [], as: UTF8.self)
             expect(items[from] != nil && from != path, "there is nothing to be moved", change)
             expect(items[path] == nil || change.coordinated, "something is there already", change)
             if items[from]?.type == "folder" {
@@ -118,12 +118,6 @@ package struct StreamedTree {
 }
 
 extension JSONChange {
-    /// The path as `onDisk` has it, also where it is not UTF-8.
-    fileprivate var nameOnDisk: String {
-        guard let bytes = pathBytes.flatMap({ Data(base64Encoded: $0) }) else { return path }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
     /// As a person would say it: `moved f to g`.
     package var summary: String { from.map { "\(kind) \($0) to \(path)" } ?? "\(kind) \(path)" }
 }
