@@ -16,13 +16,13 @@ package enum ScenarioStep: Equatable, Sendable {
         guard parts.count == 2, let count = Int(parts[0]), count > 0 else {
             throw Words.Fault(description: "'\(line)' is not 'repeat N: STEP; STEP'")
         }
+        let templates = parts[1].split(separator: ";").map {
+            $0.split(separator: "%", omittingEmptySubsequences: false)
+        }
         var steps: [ScenarioStep] = []
         for number in 1...count {
-            for step in parts[1].split(separator: ";") {
-                let numbered = step.split(separator: "%", omittingEmptySubsequences: false).joined(
-                    separator: "\(number)")
-                let words = try Words.split(numbered)
-                steps.append(try self.step(of: words, line))
+            for template in templates {
+                steps.append(try step(of: try Words.split(template.joined(separator: "\(number)")), line))
             }
         }
         return steps

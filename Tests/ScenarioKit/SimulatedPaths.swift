@@ -63,6 +63,18 @@ extension SimulatedTree {
         }
     }
 
+    /// The same, where nothing but folders may be on the way.
+    package func statusWithoutLinks(_ path: [UInt8]) -> (inode: UInt64, node: Node)? {
+        var place = Self.container
+        for name in path.split(separator: UInt8(ascii: "/")) {
+            guard let folder = self[place], folder.kind == .folder, let next = folder.entries[Array(name)] else {
+                return nil
+            }
+            place = next
+        }
+        return self[place].map { (place, $0) }
+    }
+
     /// Whether one is the other, or around it.
     func isWithin(_ inode: UInt64, _ folder: UInt64) -> Bool {
         var place = inode

@@ -100,10 +100,11 @@ package struct SimulatedTree: Sendable {
         if watches.removeValue(forKey: watch) != nil { tell(InotifyEvent(watch: watch, kinds: .ignored)) }
     }
 
-    /// Everything that is to be read.
-    package mutating func drain() -> [InotifyEvent] {
-        defer { queue = [] }
-        return queue
+    /// Everything that is to be read, or so many events.
+    package mutating func drain(atMost limit: Int = .max) -> [InotifyEvent] {
+        let taken = Array(queue.prefix(limit))
+        queue.removeFirst(taken.count)
+        return taken
     }
 
     mutating func nextCookie() -> UInt32 {

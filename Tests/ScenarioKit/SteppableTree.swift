@@ -29,9 +29,12 @@ extension SteppableTree {
             try performSimple(.rmdir(path))
         case .copy(let from, let to): try performSimple(.write(to, try content(from)))
         case .copytree(let from, let to):
+            // Into itself there would be no end.
+            if to.starts(with: from + [UInt8(ascii: "/")]) { throw .invalid }
             if try isFolder(from) {
+                let inside = try sortedEntries(from)
                 try performSimple(.mkdir(to))
-                for inner in try sortedEntries(from) { try perform(.copytree(inner, to + inner.dropFirst(from.count))) }
+                for inner in inside { try perform(.copytree(inner, to + inner.dropFirst(from.count))) }
             } else if let target = try linkTarget(from) {
                 try performSimple(.symlink(target, to))
             } else {

@@ -10,10 +10,16 @@ struct `A scenario` {
     /// One of the files, by its name and its title.
     struct File: Sendable, CustomTestStringConvertible {
         var name: String
-        var text: String
+        var title: String
+        private var parsed: Result<Scenario, ScenarioFault>
 
-        var scenario: Scenario { get throws { try Scenario(parsing: text) } }
-        var testDescription: String { "\(name): \(text.prefix { $0 != "\n" })" }
+        init(_ name: String, _ text: String) {
+            (self.name, title) = (name, String(text.prefix { $0 != "\n" }))
+            parsed = Result { () throws(ScenarioFault) in try Scenario(parsing: text) }
+        }
+
+        var scenario: Scenario { get throws { try parsed.get() } }
+        var testDescription: String { "\(name): \(title)" }
     }
 
     static let files: [File] = {
@@ -21,7 +27,7 @@ struct `A scenario` {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return names.filter { $0.hasSuffix(".txt") }.sorted().map { name in
             let text = try? String(contentsOf: folder.appending(path: name), encoding: .utf8)
-            return File(name: name, text: text ?? "")
+            return File(name, text ?? "")
         }
     }()
 

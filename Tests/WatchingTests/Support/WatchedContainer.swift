@@ -54,7 +54,7 @@ final class WatchedContainer {
         watcher.signal(SIGTERM)
         _ = try await watcher.finish()
         try await body()
-        watcher = try await container.watching("--json", "--since", tree.cursor)
+        watcher = try await container.watching("--json", "--since", tree.cursor.isEmpty ? "start" : tree.cursor)
     }
 
     /// The same, each as a person would say it.
