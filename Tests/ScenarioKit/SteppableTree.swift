@@ -29,17 +29,8 @@ extension SteppableTree {
             try performSimple(.rmdir(path))
         case .copy(let from, let to): try performSimple(.write(to, try content(from)))
         case .copytree(let from, let to):
-            // Into itself there would be no end.
-            if to.starts(with: from + [UInt8(ascii: "/")]) { throw .invalid }
-            if try isFolder(from) {
-                let inside = try sortedEntries(from)
-                try performSimple(.mkdir(to))
-                for inner in inside { try perform(.copytree(inner, to + inner.dropFirst(from.count))) }
-            } else if let target = try linkTarget(from) {
-                try performSimple(.symlink(target, to))
-            } else {
-                try perform(.copy(from, to))
-            }
+            // All of it is read first: into itself there would be no end.
+            for step in try copies(from, to) { try performSimple(step) }
         default: try performSimple(step)
         }
     }
@@ -50,6 +41,14 @@ extension SteppableTree {
         } catch {
             if error != .exists { throw error }
         }
+    }
+
+    private func copies(_ from: [UInt8], _ to: [UInt8]) throws(Errno) -> [TreeStep] {
+        if let target = try linkTarget(from) { return [.symlink(target, to)] }
+        if try !isFolder(from) { return [.write(to, try content(from))] }
+        var steps = [TreeStep.mkdir(to)]
+        for inner in try sortedEntries(from) { steps += try copies(inner, to + inner.dropFirst(from.count)) }
+        return steps
     }
 
     private func sortedEntries(_ folder: [UInt8]) throws(Errno) -> [[UInt8]] {

@@ -73,7 +73,8 @@ final class SimulatedWorld {
 extension SimulatedWorld: ObservedWorld {
     var isSuperseded: Bool { false }
 
-    func catchUp() {}
+    /// Nobody else writes.
+    func catchUp() -> Bool { false }
 
     func found(_ location: ItemLocation) -> ItemState? {
         tree.statusWithoutLinks(location.bytes).map { state($0.inode, $0.node) }
