@@ -100,7 +100,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FaultTests",
-            dependencies: ["TestSupport", "GroupContainer", "SystemCalls", "groupctl", "watch-group", "test-member"],
+            dependencies: [
+                "TestSupport", "ScenarioKit", "GroupContainer", "SystemCalls", "groupctl", "watch-group", "test-member",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "GroupContainerTests", dependencies: ["TestSupport", "GroupContainer", "SystemCalls"],

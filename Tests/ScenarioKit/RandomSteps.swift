@@ -8,6 +8,25 @@ package enum RandomSteps {
         return Array(((leadsOut ? [".."] : []) + components).joined(separator: "/").utf8)
     }
 
+    /// What a member does under a lease, alone or in a transaction.
+    package static func nextCoordinated(_ random: inout some RandomNumberGenerator) -> ScenarioStep {
+        let (one, other) = (path(&random, leadsOut: false), path(&random, leadsOut: false))
+        let text = [UInt8](
+            repeating: UInt8.random(in: 97...122, using: &random), count: Int.random(in: 1...4, using: &random))
+        let word = { (text: String) in Array(text.utf8) }
+        let steps: [ScenarioStep] = [
+            .groupctl([word("write"), one], input: text), .groupctl([word("write"), one], input: text),
+            .groupctl([word("mkdir"), one], input: []), .groupctl([word("remove"), one], input: []),
+            .groupctl([word("remove"), word("-r"), one], input: []), .groupctl([word("move"), one, other], input: []),
+            .groupctl([word("move"), one, other], input: []), .groupctl([word("copy"), one, other], input: []),
+            .groupctl([word("copy"), word("-r"), one, other], input: []),
+            .transaction([[word("write"), one, text], [word("write"), other, text + text]]),
+            .transaction([[word("move"), one, other], [word("write"), one, text]]),
+            .transaction([[word("remove"), one], [word("write"), other, text]]),
+        ]
+        return steps.randomElement(using: &random) ?? steps[0]
+    }
+
     /// Many of them cannot be done. Without links if told so: what is written through one name of a file is not told of
     /// another.
     package static func next(_ random: inout some RandomNumberGenerator, linking: Bool = true) -> TreeStep {

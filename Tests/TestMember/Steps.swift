@@ -2,24 +2,25 @@ import Glibc
 import GroupContainer
 import ScenarioKit
 
-/// Carries out what it reads, a line at a time as the scenarios have it, and answers each with `ok` or why not:
-/// `groupctl` and `transaction` as a member, anything else without coordination. `container PATH` goes to another one.
+/// Carries out what it reads, a line at a time as the scenarios have it, and answers each with `ok` or why not, and how
+/// many lines that were: `groupctl` and `transaction` as a member, anything else without coordination. `container PATH`
+/// goes to another one.
 func performSteps(in path: String) throws {
     var stage = StepStage(path)
+    var count = 0
     while let line = readLine() {
-        if line.hasPrefix("container ") {
-            stage = StepStage(String(line.dropFirst(10)))
-            say("ok")
-            continue
-        }
+        count += 1
+        var answer = "ok"
         do {
-            for step in try ScenarioStep.steps(of: line) { try stage.perform(step) }
-            say("ok")
-        } catch let error as CoordinationError {
-            say("refused: \(error.code.rawValue)")
+            if line.hasPrefix("container ") {
+                stage = StepStage(String(line.dropFirst(10)))
+            } else {
+                for step in try ScenarioStep.steps(of: line) { try stage.perform(step) }
+            }
         } catch {
-            say("refused: \(error)")
+            answer = "refused: " + "\(error)".split(separator: "\n").joined(separator: " ")
         }
+        say("\(answer) \(count)")
     }
 }
 

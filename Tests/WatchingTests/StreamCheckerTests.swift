@@ -10,7 +10,7 @@ import Testing
         for name in ["a", "b", "c"] { try await container.done("write", name, input: name) }
         let member = try container.start(
             "test-member", ["steps", container.path], input: "transaction write t/1 x ; write t/2 y\n")
-        guard try await member.finish().text == "ok\n" else { throw TemporaryContainer.Failed(description: "steps") }
+        guard try await member.finish().text == "ok 1\n" else { throw TemporaryContainer.Failed(description: "steps") }
         for name in ["d", "e", "f"] { try await container.done("write", name, input: name) }
         let lines = try await container.done("changes", "--json", "--since", "start").lines.map { try JSONChange($0) }
         guard lines.map(\.sequence) == [1, 2, 3, 4, 4, 4, 5, 6, 7] else {

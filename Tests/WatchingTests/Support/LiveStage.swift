@@ -47,7 +47,7 @@ struct LiveStage: ScenarioStage {
                 let outcome = try await container.start(
                     "test-member", ["steps", container.path], input: "\(step)\n"
                 ).finish()
-                if outcome.text != "ok\n" { throw TemporaryContainer.Failed(description: "\(step): \(outcome)") }
+                if outcome.text != "ok 1\n" { throw TemporaryContainer.Failed(description: "\(step): \(outcome)") }
             case .shell(let script): try await WatchedContainer.run(script, in: container)
             }
         }
