@@ -62,8 +62,10 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["CLinux", "SystemCalls", "GroupContainer"], path: "Tests/TestSupport",
             swiftSettings: strict),
+        .target(
+            name: "ScenarioKit", dependencies: ["SystemCalls"], path: "Tests/ScenarioKit", swiftSettings: strict),
         .executableTarget(
-            name: "test-member", dependencies: ["GroupContainer", "SystemCalls", "CommandLineKit"],
+            name: "test-member", dependencies: ["GroupContainer", "SystemCalls", "CommandLineKit", "ScenarioKit"],
             path: "Tests/TestMember", swiftSettings: strict),
         .executableTarget(
             name: "stress-worker", dependencies: ["GroupContainer", "SystemCalls"], path: "Tests/StressWorker",
@@ -77,7 +79,13 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "SystemCallsTests", dependencies: ["TestSupport", "SystemCalls"], swiftSettings: strict),
         .testTarget(
-            name: "WatchingTests", dependencies: ["TestSupport", "GroupContainer", "groupctl", "watch-group"],
+            name: "ScenarioKitTests", dependencies: ["ScenarioKit", "TestSupport", "SystemCalls"], swiftSettings: strict
+        ),
+        .testTarget(
+            name: "WatchingTests",
+            dependencies: [
+                "TestSupport", "ScenarioKit", "GroupContainer", "SystemCalls", "groupctl", "watch-group", "test-member",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "WidgetsTests",
@@ -92,7 +100,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FaultTests",
-            dependencies: ["TestSupport", "GroupContainer", "SystemCalls", "groupctl", "watch-group", "test-member"],
+            dependencies: [
+                "TestSupport", "ScenarioKit", "GroupContainer", "SystemCalls", "groupctl", "watch-group", "test-member",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "GroupContainerTests", dependencies: ["TestSupport", "GroupContainer", "SystemCalls"],

@@ -89,6 +89,9 @@ package final class Command {
     /// Does nothing once it has been waited for.
     package func signal(_ number: Int32) { life.signal(number) }
 
+    /// Returns when the kernel has stopped all of it; false: it has ended.
+    package func stop() -> Bool { life.stop() }
+
     /// Stops reading what it prints, as `head` does when it has enough.
     package func closeOutput() { output.close() }
 

@@ -20,6 +20,7 @@ package struct JSONChange: Decodable, Equatable {
     package var path: String
     package var pathBytes: String?
     package var from: String?
+    package var fromBytes: String?
     package var type: String?
     package var size: UInt64?
     package var generation: UInt64
@@ -30,6 +31,25 @@ package struct JSONChange: Decodable, Equatable {
     package var reason: String?
 
     package init(_ line: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(line.utf8)) }
+
+    /// Of a change that no program printed: without a cursor, a generation or a time.
+    package init(
+        sequence: UInt64, _ kind: String, _ path: [UInt8], from: [UInt8]? = nil, type: String?, size: UInt64?
+    ) {
+        (self.sequence, self.kind, cursor, generation, time) = (sequence, kind, "", 0, "")
+        (self.path, pathBytes) = (String(decoding: path, as: UTF8.self), Data(path).base64EncodedString())
+        self.from = from.map { String(decoding: $0, as: UTF8.self) }
+        fromBytes = from.map { Data($0).base64EncodedString() }
+        (self.type, self.size, coordinated) = (type, size, false)
+    }
+
+    /// The path's bytes, also where they are not UTF-8.
+    package var pathOnDisk: [UInt8] { Self.bytes(path, pathBytes) }
+    package var fromOnDisk: [UInt8]? { from.map { Self.bytes($0, fromBytes) } }
+
+    private static func bytes(_ text: String, _ encoded: String?) -> [UInt8] {
+        encoded.flatMap { Data(base64Encoded: $0) }.map { Array($0) } ?? Array(text.utf8)
+    }
 }
 
 /// `groupctl status --json`.

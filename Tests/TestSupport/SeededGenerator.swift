@@ -15,5 +15,10 @@ package struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
+/// What an environment variable says, as a number.
+package func environmentNumber(_ name: String) -> UInt64? {
+    ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
+}
+
 /// The same faults in each run, unless GROUP_CONTAINER_SEED asks for others.
-package let faultSeed = ProcessInfo.processInfo.environment["GROUP_CONTAINER_SEED"].flatMap { UInt64($0) } ?? 1
+package let faultSeed = environmentNumber("GROUP_CONTAINER_SEED") ?? 1

@@ -9,9 +9,15 @@ final class WatchedContainer {
     private(set) var tree = StreamedTree()
 
     /// `preparation` is done before anybody watches. The follower is told from the start.
-    init(_ preparation: String = "") async throws {
-        container = try await TemporaryContainer()
+    convenience init(_ preparation: String = "") async throws {
+        let container = try await TemporaryContainer()
         if !preparation.isEmpty { try await Self.run(preparation, in: container) }
+        try await self.init(container)
+    }
+
+    /// From now on it is watched.
+    init(_ container: TemporaryContainer) async throws {
+        self.container = container
         watcher = try await container.watching("--json", "--since", "start")
         try await settle()
     }
@@ -41,6 +47,14 @@ final class WatchedContainer {
         try await Self.run(script, in: container)
         watcher.signal(SIGCONT)
         return try await settle(at: location)
+    }
+
+    /// Nobody follows while `body` does something; then the follower goes on where it was.
+    func unwatched(_ body: () async throws -> Void) async throws {
+        watcher.signal(SIGTERM)
+        _ = try await watcher.finish()
+        try await body()
+        watcher = try await container.watching("--json", "--since", tree.cursor.isEmpty ? "start" : tree.cursor)
     }
 
     /// The same, each as a person would say it.

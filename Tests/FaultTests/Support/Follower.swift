@@ -1,0 +1,72 @@
+import Foundation
+import TestSupport
+
+/// Somebody who keeps a copy of a container by nothing but the lines of `watch-group`, dies, and comes back with the
+/// place that it had kept.
+final class Follower {
+    private let container: TemporaryContainer
+    /// It keeps its place in a file that `watch-group` writes, rather than by itself.
+    private let cursorFile: String?
+    private var process: RunningProcess?
+    private var began: String?
+    private var cursor: String?
+    private(set) var tree = StreamedTree(isRacy: true)
+    private(set) var runs: [StreamChecker.Run] = []
+
+    init(of container: TemporaryContainer, keepingFile name: String?) throws {
+        self.container = container
+        cursorFile = name.map { "\(container.folder)/\($0)" }
+        try start()
+    }
+
+    var isAlive: Bool { process != nil }
+
+    func start() throws {
+        if process != nil { return }
+        var words = ["watch-group", "--json", "--verbose", "--since", cursor ?? "start"]
+        began = cursor
+        if let cursorFile {
+            words = ["watch-group", "--json", "--verbose", "--since", "start", "--cursor-file", cursorFile]
+            began = try? String(contentsOfFile: cursorFile, encoding: .utf8)
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+        process = try RunningProcess(words + [container.path])
+    }
+
+    func kill() throws {
+        guard let process else { return }
+        process.signal(9)
+        let text = try process.finish().text
+        self.process = nil
+        try take(text)
+    }
+
+    /// Not before it has joined: nobody can join while it does.
+    func stop() throws {
+        try process?.waitForText("watching")
+        _ = process?.stop()
+    }
+
+    func resume() { process?.resume() }
+
+    /// Waits until it has told this line, and takes all that it has told.
+    func reach(_ line: String?) throws {
+        guard let process else { return }
+        if let line, tree.cursor != (try JSONChange(line).cursor) { try process.waitForText(line + "\n") }
+        try take(process.text)
+    }
+
+    /// What it was told, as far as lines and transactions are whole: nothing of what it knows already.
+    private func take(_ text: String) throws {
+        let whole = text.lastIndex(of: "\n").map { text[..<$0] } ?? ""
+        // What else it says is for people.
+        let lines = try whole.split(separator: "\n").filter { $0.first == "{" }.map { try JSONChange(String($0)) }
+        runs.append(StreamChecker.Run(since: began, lines))
+        let known = tree.sequence
+        let end = lines.lastIndex { ($0.transaction?.index ?? 0) + 1 == $0.transaction?.count ?? 1 } ?? -1
+        for line in lines[...end] {
+            cursor = line.cursor
+            if line.sequence > known { tree.apply(line) }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+/// Where a scenario is played: against the live watcher, or against what decides alone, fed by a `SimulatedTree`.
+package protocol ScenarioStage {
+    /// Before anybody watches.
+    mutating func prepare(_ steps: [ScenarioStep]) async throws
+    /// What is told of some steps, once all of it was told.
+    mutating func told(of steps: [ScenarioStep], _ mode: Scenario.Mode) async throws -> [ToldLine]
+}
+
+extension Scenario {
+    /// One sentence for each phase in which the stream did not say what it should. The first ends it: what comes later
+    /// builds on it.
+    package func faults(on stage: inout some ScenarioStage, _ mode: Mode) async throws -> [String] {
+        try await stage.prepare(before)
+        for phase in phases {
+            let told = try await stage.told(of: phase.steps, mode)
+            let expected = phase.expected(mode) ?? []
+            if StreamPattern.matches(expected, told) { continue }
+            let steps = phase.steps.prefix(20).map { "\n  \($0)" }.joined()
+            let lines = told.isEmpty ? "\n  nothing" : told.prefix(60).map { "\n  \($0)" }.joined()
+            return ["of\(steps)\nthe stream told\(lines)\n(\(told.count) lines), rather than what is expected"]
+        }
+        return []
+    }
+}

@@ -1,0 +1,87 @@
+package import SystemCalls
+
+/// How paths are walked.
+extension SimulatedTree {
+    /// The last component's folder, and its name. A name may lead nowhere.
+    func parent(_ path: [UInt8]) throws(Errno) -> (folder: UInt64, name: [UInt8]) {
+        let slash = path.lastIndex(of: UInt8(ascii: "/"))
+        let head = slash.map { Array(path[..<$0]) } ?? []
+        let name = Array(path[(slash.map { $0 + 1 } ?? 0)...])
+        guard let folder = try resolve(head, following: true) else { throw .noSuchEntry }
+        guard self[folder]?.kind == .folder else { throw .notAFolder }
+        if name.count > 255 { throw .nameTooLong }
+        // What ends in dots is there always, and can be neither made nor taken away.
+        if [[], [46], [46, 46]].contains(name) { throw .exists }
+        return (folder, name)
+    }
+
+    /// What stands there; nil where nothing does.
+    func resolve(_ path: [UInt8], following: Bool) throws(Errno) -> UInt64? {
+        var links = 0
+        return try walk(path, from: Self.container, following: following, &links)
+    }
+
+    private func walk(
+        _ path: [UInt8], from start: UInt64, following: Bool, _ links: inout Int
+    ) throws(Errno) -> UInt64? {
+        var place = start
+        let components = path.split(separator: UInt8(ascii: "/")).map(Array.init)
+        for (index, name) in components.enumerated() {
+            guard let folder = self[place], folder.kind == .folder else { throw .notAFolder }
+            if name == [46] { continue }
+            if name == [46, 46] {
+                place = folder.parent
+                continue
+            }
+            guard let next = folder.entries[name] else {
+                if index + 1 < components.count { throw .noSuchEntry }
+                return nil
+            }
+            guard let node = self[next], node.kind == .link, following || index + 1 < components.count else {
+                place = next
+                continue
+            }
+            links += 1
+            if links > 40 { throw .tooManyLinks }
+            guard let target = try walk(node.content, from: place, following: true, &links) else {
+                if index + 1 < components.count { throw .noSuchEntry }
+                return nil
+            }
+            place = target
+        }
+        return place
+    }
+
+    /// What stands there, as stat(2) has it: of the entry itself.
+    package func status(_ path: [UInt8]) throws(Errno) -> (inode: UInt64, node: Node)? {
+        do throws(Errno) {
+            guard let inode = try resolve(path, following: false), let node = self[inode] else { return nil }
+            return (inode, node)
+        } catch {
+            if error == .noSuchEntry { return nil }
+            throw error
+        }
+    }
+
+    /// The same, where nothing but folders may be on the way.
+    package func statusWithoutLinks(_ path: [UInt8]) -> (inode: UInt64, node: Node)? {
+        var place = Self.container
+        for name in path.split(separator: UInt8(ascii: "/")) {
+            guard let folder = self[place], folder.kind == .folder, let next = folder.entries[Array(name)] else {
+                return nil
+            }
+            place = next
+        }
+        return self[place].map { (place, $0) }
+    }
+
+    /// Whether one is the other, or around it.
+    func isWithin(_ inode: UInt64, _ folder: UInt64) -> Bool {
+        var place = inode
+        while place != folder {
+            guard let parent = self[place]?.parent, parent != 0 else { return false }
+            place = parent
+        }
+        return true
+    }
+}

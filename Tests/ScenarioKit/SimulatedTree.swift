@@ -1,0 +1,138 @@
+package import SystemCalls
+
+/// A tree of files in memory that answers as the kernel does, and tells of each change what inotify(7) would tell: for
+/// what decides about events to be tried without a disk, a clock or another process.
+///
+/// Not simulated: permissions, quotas, several mounts, files that are held open, and hard links' events (none).
+package struct SimulatedTree: Sendable {
+    /// What stat(2) says, and what is in it.
+    package struct Node: Equatable, Sendable {
+        package enum Kind: Equatable, Sendable { case file, folder, link, fifo, socket }
+        package var kind: Kind
+        package var mode: UInt32
+        package var owner: UInt32 = 0
+        package var links = 1
+        /// By the simulation's clock.
+        package var modified: Int64
+        package var changed: Int64
+        /// Of a file; of a link, where it leads.
+        package var content: [UInt8] = []
+        /// Of a folder.
+        package internal(set) var entries: [[UInt8]: UInt64] = [:]
+        var parent: UInt64 = 0
+    }
+
+    /// So many events wait for their reader at most; then there is one overflow, and no other.
+    package var queueLimit = 16_384
+    /// As on ext4, where a new file gets the number that was freed last; else as on tmpfs, where each gets a new one.
+    package var reusesInodes = false
+
+    private(set) var nodes: [UInt64: Node] = [:]
+    private var freed: [UInt64] = []
+    private var newest: UInt64 = 3
+    private var clock: Int64 = 1_000
+    private var cookies: UInt32 = 0
+    private var queue: [InotifyEvent] = []
+    private var watches: [Int32: UInt64] = [:]
+    private var lastWatch: Int32 = 0
+
+    /// Around the container, and the container.
+    static let outside: UInt64 = 1
+    static let container: UInt64 = 2
+
+    package init() {
+        nodes[Self.outside] = Node(kind: .folder, mode: 0o755, modified: 0, changed: 0)
+        nodes[Self.container] = Node(kind: .folder, mode: 0o755, modified: 0, changed: 0, parent: Self.outside)
+        nodes[Self.outside]?.entries[Array("container".utf8)] = Self.container
+        nodes[Self.container]?.entries[Array(".group".utf8)] = 3
+        nodes[3] = Node(kind: .folder, mode: 0o700, modified: 0, changed: 0, parent: Self.container)
+    }
+
+    mutating func tick() -> Int64 {
+        clock += 1
+        return clock
+    }
+
+    mutating func tick(to time: Int64) { clock = max(clock, time) }
+
+    // MARK: Nodes
+
+    subscript(_ inode: UInt64) -> Node? {
+        get { nodes[inode] }
+        set { nodes[inode] = newValue }
+    }
+
+    mutating func makeNode(_ kind: Node.Kind, content: [UInt8] = []) -> UInt64 {
+        let inode = reusesInodes ? freed.popLast() ?? newest + 1 : newest + 1
+        newest = max(newest, inode)
+        let now = tick()
+        let mode: UInt32 = kind == .folder ? 0o755 : kind == .link ? 0o777 : 0o644
+        nodes[inode] = Node(kind: kind, mode: mode, modified: now, changed: now, content: content)
+        return inode
+    }
+
+    /// One name less; without any it is gone, and so is the watch on it.
+    mutating func drop(_ inode: UInt64) {
+        guard var node = nodes[inode] else { return }
+        node.links -= 1
+        node.changed = tick()
+        nodes[inode] = node.links == 0 ? nil : node
+        guard node.links == 0 else { return }
+        freed.append(inode)
+        if let watch = watches.first(where: { $0.value == inode })?.key {
+            tell(InotifyEvent(watch: watch, kinds: .watchedRemoved))
+            unwatch(watch)
+        }
+    }
+
+    // MARK: Watches and events
+
+    /// As `InotifyQueue.watch`: of a folder that is watched already the old number.
+    package mutating func watch(_ path: [UInt8]) throws(Errno) -> Int32 {
+        guard let inode = try resolve(path, following: false), nodes[inode]?.kind == .folder else { throw .notAFolder }
+        if let old = watches.first(where: { $0.value == inode })?.key { return old }
+        lastWatch += 1
+        watches[lastWatch] = inode
+        return lastWatch
+    }
+
+    package mutating func unwatch(_ watch: Int32) {
+        if watches.removeValue(forKey: watch) != nil { tell(InotifyEvent(watch: watch, kinds: .ignored)) }
+    }
+
+    /// Everything that is to be read, or so many events.
+    package mutating func drain(atMost limit: Int = .max) -> [InotifyEvent] {
+        let taken = Array(queue.prefix(limit))
+        queue.removeFirst(taken.count)
+        return taken
+    }
+
+    mutating func nextCookie() -> UInt32 {
+        cookies += 1
+        return cookies
+    }
+
+    /// Of an entry of a folder, for who watches that one.
+    mutating func tell(in folder: UInt64, _ name: [UInt8], _ kinds: InotifyEvent.Kinds, cookie: UInt32 = 0) {
+        if let watch = watches.first(where: { $0.value == folder })?.key {
+            tell(InotifyEvent(watch: watch, kinds: kinds, cookie: cookie, name: name))
+        }
+    }
+
+    /// Of a thing itself, for who watches it.
+    mutating func tell(of inode: UInt64, _ kinds: InotifyEvent.Kinds) { tell(in: inode, [], kinds) }
+
+    private mutating func tell(_ event: InotifyEvent) {
+        // The kernel leaves out what repeats the last one.
+        if let last = queue.last, (last.watch, last.kinds, last.name) == (event.watch, event.kinds, event.name),
+            !event.kinds.contains(.ignored)
+        {
+            return
+        }
+        if queue.count < queueLimit {
+            queue.append(event)
+        } else if queue.last?.kinds.contains(.overflow) != true {
+            queue.append(InotifyEvent(watch: -1, kinds: .overflow))
+        }
+    }
+}

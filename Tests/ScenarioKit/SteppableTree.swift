@@ -1,0 +1,57 @@
+package import SystemCalls
+
+/// A tree of files that steps can be carried out on: on the disk, or in memory. Paths are relative to the container and
+/// may lead out of it.
+package protocol SteppableTree {
+    /// What the step is one of: not `mkdirs`, `rmtree`, `copy` or `copytree`.
+    mutating func performSimple(_ step: TreeStep) throws(Errno)
+    /// Of the entry itself, also where it is a link.
+    func isFolder(_ path: [UInt8]) throws(Errno) -> Bool
+    /// Of a file; a link is followed.
+    func content(_ path: [UInt8]) throws(Errno) -> [UInt8]
+    func linkTarget(_ path: [UInt8]) throws(Errno) -> [UInt8]?
+    /// The names in a folder, in no order.
+    func entries(_ folder: [UInt8]) throws(Errno) -> [[UInt8]]
+}
+
+extension SteppableTree {
+    /// Carries out a step. One that is made of several ends at the first that cannot be done.
+    package mutating func perform(_ step: TreeStep) throws(Errno) {
+        switch step {
+        case .mkdirs(let path):
+            for (place, byte) in path.enumerated() where byte == UInt8(ascii: "/") && place > 0 {
+                try makeFolderIfMissing(Array(path[..<place]))
+            }
+            try makeFolderIfMissing(path)
+        case .rmtree(let path):
+            if try !isFolder(path) { return try performSimple(.rm(path)) }
+            for inner in try sortedEntries(path) { try perform(.rmtree(inner)) }
+            try performSimple(.rmdir(path))
+        case .copy(let from, let to): try performSimple(.write(to, try content(from)))
+        case .copytree(let from, let to):
+            // All of it is read first: into itself there would be no end.
+            for step in try copies(from, to) { try performSimple(step) }
+        default: try performSimple(step)
+        }
+    }
+
+    private mutating func makeFolderIfMissing(_ path: [UInt8]) throws(Errno) {
+        do {
+            try performSimple(.mkdir(path))
+        } catch {
+            if error != .exists { throw error }
+        }
+    }
+
+    private func copies(_ from: [UInt8], _ to: [UInt8]) throws(Errno) -> [TreeStep] {
+        if let target = try linkTarget(from) { return [.symlink(target, to)] }
+        if try !isFolder(from) { return [.write(to, try content(from))] }
+        var steps = [TreeStep.mkdir(to)]
+        for inner in try sortedEntries(from) { steps += try copies(inner, to + inner.dropFirst(from.count)) }
+        return steps
+    }
+
+    private func sortedEntries(_ folder: [UInt8]) throws(Errno) -> [[UInt8]] {
+        try entries(folder).sorted { $0.lexicographicallyPrecedes($1) }.map { folder + [UInt8(ascii: "/")] + $0 }
+    }
+}

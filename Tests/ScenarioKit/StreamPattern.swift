@@ -1,0 +1,94 @@
+/// A line of the stream, as far as scenarios look at it.
+package struct ToldLine: Equatable, Hashable, Sendable {
+    package var kind: String
+    package var path: [UInt8]
+    /// Where it was before, or the other one of an exchange.
+    package var from: [UInt8]?
+    package var isCoordinated: Bool
+
+    package init(_ kind: String, _ path: [UInt8], from: [UInt8]? = nil, isCoordinated: Bool = false) {
+        (self.kind, self.path, self.from, self.isCoordinated) = (kind, path, from, isCoordinated)
+    }
+}
+
+extension ToldLine: CustomStringConvertible {
+    package var description: String {
+        (isCoordinated ? "@" : "") + kind + " " + Words.joined([from, path].compactMap(\.self))
+    }
+}
+
+/// What a stream should say: a pattern over its lines.
+package indirect enum StreamPattern: Equatable, Sendable {
+    package struct Line: Equatable, Sendable {
+        /// `any`: whatever the kind is.
+        package var kind: String
+        package var path: [UInt8]
+        package var from: [UInt8]?
+        /// The path is a folder, and it is about what lies below it.
+        package var isBelow = false
+        package var isCoordinated = false
+        package var atLeast = 1
+        package var atMost = 1
+
+        package init(_ kind: String, _ path: [UInt8], from: [UInt8]? = nil) {
+            (self.kind, self.path, self.from) = (kind, path, from)
+        }
+
+        func matches(_ line: ToldLine) -> Bool {
+            if (kind != "any" && kind != line.kind) || isCoordinated != line.isCoordinated { return false }
+            if isBelow { return line.path.starts(with: path + [UInt8(ascii: "/")]) }
+            if kind == "exchanged" { return Set([path, from]) == Set([line.path, line.from]) }
+            return path == line.path && (kind == "any" || from == line.from)
+        }
+    }
+
+    case line(Line)
+    case anyOrder([Line])
+    case either([[StreamPattern]])
+
+    /// Whether the lines are all that is expected, and nothing else.
+    package static func matches(_ expectations: [StreamPattern], _ lines: [ToldLine]) -> Bool {
+        allEnds(expectations, lines, Set([0])).contains(lines.count)
+    }
+
+    /// Where it can end that begins at one of these places.
+    private static func allEnds(_ expectations: [StreamPattern], _ lines: [ToldLine], _ starts: Set<Int>) -> Set<Int> {
+        expectations.reduce(starts) { starts, expectation in
+            Set(starts.flatMap { expectation.ends(lines, from: $0) })
+        }
+    }
+
+    private func ends(_ lines: [ToldLine], from start: Int) -> Set<Int> {
+        switch self {
+        case .line(let line):
+            let count = lines[start...].prefix(line.atMost).prefix { line.matches($0) }.count
+            return count < line.atLeast ? [] : Set((start + line.atLeast)...(start + count))
+        case .either(let branches):
+            return Set(branches.flatMap { Self.allEnds($0, lines, Set([start])) })
+        case .anyOrder(let members): return Self.ends(of: members, lines, from: start)
+        }
+    }
+
+    /// Each line is the first member's that takes it: those with the least room first, those about folders last.
+    private static func ends(of members: [Line], _ lines: [ToldLine], from start: Int) -> Set<Int> {
+        let members = members.sorted { $0.atMost < $1.atMost }
+        let folders = members.indices.filter { members[$0].isBelow }
+        var named: [[UInt8]: [Int]] = [:]
+        for (index, member) in members.enumerated() where !member.isBelow {
+            for name in Set([member.path, member.from ?? member.path]) { named[name, default: []].append(index) }
+        }
+        var counts = [Int](repeating: 0, count: members.count)
+        var missing = members.count { $0.atLeast > 0 }
+        var ends: Set<Int> = missing == 0 ? [start] : []
+        for (place, line) in lines.enumerated().dropFirst(start) {
+            let taker = ((named[line.path] ?? []) + folders).first {
+                counts[$0] < members[$0].atMost && members[$0].matches(line)
+            }
+            guard let taker else { break }
+            counts[taker] += 1
+            if counts[taker] == members[taker].atLeast { missing -= 1 }
+            if missing == 0 { ends.insert(place + 1) }
+        }
+        return ends
+    }
+}

@@ -1,0 +1,128 @@
+import ScenarioKit
+import SystemCalls
+import TestSupport
+import Testing
+
+@Suite struct `A simulated tree` {
+    /// The simulation, and the kernel with one inotify queue: what one does the other does, too.
+    private final class Both {
+        let temporary: TemporaryFolder
+        var disk: DiskTree
+        var simulated = SimulatedTree()
+        let queue: InotifyQueue
+        /// The numbers of the simulation's watches, by the kernel's.
+        private var watches: [Int32: Int32] = [-1: -1]
+        private var cookies: [UInt32: Int] = [:]
+
+        init() throws {
+            temporary = try TemporaryFolder()
+            try temporary.folder.makeFolder(Array("container".utf8), mode: 0o755)
+            try temporary.folder.makeFolder(Array("container/.group".utf8), mode: 0o700)
+            disk = DiskTree(temporary.path + "/container")
+            queue = try InotifyQueue()
+        }
+
+        /// Both say the same of it, and hold the same tree.
+        func perform(_ step: TreeStep, _ story: String) throws {
+            var (real, model): (Errno?, Errno?) = (nil, nil)
+            do throws(Errno) { try disk.perform(step) } catch { real = error }
+            do throws(Errno) { try simulated.perform(step) } catch { model = error }
+            try #require((real == nil) == (model == nil), "\(story): the kernel: \(real as Any), we: \(model as Any)")
+        }
+
+        /// Watches every folder that is not watched yet.
+        func watchAll(_ folder: [UInt8] = []) throws {
+            let descriptor = try FileDescriptor.open(
+                path: Array((temporary.path + "/container/").utf8) + folder, [.placeOnly, .folder])
+            watches[try queue.watch(descriptor)] = try simulated.watch(folder)
+            for name in try disk.entries(folder).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+                let path = folder.isEmpty ? name : folder + [UInt8(ascii: "/")] + name
+                if try disk.isFolder(path) { try watchAll(path) }
+            }
+        }
+
+        func compareEvents(_ story: String) throws {
+            let real = try queue.drain().map { say($0, watches[$0.watch] ?? 0) }
+            cookies = [:]
+            let model = simulated.drain().map { say($0, $0.watch) }
+            cookies = [:]
+            try #require(real == model, "the kernel: \(real)\nwe: \(model)\n\(story)")
+        }
+
+        /// Watches by the simulation's numbers, cookies by the order in which they came up.
+        private func say(_ event: InotifyEvent, _ watch: Int32) -> String {
+            let cookie = event.cookie == 0 ? 0 : cookies[event.cookie, default: cookies.count + 1]
+            if event.cookie != 0 { cookies[event.cookie] = cookie }
+            let kinds = String(event.kinds.rawValue, radix: 16)
+            return "\(watch) \(kinds) \(cookie) \(String(decoding: event.name, as: UTF8.self))"
+        }
+
+        func compareTrees(_ folder: [UInt8], _ story: String) throws {
+            let names = Set(try disk.entries(folder))
+            try #require(try names == Set(simulated.entries(folder)), "\(story)")
+            for name in names {
+                let path = folder.isEmpty ? name : folder + [UInt8(ascii: "/")] + name
+                let descriptor = try FileDescriptor.open(
+                    path: Array((temporary.path + "/container/").utf8) + folder, [.placeOnly, .folder])
+                let real = try descriptor.status(of: name)
+                let node = try #require(try simulated.status(path)?.node)
+                try #require(real.isFolder == (node.kind == .folder) && real.isLink == (node.kind == .link), "\(story)")
+                if real.isFolder {
+                    try compareTrees(path, story)
+                } else {
+                    try #require(real.size == UInt64(node.content.count) && Int(real.links) == node.links, "\(story)")
+                }
+            }
+        }
+    }
+
+    /// In a process of its own, as there is one queue in each.
+    @Test func `makes the same events as the kernel, whatever is done`() async {
+        await #expect(processExitsWith: .success) {
+            for seed in UInt64(1)...(runsLongTests ? 200 : 20) {
+                var random = SeededGenerator(seed: seed)
+                let both = try Both()
+                try both.watchAll()
+                var story = "seed \(seed)"
+                for _ in 0..<60 {
+                    let step = RandomSteps.next(&random)
+                    story += "\n" + Words.joined(step.words)
+                    try both.perform(step, story)
+                    if Bool.random(using: &random) {
+                        try both.compareEvents(story)
+                        try both.watchAll()
+                    }
+                }
+                try both.compareEvents(story)
+                try both.compareTrees([], story)
+            }
+        }
+    }
+
+    @Test func `gives a freed number again where it is told to`() throws {
+        var tree = SimulatedTree()
+        tree.reusesInodes = true
+        let path = Array("f".utf8)
+        try tree.perform(.create(path))
+        let first = try tree.status(path)?.inode
+        try tree.perform(.rm(path))
+        try tree.perform(.create(path))
+        #expect(try tree.status(path)?.inode == first)
+        tree.reusesInodes = false
+        try tree.perform(.rm(path))
+        try tree.perform(.create(path))
+        #expect(try tree.status(path)?.inode != first)
+    }
+
+    @Test func `says once that its queue ran over`() throws {
+        var tree = SimulatedTree()
+        tree.queueLimit = 2
+        _ = try tree.watch([])
+        for name in ["a", "b", "c"] { try tree.perform(.mkdir(Array(name.utf8))) }
+        let events = tree.drain()
+        #expect(events.map(\.kinds) == [[.created, .isFolder], [.created, .isFolder], .overflow])
+        #expect(events.last?.watch == -1 && tree.drain().isEmpty)
+        try tree.perform(.mkdir(Array("d".utf8)))
+        #expect(tree.drain().count == 1)
+    }
+}

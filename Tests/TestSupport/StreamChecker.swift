@@ -1,0 +1,109 @@
+/// Holds what a follower was told, in one run or in several that each went on where the one before was, to six
+/// properties. It knows nothing of the tree; `StreamedTree` does.
+package struct StreamChecker {
+    /// From its start to its end, or to its death.
+    package struct Run: Sendable {
+        /// Where it began; nil: at the beginning of everything.
+        package var cursor: String?
+        package var lines: [JSONChange]
+
+        package init(since cursor: String?, _ lines: [JSONChange]) { (self.cursor, self.lines) = (cursor, lines) }
+    }
+
+    package enum Property: String, Sendable, CaseIterable {
+        /// The sequence never goes back.
+        case ordered
+        /// No change comes twice, and one number is one change.
+        case unique
+        /// Within a run nothing is left out.
+        case reliable
+        /// The changes of a transaction come one after the other, all of them, or, after a death, all of them again.
+        case atomic
+        /// Behind a cursor comes what is next, or one `rescan`.
+        case resumable
+        /// A `bookmark` names the place that was reached.
+        case bookmarkable
+    }
+
+    package struct Fault: Equatable, CustomStringConvertible {
+        package var property: Property
+        package var run: Int
+        package var description: String
+    }
+
+    private var faults: [Fault] = []
+    /// What each number, and each part of its transaction, was.
+    private var known: [Place: JSONChange] = [:]
+    private var places: [String: UInt64] = [:]
+
+    private struct Place: Hashable {
+        var sequence: UInt64
+        var part: Int
+    }
+
+    package static func faults(in runs: [Run]) -> [Fault] {
+        var checker = StreamChecker()
+        for (number, run) in runs.enumerated() { checker.take(run, number) }
+        return checker.faults
+    }
+
+    private static let remarks = ["rescan", "bookmark", "degraded"]
+
+    private mutating func take(_ run: Run, _ number: Int) {
+        func say(_ property: Property, _ line: JSONChange, _ text: String) {
+            faults.append(
+                Fault(
+                    property: property, run: number,
+                    description: "run \(number), \(line.sequence) \(line.summary): \(text)"))
+        }
+        /// Of the last line that was no remark; where the run began; nil: that is not known.
+        var last: (sequence: UInt64, part: Int, count: Int)?
+        if let cursor = run.cursor { last = places[cursor].map { ($0, 0, 1) } } else { last = (0, 0, 1) }
+        var isFirst = true
+        for line in run.lines {
+            defer { isFirst = false }
+            if Self.remarks.contains(line.kind) {
+                if let last, last.part + 1 < last.count { say(.atomic, line, "it is within a transaction") }
+                if line.kind == "bookmark", let last, line.sequence != last.sequence {
+                    say(.bookmarkable, line, "up to \(last.sequence) was told")
+                }
+                if line.kind == "rescan" {
+                    if !isFirst { say(.resumable, line, "the place was known") }
+                    last = (line.sequence, 0, 1)
+                }
+                places[line.cursor] = line.sequence
+                continue
+            }
+            let (part, count) = (line.transaction?.index ?? 0, line.transaction?.count ?? 1)
+            if let last {
+                let expected: (UInt64, Int) =
+                    last.part + 1 < last.count ? (last.sequence, last.part + 1) : (last.sequence + 1, 0)
+                if (line.sequence, part) != expected {
+                    let text = "\(expected.0), part \(expected.1), was next, rather than part \(part)"
+                    if (line.sequence, part) == (last.sequence, last.part) {
+                        say(isFirst ? .resumable : .unique, line, text)
+                    } else if isFirst {
+                        say(.resumable, line, text)
+                    } else if line.sequence < last.sequence {
+                        say(.ordered, line, text)
+                    } else if expected.1 > 0 || part > 0 {
+                        say(.atomic, line, text)
+                    } else {
+                        say(.reliable, line, text)
+                    }
+                }
+            } else if part > 0 {
+                say(.atomic, line, "it is part \(part) of a transaction whose others did not come")
+            }
+            if let before = known.updateValue(line, forKey: Place(sequence: line.sequence, part: part)), before != line
+            {
+                say(.unique, line, "before, it was \(before.summary)")
+            }
+            last = (line.sequence, part, count)
+            // The lines of a transaction have the cursor behind all of it.
+            if let place = places.updateValue(line.sequence, forKey: line.cursor), place != line.sequence {
+                say(.unique, line, "its cursor was that of \(place)")
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import ScenarioKit
+import SystemCalls
+import TestSupport
+import Testing
+
+/// The files of `Tests/Scenarios`, played against the live watcher.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct `A scenario` {
+    /// One of the files, by its name and its title.
+    struct File: Sendable, CustomTestStringConvertible {
+        var name: String
+        var title: String
+        private var parsed: Result<Scenario, ScenarioFault>
+
+        init(_ name: String, _ text: String) {
+            (self.name, title) = (name, String(text.prefix { $0 != "\n" }))
+            parsed = Result { () throws(ScenarioFault) in try Scenario(parsing: text) }
+        }
+
+        var scenario: Scenario { get throws { try parsed.get() } }
+        var testDescription: String { "\(name): \(title)" }
+    }
+
+    static let files: [File] = {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Scenarios").standardized
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        return names.filter { $0.hasSuffix(".txt") }.sorted().map { name in
+            let text = try? String(contentsOf: folder.appending(path: name), encoding: .utf8)
+            return File(name, text ?? "")
+        }
+    }()
+
+    /// Those for which a program is not here.
+    static let unplayable = files.filter { file in
+        let needs = (try? file.scenario.needs) ?? []
+        return needs.contains { !isHere($0) }
+    }
+    /// A program; or to be root, or to be able to play nobody.
+    private static func isHere(_ need: String) -> Bool {
+        switch need {
+        case "root": return isRoot
+        case "nobody":
+            let nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+            return isRoot && succeeds(nobody + [BuildFolder.resolve("groupctl"), "--version"])
+        default: return succeeds(["sh", "-c", "command -v \(need)"])
+        }
+    }
+
+    static let playable = files.filter { file in !unplayable.contains { $0.name == file.name } }
+
+    private func play(_ file: File, _ mode: Scenario.Mode) async throws {
+        let scenario = try file.scenario
+        guard scenario.isPlayed(mode) else { return }
+        guard let reason = scenario.open else {
+            var stage = LiveStage()
+            let faults = try await scenario.faults(on: &stage, mode)
+            #expect(faults == [], "\(faults.joined())")
+            return
+        }
+        await withKnownIssue("\(reason)", isIntermittent: true) {
+            var stage = LiveStage()
+            let faults = try await scenario.faults(on: &stage, mode)
+            #expect(faults == [])
+        }
+    }
+
+    @Test(arguments: playable) func `is told as its file says`(file: File) async throws { try await play(file, .live) }
+
+    @Test(arguments: playable) func `is told as its file says when all of it is seen at once`(file: File) async throws {
+        try await play(file, .inOneRound)
+    }
+
+    @Test(arguments: playable) func `is told as its file says when nobody watched`(file: File) async throws {
+        try await play(file, .unwatched)
+    }
+
+    @Test(.disabled(if: unplayable.isEmpty, "all is there"), arguments: unplayable)
+    func `was left out, as a program is missing`(file: File) async throws {}
+
+    @Test func `there is for each behaviour`() throws {
+        let shown = try Set(Self.files.flatMap { try $0.scenario.behaviours })
+        #expect(Set(1...40).subtracting(shown) == [])
+        #expect(Self.files.count >= 60)
+    }
+
+    /// So the same files can be played to what decides alone.
+    @Test(arguments: files) func `of changes of the tree can be simulated`(file: File) throws {
+        let scenario = try file.scenario
+        if !scenario.isPure { return }
+        let temporary = try TemporaryContainer(creating: false)
+        try FileManager.default.createDirectory(atPath: temporary.path + "/.group", withIntermediateDirectories: true)
+        var (disk, simulated) = (DiskTree(temporary.path), SimulatedTree())
+        for case .tree(let step) in scenario.before + scenario.phases.flatMap(\.steps) {
+            do throws(Errno) { try simulated.perform(step) } catch {
+                Issue.record("\(Words.joined(step.words)): \(error)")
+            }
+            try disk.perform(step)
+        }
+        let names = try Set(disk.entries([]))
+        #expect(try Set(simulated.entries([])) == names)
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import Glibc
+import ScenarioKit
+import TestSupport
+import Testing
+
+/// A scenario against the real thing: a container with a follower that is its steward.
+struct LiveStage: ScenarioStage {
+    private(set) var watched: WatchedContainer?
+
+    mutating func prepare(_ steps: [ScenarioStep]) async throws {
+        let container = try await TemporaryContainer()
+        try await Self.perform(steps, in: container)
+        watched = try await WatchedContainer(container)
+    }
+
+    func told(of steps: [ScenarioStep], _ mode: Scenario.Mode) async throws -> [ToldLine] {
+        let watched = try #require(watched)
+        switch mode {
+        case .live: try await Self.perform(steps, in: watched.container)
+        case .inOneRound:
+            try #require(watched.watcher.stop())
+            // It goes on, whatever comes.
+            defer { watched.watcher.signal(SIGCONT) }
+            try await Self.perform(steps, in: watched.container)
+        case .unwatched: try await watched.unwatched { try await Self.perform(steps, in: watched.container) }
+        }
+        return try await watched.settle().map(ToldLine.init)
+    }
+
+    private static func perform(_ steps: [ScenarioStep], in container: TemporaryContainer) async throws {
+        var tree = DiskTree(container.path)
+        for step in steps {
+            switch step {
+            case .tree(let step):
+                do {
+                    try tree.perform(step)
+                } catch {
+                    throw TemporaryContainer.Failed(description: "\(Words.joined(step.words)): \(error)")
+                }
+            case .groupctl(let words, let input):
+                let outcome = try await container.start(
+                    "groupctl", [words[0], Array(container.path.utf8)] + words.dropFirst(), input: input
+                ).finish()
+                if outcome.status != 0 { throw TemporaryContainer.Failed(description: "\(step): \(outcome)") }
+            case .transaction:
+                let outcome = try await container.start(
+                    "test-member", ["steps", container.path], input: "\(step)\n"
+                ).finish()
+                if outcome.text != "ok 1\n" { throw TemporaryContainer.Failed(description: "\(step): \(outcome)") }
+            case .shell(let script): try await WatchedContainer.run(script, in: container)
+            }
+        }
+    }
+}
+
+extension ToldLine {
+    init(_ change: JSONChange) {
+        self.init(
+            change.kind, change.pathOnDisk, from: change.fromOnDisk, isCoordinated: change.coordinated)
+    }
+}

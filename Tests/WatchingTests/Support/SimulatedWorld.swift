@@ -1,0 +1,207 @@
+import ScenarioKit
+import SystemCalls
+import TestSupport
+
+@testable import GroupContainer
+
+/// A simulated tree and a journal in memory, as an observation meets them. What the lines of the journal make of a tree
+/// is looked after at each of them.
+final class SimulatedWorld {
+    var tree = SimulatedTree()
+    private(set) var picture = TreePicture()
+    private(set) var streamed = StreamedTree()
+    private(set) var told: [ToldLine] = []
+    private var sequence: UInt64 = 0
+
+    func takeTold() -> [ToldLine] {
+        defer { told = [] }
+        return told
+    }
+
+    /// Like a file system of which two changes that follow each other soon get the same date.
+    var hasCoarseDates = false
+
+    private func state(_ inode: UInt64, _ node: SimulatedTree.Node) -> ItemState {
+        let type: ItemType =
+            switch node.kind {
+            case .file: .file
+            case .folder: .folder
+            case .link: .link
+            case .fifo, .socket: .other
+            }
+        return ItemState(
+            type: type, inode: inode, size: UInt64(node.content.count), modified: date(node.modified),
+            changed: date(node.changed), mode: node.mode, owner: node.owner, group: node.owner, contentHash: nil)
+    }
+
+    private func date(_ time: Int64) -> Int64 { hasCoarseDates ? time / 16 : time }
+
+    /// One line for each item that is not as the journal has it.
+    var differences: [String] {
+        var (disk, known) = ([String: ItemState](), [String: ItemState]())
+        collect([], into: &disk)
+        for (location, item) in picture.items {
+            known[String(decoding: location.bytes, as: UTF8.self)] = item.state
+        }
+        return Set(disk.keys).union(known.keys).sorted().compactMap { path in
+            guard let there = disk[path] else { return "\(path) is told, and not there" }
+            guard let told = known[path] else { return "\(path) is there, and not told" }
+            if (told.type, told.inode, told.mode) != (there.type, there.inode, there.mode) {
+                return "\(path) is told as \(told), and is \(there)"
+            }
+            if told.type == .file, let hash = told.contentHash, hash != there.contentHash { return "\(path): content" }
+            return told.type == .folder || told.size == there.size ? nil : "\(path): size"
+        }
+    }
+
+    private func collect(_ folder: [UInt8], into items: inout [String: ItemState]) {
+        for name in (try? tree.entries(folder)) ?? [] {
+            let path = folder.isEmpty ? name : folder + [UInt8(ascii: "/")] + name
+            guard path != Array(".group".utf8), let found = try? tree.status(path) else { continue }
+            var state = state(found.inode, found.node)
+            if state.type == .file { state.contentHash = Self.hash(found.node.content) }
+            items[String(decoding: path, as: UTF8.self)] = state
+            if state.type == .folder { collect(path, into: &items) }
+        }
+    }
+
+    private static func hash(_ content: [UInt8]) -> UInt64 {
+        content.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
+    }
+}
+
+extension SimulatedWorld: ObservedWorld {
+    var isSuperseded: Bool { false }
+
+    /// Nobody else writes.
+    func catchUp() -> Bool { false }
+
+    func found(_ location: ItemLocation) -> ItemState? {
+        tree.statusWithoutLinks(location.bytes).map { state($0.inode, $0.node) }
+    }
+
+    func contentHash(of location: ItemLocation) throws(CoordinationError) -> UInt64? {
+        guard found(location)?.type == .file, let content = try? tree.content(location.bytes) else {
+            throw CoordinationError(Errno.noSuchEntry, item: "\(location)", operation: "watch")
+        }
+        return Self.hash(content)
+    }
+
+    func isFresh(_ state: ItemState) -> Bool { hasCoarseDates }
+
+    func isBusy(_ locations: [ItemLocation]) -> Bool { false }
+
+    func append(_ record: ChangeRecord) -> Bool {
+        sequence += 1
+        picture.apply(record, at: sequence)
+        for part in record.changes {
+            let kind = "\(part.kind)"
+            told.append(ToldLine(kind, part.path, from: part.from))
+            let type = part.state.map { "\($0.type)" }
+            streamed.apply(
+                JSONChange(
+                    sequence: sequence, kind, part.path, from: part.from, type: type,
+                    size: part.state.flatMap { $0.type == .file ? $0.size : nil }))
+        }
+        return true
+    }
+
+    func list(_ folder: ItemLocation?) -> FolderListing? {
+        if let folder, found(folder)?.type != .folder { return nil }
+        let path = folder?.bytes ?? []
+        guard let watch = try? tree.watch(path), let names = try? tree.entries(path),
+            let inode = try? tree.status(path.isEmpty ? [46] : path)?.inode
+        else { return nil }
+        var listing = FolderListing(watch: watch, inode: inode, entries: [])
+        for name in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            if path.isEmpty && name == Array(".group".utf8) { continue }
+            guard let location = ItemLocation.entry(name, of: folder) else { continue }
+            listing.entries.append((name, found(location)))
+        }
+        return listing
+    }
+
+    /// Of those whose content was not read.
+    func learnHashes() throws {
+        for (location, item) in picture.items where item.state.type == .file && item.state.contentHash == nil {
+            guard let found = found(location), found.looksLike(item.state) else { continue }
+            guard let hash = try contentHash(of: location) else { continue }
+            picture.learn(hash: hash, of: location, seen: item.state)
+        }
+    }
+
+    func unwatch(_ watch: Int32) { tree.unwatch(watch) }
+
+    func record(
+        _ kind: ChangeRecord.Kind, _ location: ItemLocation, _ state: ItemState?, from: ItemLocation?, other: ItemState?
+    ) -> ChangeRecord {
+        var record = ChangeRecord(
+            kind, path: location.bytes, from: from?.bytes, state: state, isCoordinated: false, processIdentifier: 0,
+            purpose: [], time: 0)
+        record.otherState = other
+        return record
+    }
+}
+
+/// A scenario for what decides alone: no process, no disk, no clock.
+struct SimulatedStage: ScenarioStage {
+    let world = SimulatedWorld()
+    private var observation: Observation<SimulatedWorld>
+
+    init() { observation = Observation(world) }
+
+    mutating func prepare(_ steps: [ScenarioStep]) throws {
+        for step in steps { try perform(step) }
+        try begin()
+    }
+
+    /// Somebody becomes steward.
+    mutating func begin() throws {
+        for watch in observation.watches.numbers { world.tree.unwatch(watch) }
+        _ = world.tree.drain()
+        observation = Observation(world)
+        observation.compareEverything()
+        try settle()
+        try world.learnHashes()
+        _ = world.takeTold()
+    }
+
+    func perform(_ step: ScenarioStep) throws {
+        guard case .tree(let step) = step else {
+            throw TemporaryContainer.Failed(description: "\(step) cannot be simulated")
+        }
+        try world.tree.perform(step)
+    }
+
+    /// Some of the events that are there are taken, and looked at.
+    mutating func serve(atMost limit: Int = .max) throws {
+        let events = world.tree.drain(atMost: limit)
+        if events.contains(where: { $0.kinds.contains(.overflow) }) { observation.compareEverything() }
+        try observation.take(events.compactMap { FolderEvent($0) }, more: events.count == limit)
+        _ = try observation.work()
+    }
+
+    mutating func settle() throws {
+        repeat { try serve() } while !observation.isSettled
+    }
+
+    mutating func told(of steps: [ScenarioStep], _ mode: Scenario.Mode) throws -> [ToldLine] {
+        switch mode {
+        case .live:
+            for step in steps {
+                try perform(step)
+                try serve()
+            }
+        case .inOneRound: for step in steps { try perform(step) }
+        case .unwatched:
+            for step in steps { try perform(step) }
+            // What the events told is lost with the old steward.
+            for watch in observation.watches.numbers { world.tree.unwatch(watch) }
+            _ = world.tree.drain()
+            observation = Observation(world)
+            observation.compareEverything()
+        }
+        try settle()
+        return world.takeTold()
+    }
+}
