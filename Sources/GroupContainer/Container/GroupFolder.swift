@@ -5,6 +5,8 @@ import SystemCalls
 final class GroupFolder: Sendable {
     /// As its user named it, for messages.
     let path: [UInt8]
+    /// As the kernel named it then.
+    private let openedAt: [UInt8]?
     let rootFolder: OpenFolder
     let group: FileDescriptor
     let stagingFolder: OpenFolder
@@ -54,6 +56,7 @@ final class GroupFolder: Sendable {
             throw CoordinationError(error, item: label, operation: operation)
         }
         self.path = path
+        openedAt = try? rootFolder.descriptor.absolutePath()
         let type = try translating(label, operation) { () throws(Errno) in try rootFolder.descriptor.fileSystemType() }
         if let name = Self.refusal(ofType: type) {
             throw CoordinationError(
@@ -139,6 +142,12 @@ final class GroupFolder: Sendable {
             try Self.makeFolder(name, in: group, mode: folderMode)
             return try FileDescriptor.open(Array(name.utf8), in: group, [.reading, .folder])
         }
+    }
+
+    /// Where it is now, if it, or a folder around it, was moved since it was opened. System calls: readlink(2)
+    var movedTo: [UInt8]? {
+        guard let openedAt, let now = try? root.absolutePath(), now != openedAt else { return nil }
+        return now
     }
 
     /// Removed, as far as the kernel knows: nobody will write here again.

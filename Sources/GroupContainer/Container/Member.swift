@@ -41,9 +41,18 @@ final class Member: Sendable {
     var lockFile: LockFile { desk.lockFile }
     var roster: Roster { desk.roster }
 
-    /// Somebody removed the container, or the file that tells its members of each other: who goes on alone would go on
-    /// silently.
-    var isGone: Bool { folder.isGone || (try? roster.file.status().links) == 0 }
+    /// Somebody removed the container, or the file that tells its members of each other, or moved it: who goes on alone,
+    /// or where nobody looks for it, would go on silently. Error: `notFound`
+    func checkIsThere(_ operation: String) throws(CoordinationError) {
+        var cause: String?
+        if folder.isGone || (try? roster.file.status().links) == 0 {
+            cause = "the container was removed"
+        } else if let place = folder.movedTo {
+            cause = "the container was moved: it is '\(printable(place))' now"
+        }
+        guard let cause else { return }
+        throw CoordinationError(.notFound, item: printable(folder.path), operation: operation, cause: cause)
+    }
 
     func checkNotForked(_ operation: String) throws(CoordinationError) {
         if desk.forkGeneration == SystemCalls.forkGeneration { return }

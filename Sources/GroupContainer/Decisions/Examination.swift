@@ -14,7 +14,7 @@ struct Examination<World: ExaminedWorld> {
     /// Files that were journalled without their content's hash.
     private(set) var unhashed: [ItemLocation] = []
     /// Folders that are new here: what is in them is to be compared.
-    private(set) var unlisted: [ItemLocation] = []
+    var unlisted: [ItemLocation] = []
 
     /// What is in a folder that somebody is busy with is told only after it.
     private let waitsForFolders: Bool
@@ -30,8 +30,26 @@ struct Examination<World: ExaminedWorld> {
 
     /// How often others' records were read: what was found on the disk before is out of date then.
     private(set) var version = 0
+    /// As it was before the events were read that are looked into.
+    var baseline = 0
 
-    mutating func catchUp() throws(CoordinationError) { if try world.catchUp() { version += 1 } }
+    /// How often anything was read or written: what was found out before, of the journal, is out of date then.
+    private var stamp = 0
+
+    mutating func catchUp() throws(CoordinationError) {
+        if !(try world.catchUp()) { return }
+        version += 1
+        stamp += 1
+    }
+
+    mutating func append(_ record: ChangeRecord) throws(CoordinationError) -> Bool {
+        if !(try world.append(record)) { return false }
+        stamp += 1
+        return true
+    }
+
+    /// Changes with each record that is read or written.
+    var present: Int { stamp }
 
     /// Looks at everything that was noted: what came from elsewhere first, so that a move is told as one; then what is
     /// there, then what is gone. True if it wrote anything.
@@ -60,7 +78,6 @@ struct Examination<World: ExaminedWorld> {
         if isFolder {
             for (location, why) in postponed {
                 guard let place = location.moved(from: origin, to: goal) else { continue }
-                postponed[location] = nil
                 postpone(place, why)
             }
         }
@@ -89,11 +106,18 @@ struct Examination<World: ExaminedWorld> {
         while true {
             try catchUp()
             if world.isSuperseded { return outcome }
+            let looked = stamp
             let known = world.picture[location]
             let found = try world.found(location)
             if found == nil {
                 vanished.append(location)
                 if known != nil && !tellsRemoval { return .gone }
+            }
+            if found?.type != .folder, known?.type != .folder {
+                // Made under a lease in a folder that nobody was told of, or that has gone since.
+                for inner in world.picture.below(location) {
+                    if try examine(inner, .comparison, tellsRemoval: true) == .wrote { outcome = .wrote }
+                }
             }
             let change = ForeignChange.decide(known: known, found: found, by: why)
             if change == .nothing { return outcome }
@@ -105,13 +129,16 @@ struct Examination<World: ExaminedWorld> {
                     postpone(location, why)
                     return outcome == .wrote ? .wrote : .postponed
                 }
-                if let known, known.type == .folder, known.inode != found.inode,
-                    try tellContents(ofReplaced: location)
-                {
-                    outcome = .wrote
-                    continue
+                if let known, known.type == .folder, known.inode != found.inode || found.type != .folder {
+                    if try tellContents(ofReplaced: location) { outcome = .wrote }
+                    if found.type != .folder && !world.picture.below(location).isEmpty && stamp == looked {
+                        postpone(location, why)
+                        return outcome == .wrote ? .wrote : .postponed
+                    }
                 }
             }
+            // What was told on the way may have been about this item, too.
+            if stamp != looked { continue }
             let origin = known == nil ? try moveOrigin(of: location, found) : nil
             if try world.isBusy([location] + (origin.map { [$0] } ?? [])) {
                 postpone(location, why)
@@ -120,8 +147,9 @@ struct Examination<World: ExaminedWorld> {
             guard let record = try record(change, location, why, known: known, found: found, from: origin) else {
                 return outcome
             }
-            guard try world.append(record) else { continue }
+            guard try append(record) else { continue }
             outcome = .wrote
+            noteOtherNames(of: location, record)
             if let state = record.state, record.kind != .moved {
                 if state.type == .file && state.contentHash == nil { unhashed.append(location) }
                 if state.type == .folder && state.inode != known?.inode { unlisted.append(location) }
@@ -132,22 +160,43 @@ struct Examination<World: ExaminedWorld> {
     }
 
     /// What is in it first.
-    mutating func remove(
-        _ location: ItemLocation, _ why: Evidence, replacedBy inode: UInt64? = nil
-    ) throws(CoordinationError) -> Bool {
+    private mutating func remove(_ location: ItemLocation, _ why: Evidence) throws(CoordinationError) -> Bool {
         var wrote = false
         for inner in world.picture.below(location) {
             if try examine(inner, .comparison, tellsRemoval: true) == .wrote { wrote = true }
         }
-        guard let inode else {
-            return try examine(location, why, tellsRemoval: true) == .wrote || wrote
+        let isLeft = !world.picture.below(location).isEmpty
+        if isLeft, try world.found(location) == nil {
+            postpone(location, why)
+            return wrote
         }
-        // Another thing stands there now; told as gone, so that that one can be told as having moved there.
-        try catchUp()
-        guard let found = try world.found(location), found.inode == inode, world.picture[location] != nil,
-            try !world.isBusy([location])
-        else { return wrote }
-        return try world.append(world.record(.removed, location, nil, from: nil, other: nil)) || wrote
+        return try examine(location, why, tellsRemoval: true) == .wrote || wrote
+    }
+
+    /// Another thing stands there now, of that number, and is to be told as having moved there: so what stood there is
+    /// told as gone, what was in it first, whatever is in the other one.
+    mutating func remove(_ location: ItemLocation, replacedBy inode: UInt64) throws(CoordinationError) -> Bool {
+        var wrote = false
+        for gone in world.picture.below(location) + [location] {
+            while true {
+                try catchUp()
+                if world.isSuperseded || world.picture[gone] == nil { break }
+                guard try world.found(location)?.inode == inode, try !world.isBusy([location, gone]) else {
+                    return wrote
+                }
+                if try append(world.record(.removed, gone, nil, from: nil, other: nil)) {
+                    wrote = true
+                    break
+                }
+            }
+        }
+        return wrote
+    }
+
+    /// What is written through one name of a file is its content under the others, too.
+    private mutating func noteOtherNames(of location: ItemLocation, _ record: ChangeRecord) {
+        guard [.modified, .touched].contains(record.kind), let inode = record.state?.inode else { return }
+        for other in world.picture.names(ofInode: inode) where other != location { notes.note(other, .content) }
     }
 
     enum Telling { case told, gone, busy }

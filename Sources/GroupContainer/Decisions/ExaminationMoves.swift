@@ -46,8 +46,9 @@ extension Examination {
         while true {
             try catchUp()
             if world.isSuperseded { return wrote }
+            let looked = present
             if version != goal.version { known = try world.found(place) }
-            guard let state = known, let origin = world.picture.place(ofInode: state.inode), origin != place,
+            guard let state = known, let origin = self.origin(of: goal, state), origin != place,
                 !place.isBelow(origin), world.picture[origin]?.type == state.type
             else { return wrote }
             switch try tellFolders(around: place) {
@@ -73,30 +74,52 @@ extension Examination {
                 } else if occupant.type != .folder && state.type != .folder {
                     // A save by way of another file: that one's content is new, and the other name is gone.
                     return wrote
-                } else if try remove(place, .comparison, replacedBy: state.inode) {
+                } else if try remove(place, replacedBy: state.inode) {
                     wrote = true
                     continue
                 } else {
                     return wrote
                 }
             }
+            if present != looked { continue }
             if try world.isBusy([place, origin]) {
                 postpone(place, .comparison)
                 postpone(origin, .comparison)
                 return wrote
             }
-            guard let record = moveRecord(to: place, state, from: origin, isExchange: isExchange) else { return wrote }
-            if try world.append(record) { return true }
+            let other = isExchange ? try world.found(origin) : nil
+            if isExchange && other == nil { return wrote }
+            guard let record = moveRecord(to: place, state, from: origin, exchanging: other) else { return wrote }
+            if try append(record) {
+                if state.type == .folder || other?.type == .folder { noteOthers(in: place, isExchange ? origin : nil) }
+                return true
+            }
         }
     }
 
+    /// Others' records that were read since before it moved may be about what was in it when it stood here already.
+    private mutating func noteOthers(in folder: ItemLocation, _ other: ItemLocation?) {
+        if version == baseline { return }
+        unlisted += [folder] + (other.map { [$0] } ?? [])
+    }
+
+    /// Of a file with several names the one that the kernel told of.
+    private func origin(of goal: Goal, _ state: ItemState) -> ItemLocation? {
+        // It is known to be there.
+        if world.picture[goal.arrival.goal]?.inode == state.inode { return nil }
+        let told = goal.arrival.origin
+        return world.picture[told]?.inode == state.inode ? told : world.picture.place(ofInode: state.inode)
+    }
+
     private func moveRecord(
-        to goal: ItemLocation, _ state: ItemState, from origin: ItemLocation, isExchange: Bool
+        to goal: ItemLocation, _ state: ItemState, from origin: ItemLocation, exchanging found: ItemState?
     ) -> ChangeRecord? {
         guard var moved = world.picture[origin] else { return nil }
         // As it was when it moved, but for what the move itself changes.
         moved.changed = state.changed
-        let other = isExchange ? world.picture[goal] : nil
-        return world.record(isExchange ? .exchanged : .moved, goal, moved, from: origin, other: other)
+        guard let found else { return world.record(.moved, goal, moved, from: origin, other: nil) }
+        guard var other = world.picture[goal], other.inode == found.inode else { return nil }
+        other.changed = found.changed
+        return world.record(.exchanged, goal, moved, from: origin, other: other)
     }
 }

@@ -23,18 +23,21 @@ struct ExaminationNotes: Equatable, Sendable {
         if known < why { evidence[location] = why }
     }
 
-    /// Something moved within the container; what was noted of it, and of what is in it, is meant where it stands now.
+    /// Something moved within the container: what was noted of what is in it is looked at where it stands now.
     /// Linear in what is noted, for a folder.
     mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation, isFolder: Bool) {
+        // Where it was, too: the kernel tells of an exchange as of two renames, one after the other.
         if isFolder {
-            order = order.map { location in
-                guard let place = location.moved(from: origin, to: goal) else { return location }
-                if let why = evidence.removeValue(forKey: location) { evidence[place] = why }
-                return place
+            for location in order {
+                guard let place = location.moved(from: origin, to: goal), let why = evidence[location] else { continue }
+                note(place, why)
             }
-            for index in arrivals.indices {
-                if let place = arrivals[index].goal.moved(from: origin, to: goal) { arrivals[index].goal = place }
-                if let place = arrivals[index].origin.moved(from: origin, to: goal) { arrivals[index].origin = place }
+            for arrival in arrivals {
+                let (place, source) = (
+                    arrival.goal.moved(from: origin, to: goal), arrival.origin.moved(from: origin, to: goal)
+                )
+                if place == nil && source == nil { continue }
+                arrivals.append(Arrival(goal: place ?? arrival.goal, origin: source ?? arrival.origin))
             }
         }
         // More than the move is known of it.

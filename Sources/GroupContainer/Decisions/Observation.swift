@@ -15,6 +15,8 @@ struct Observation<World: ObservedWorld> {
     /// Looked for in vain since the events were last read to their end. Perhaps a folder around it was moved, of which
     /// an event that is still to be read tells; then what is in that folder is compared.
     private var vanished: [ItemLocation] = []
+    /// Of the journal, when the events were last read to their end.
+    private var versionBefore = 0
 
     init(_ world: World, waitsForFolders: Bool = true) {
         examination = Examination(world, waitsForFolders: waitsForFolders)
@@ -29,29 +31,35 @@ struct Observation<World: ObservedWorld> {
     mutating func compareEverything() { comparison.add(nil) }
 
     mutating func watched(_ watch: Int32, _ location: ItemLocation?, inode: UInt64) {
-        watches.set(watch, WatchTable.Folder(location: location, inode: inode))
+        watches.set(watch, location, inode: inode)
     }
 
     /// Events, in their order: all that there were, or with `more` only the first.
     mutating func take(_ events: [FolderEvent], more: Bool) throws(CoordinationError) {
+        examination.baseline = versionBefore
         for event in events { try take(event) }
         if more { return }
+        versionBefore = examination.version
         // Half a rename may be that of a folder in which something was looked for.
-        if !pairs.isWaiting { vanished = [] }
+        if !pairs.isWaiting {
+            vanished = []
+            unwatch(watches.forgetReplaced())
+        }
         for half in pairs.endRound() { left(half) }
     }
 
     private mutating func take(_ event: FolderEvent) throws(CoordinationError) {
-        guard let folder = watches[event.watch] else { return }
         if event.kind == .ended { return watches.end(event.watch) }
-        guard let location = ItemLocation.entry(event.name, of: folder.location) else { return }
+        guard let folder = watches.location(of: event.watch),
+            let location = ItemLocation.entry(event.name, of: folder)
+        else { return }
         switch event.kind {
         case .ended: break
         case .content: examination.notes.note(location, .content)
         case .attributes: examination.notes.note(location, .attributes)
         case .removed: examination.notes.note(location, .comparison)
         case .created: appeared(location, isFolder: event.isFolder)
-        case .left(let cookie): pairs.left(location, event.isFolder ? watches.detach(location) : [], cookie: cookie)
+        case .left(let cookie): pairs.left(location, event.isFolder ? watches.detach(location) : nil, cookie: cookie)
         case .arrived(let cookie):
             if let half = pairs.arrived(cookie: cookie) {
                 try moved(half, to: location, isFolder: event.isFolder)
@@ -72,15 +80,15 @@ struct Observation<World: ObservedWorld> {
         let origin = half.origin
         if isFolder {
             // By now another folder may have stood where the event's did, and be watched as that.
-            let folder = half.watches.compactMap { watches[$0] }.first { $0.location == origin }
             let found = try examination.world.found(goal)
-            if let folder, found == nil || found?.inode == folder.inode {
-                watches.attach(half.watches, from: origin, to: goal)
+            if let folder = half.folder, found == nil || found?.inode == folder.inode {
+                watches.attach(folder, at: goal)
                 if vanished.contains(where: { $0 == origin || $0.isBelow(origin) }) { comparison.add(goal) }
             } else {
+                if let folder = half.folder { unwatch(watches.remove(folder)) }
                 comparison.add(goal)
             }
-            vanished = vanished.map { $0.moved(from: origin, to: goal) ?? $0 }
+            vanished += vanished.compactMap { $0.moved(from: origin, to: goal) }
             comparison.noteMove(from: origin, to: goal)
             pairs.noteMove(from: origin, to: goal)
         }
@@ -89,7 +97,11 @@ struct Observation<World: ObservedWorld> {
 
     private mutating func left(_ half: RenamePairs.Half) {
         examination.notes.note(half.origin, .comparison)
-        for watch in watches.remove(half.watches) { examination.world.unwatch(watch) }
+        if let folder = half.folder { unwatch(watches.remove(folder)) }
+    }
+
+    private mutating func unwatch(_ gone: [Int32]) {
+        for watch in gone { examination.world.unwatch(watch) }
     }
 
     /// Looks at what was told of, then compares about so many entries. True if it wrote anything.

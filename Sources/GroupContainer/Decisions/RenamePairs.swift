@@ -3,8 +3,8 @@ struct RenamePairs: Equatable, Sendable {
     /// One half: what was renamed away.
     struct Half: Equatable, Sendable {
         var origin: ItemLocation
-        /// Of a folder, those of the folders in it, too.
-        var watches: [Int32]
+        /// Of a folder that is known.
+        var folder: WatchTable.Detached?
         fileprivate var round: Int
     }
 
@@ -14,8 +14,8 @@ struct RenamePairs: Equatable, Sendable {
     /// Something may be waited for.
     var isWaiting: Bool { !halves.isEmpty }
 
-    mutating func left(_ origin: ItemLocation, _ watches: [Int32], cookie: UInt32) {
-        halves[cookie] = Half(origin: origin, watches: watches, round: round)
+    mutating func left(_ origin: ItemLocation, _ folder: WatchTable.Detached?, cookie: UInt32) {
+        halves[cookie] = Half(origin: origin, folder: folder, round: round)
     }
 
     /// Where it came from; nil for what came from outside.

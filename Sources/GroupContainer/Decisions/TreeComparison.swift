@@ -19,13 +19,13 @@ struct TreeComparison: Sendable {
 
     mutating func add(_ folder: ItemLocation?) { if waiting.insert(folder).inserted { folders.append(folder) } }
 
-    /// A folder was moved meanwhile.
+    /// A folder was moved meanwhile. Where it was is looked at, too: another one may stand there.
     mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation) {
-        folders = folders.map { folder in
-            folder == origin ? goal : folder.flatMap { $0.moved(from: origin, to: goal) } ?? folder
+        for folder in folders {
+            if folder == origin { add(goal) }
+            if let place = folder?.moved(from: origin, to: goal) { add(place) }
         }
-        waiting = Set(folders)
-        gone = gone.map { $0.moved(from: origin, to: goal) ?? $0 }
+        gone += gone.compactMap { $0.moved(from: origin, to: goal) }
     }
 
     /// The next folder to list, the last one that was found first; nil when all are done.
@@ -45,7 +45,11 @@ struct TreeComparison: Sendable {
             if ForeignChange.decide(known: picture[location], found: state, by: .comparison) != .nothing {
                 differing.append(location)
             }
-            if state.type == .folder { add(location) }
+            if state.type == .folder {
+                add(location)
+            } else if !picture.entries(of: location).isEmpty {
+                gone.append(location)
+            }
         }
         gone += missing
         return differing

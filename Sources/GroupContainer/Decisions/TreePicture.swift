@@ -23,7 +23,9 @@ struct TreePicture: Equatable, Sendable {
     private var gone: Set<ItemLocation> = []
     /// Where an inode was last recorded, to recognise what was moved. Hard links: the last one. Without a base.
     private var places: [UInt64: ItemLocation] = [:]
-    /// What stands in each folder; nil is the root. Without a base.
+    /// All names of those that have several.
+    private var names: [UInt64: Set<ItemLocation>] = [:]
+    /// What stands in each folder, or has something in it; nil is the root. Without a base.
     private var entries: [ItemLocation?: Set<ItemLocation>] = [:]
 
     static func == (left: TreePicture, right: TreePicture) -> Bool {
@@ -68,7 +70,10 @@ struct TreePicture: Equatable, Sendable {
 
     func place(ofInode inode: UInt64) -> ItemLocation? { places[inode] }
 
-    /// What stands in a folder, in no order; in the root for nil. Not on a base.
+    /// Of a file with several, all; else none.
+    func names(ofInode inode: UInt64) -> Set<ItemLocation> { names[inode] ?? [] }
+
+    /// What stands in a folder, or has something in it, in no order; in the root for nil. Not on a base.
     func entries(of folder: ItemLocation?) -> Set<ItemLocation> { entries[folder] ?? [] }
 
     /// Everything below a folder, what lies deepest first.
@@ -83,7 +88,7 @@ struct TreePicture: Equatable, Sendable {
     private func standing(below folder: ItemLocation) -> [ItemLocation] {
         var (found, next) = ([ItemLocation](), Array(entries[folder] ?? []))
         while let location = next.popLast() {
-            found.append(location)
+            if items[location] != nil { found.append(location) }
             next += entries[location] ?? []
         }
         return found
@@ -158,16 +163,44 @@ struct TreePicture: Equatable, Sendable {
             if item == nil { gone.insert(location) } else { gone.remove(location) }
             return
         }
-        if let old = items[location]?.state, places[old.inode] == location { places[old.inode] = nil }
-        if let item {
-            if items.updateValue(item, forKey: location) == nil {
-                entries[location.parent, default: []].insert(location)
-            }
-            places[item.state.inode] = location
-        } else if items.removeValue(forKey: location) != nil {
+        if let old = items[location]?.state { forget(location, inode: old.inode) }
+        guard let item else {
+            if items.removeValue(forKey: location) != nil { leave(location) }
+            return
+        }
+        if items.updateValue(item, forKey: location) == nil { enter(location) }
+        let inode = item.state.inode
+        if let place = places.updateValue(location, forKey: inode), place != location, item.state.type != .folder {
+            names[inode, default: [place]].insert(location)
+        }
+    }
+
+    private mutating func forget(_ location: ItemLocation, inode: UInt64) {
+        guard var rest = names.removeValue(forKey: inode) else {
+            if places[inode] == location { places[inode] = nil }
+            return
+        }
+        rest.remove(location)
+        if places[inode] == location { places[inode] = rest.first }
+        if rest.count > 1 { names[inode] = rest }
+    }
+
+    /// Also where nothing is recorded of a folder around it: so it is found from above.
+    private mutating func enter(_ location: ItemLocation) {
+        var location = location
+        while entries[location.parent, default: []].insert(location).inserted, let folder = location.parent {
+            location = folder
+        }
+    }
+
+    private mutating func leave(_ location: ItemLocation) {
+        var location = location
+        while items[location] == nil && entries[location] == nil {
             let folder = location.parent
             entries[folder]?.remove(location)
             if entries[folder]?.isEmpty == true { entries[folder] = nil }
+            guard let folder else { return }
+            location = folder
         }
     }
 }

@@ -21,6 +21,7 @@ final class Steward {
     private var nextComparison = Int64.max
     private var comparisonBegan: Int64?
     private var isReady = false
+    private var isMoved = false
     /// Files whose content nobody has read: read when there is nothing else to do.
     private var unhashed: [ItemLocation] = []
     private var rest: Int64 = 0
@@ -73,11 +74,11 @@ final class Steward {
         comparisonBegan = monotonicNanoseconds()
     }
 
-    func owns(_ watch: Int32) -> Bool { watch == bell || observation.watches[watch] != nil }
+    func owns(_ watch: Int32) -> Bool { watch == bell || observation.watches.isWatched(watch) }
 
     /// When it wants to be called again without an event, in nanoseconds.
     var restlessness: Int64? {
-        if !observation.comparison.isOver { return 0 }
+        if !observation.comparison.isOver || !observation.examination.notes.isEmpty { return 0 }
         var times: [Int64] = []
         if observation.awaitsHalf { times.append(Self.halfPatience) }
         if !observation.examination.postponed.isEmpty { times.append(backoff) }
@@ -90,13 +91,19 @@ final class Steward {
 
     var isSuperseded: Bool { world.isSuperseded }
 
+    private func isRootMoved(_ event: InotifyEvent) -> Bool {
+        event.kinds.contains(.watchedMoved) && observation.watches.location(of: event.watch) == .some(nil)
+    }
+
     /// To be called before events are read: what happened before this question is among them.
     func hear() { question = member.roster.map.load32(RosterLayout.asked) }
 
     /// Takes the events of its folders, all that there were or, with `more`, those up to now; then works for a while.
     func serve(_ events: some Sequence<InotifyEvent>, more: Bool) throws(CoordinationError) {
         world.beginRound()
-        let told = events.compactMap { $0.watch == bell ? nil : FolderEvent($0) }
+        let here = events.prefix { !isRootMoved($0) }
+        if events.contains(where: isRootMoved) { isMoved = true }
+        let told = here.compactMap { $0.watch == bell ? nil : FolderEvent($0) }
         try observation.take(told, more: more)
         backoff = told.isEmpty ? min(backoff * 2, Self.longest) : Self.shortest
         if monotonicNanoseconds() >= nextComparison { compareEverything() }
@@ -108,6 +115,13 @@ final class Steward {
         try learn(isIdle: told.isEmpty && !more)
         // A catalog that cannot be written is tried again with the next change; the journal stays longer.
         if told.isEmpty && isReady && !more { _ = try? member.keepCatalog(world.tree) }
+        // What happens from now on happens elsewhere: nobody who follows the container is to be told.
+        if isMoved {
+            try member.checkIsThere("watch")
+            // It came back.
+            isMoved = false
+            compareEverything()
+        }
         let isSettled = isReady && !more && observation.isSettled
         answer(isSettled: isSettled, question)
     }
