@@ -10,7 +10,7 @@ enum GroupControl {
         options: CommonOptions.specifications(
             timeout: "How long to wait for a lease: 2, 0.5 (seconds) or 250ms; 30 s unless told; 0 is one try."),
         subcommands: [
-            create, path, list, read, write, update, mkdir, remove, move, copy, lock, changes, refresh, status,
+            create, path, list, read, write, update, mkdir, remove, move, copy, lock, changes, refresh, status, doctor,
         ],
         examples: [
             HelpEntry("groupctl create group.com.example.todo", "Makes a container for this user."),
@@ -180,4 +180,19 @@ enum GroupControl {
         name: "status",
         summary: "Shows the members, what each holds or waits for and since when, the journal and the steward.",
         usage: ["groupctl status GROUP"], positionals: [group])
+
+    private static let doctor = CommandSpecification(
+        name: "doctor",
+        summary:
+            "Says what is wrong with a container, also one that cannot be opened: why nothing arrives, who is in the way, what is damaged; why it matters, and what would mend it. Ends with 0 if it is healthy, notes aside, and with 1 if something was found.",
+        usage: ["groupctl doctor GROUP [--repair]"],
+        options: [
+            .flag(
+                "repair",
+                help:
+                    "Mend what can be mended, and say what was done: changes that members died over, the journal, the catalog, leftovers, and files of .group where nobody has the container open."
+            )
+        ],
+        positionals: [group],
+        examples: [HelpEntry("groupctl doctor --json ./shared/ | jq -r .code", "An object for each finding.")])
 }

@@ -17,6 +17,7 @@ CommandRun.main(GroupControl.specification) { run in
     case "changes": try changes(&run)
     case "refresh": try refresh(&run)
     case "status": try status(&run)
+    case "doctor": try doctor(&run)
     default: throw run.arguments.usageError("say what to do: create, list, read, write, …")
     }
 }
