@@ -10,7 +10,8 @@ enum GroupControl {
         options: CommonOptions.specifications(
             timeout: "How long to wait for a lease: 2, 0.5 (seconds) or 250ms; 30 s unless told; 0 is one try."),
         subcommands: [
-            create, path, list, read, write, update, mkdir, remove, move, copy, lock, changes, refresh, status, doctor,
+            create, deleteGroup, path, list, read, write, update, mkdir, remove, move, copy, lock, changes, refresh,
+            status, doctor,
         ],
         examples: [
             HelpEntry("groupctl create group.com.example.todo", "Makes a container for this user."),
@@ -57,6 +58,13 @@ enum GroupControl {
                 help: "Drop changes older than this: 30d (the default), 12h, or a time in seconds; of a new container."),
         ],
         positionals: [group])
+
+    private static let deleteGroup = CommandSpecification(
+        name: "delete-group",
+        summary:
+            "Deletes a container with everything in it, unless somebody has it open: then it names them and ends with 75. Without --yes it says what would go and ends with 64. Interrupted, it can be run again.",
+        usage: ["groupctl delete-group GROUP --yes"],
+        options: [.flag("yes", help: "Do it.")], positionals: [group])
 
     private static let path = CommandSpecification(
         name: "path", summary: "Prints where a container is.", usage: ["groupctl path GROUP"], positionals: [group],

@@ -4,6 +4,7 @@ import ContainerCommands
 CommandRun.main(GroupControl.specification) { run in
     switch run.arguments.subcommands.first {
     case "create": try create(&run)
+    case "delete-group": try deleteGroup(&run)
     case "path": try path(&run)
     case "list": try list(&run)
     case "read": try read(&run)

@@ -141,6 +141,16 @@ final class GroupFolder: Sendable {
         }
     }
 
+    /// It is still what the root calls so: not deleted since it was opened, and not put aside.
+    func checkStands() throws(CoordinationError) {
+        let label = printable(path)
+        let (now, then) = try translating(label, "open") { () throws(Errno) in
+            (try root.statusIfPresent(of: Self.groupName)?.inode, try group.status().inode)
+        }
+        if now == then { return }
+        throw CoordinationError(.notFound, item: label, operation: "open", cause: "the container was removed")
+    }
+
     /// Removed, as far as the kernel knows: nobody will write here again.
     var isGone: Bool { (try? root.status().links) == 0 || (try? group.status().links) == 0 }
 }

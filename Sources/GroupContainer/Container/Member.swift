@@ -102,6 +102,8 @@ final class Member: Sendable {
                 .leaseTimedOut, item: printable(path), operation: "open",
                 cause: "another process is opening it and does not come to an end")
         }
+        // Somebody may have deleted it while this one waited.
+        try folder.checkStands()
         // Another thread may have joined while this one waited.
         if let member = existing(key) { return member }
         let member =
@@ -110,6 +112,7 @@ final class Member: Sendable {
             } else {
                 try join(folder, lockFile, creation, mount: status.mountID, repairing: repairing)
             }
+        member.diagnostics.finishOpening()
         members.withLock { $0[key] = Weakly(member: member) }
         return member
     }

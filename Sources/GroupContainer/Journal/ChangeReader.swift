@@ -122,6 +122,9 @@ struct ChangeReader: Sendable {
         do {
             return try member.journal.step(behind: position)
         } catch {
+            if error.code == .damaged {
+                member.diagnostics.tell(.damageMet, item: error.item, "a follower met it: \(error.cause)")
+            }
             // Nobody can say what was there. Whoever asks again has been told.
             if error.code == .damaged, let end = try? member.journal.log.end() { (position, isLost) = (end, true) }
             throw error

@@ -152,6 +152,9 @@ final class Steward {
     private func tellBlind() {
         while let news = world.takeBlind() {
             let (path, reason) = Blindness.text(news)
+            member.diagnostics.tell(
+                reason.isEmpty ? .watchingComplete : .watchingDegraded, item: path.isEmpty ? nil : printable(path),
+                reason.isEmpty ? "everything is watched again" : reason)
             let record = ChangeRecord(
                 .degraded, path: path, state: nil, isCoordinated: false, processIdentifier: processIdentifier(),
                 purpose: Array(reason.utf8), time: wallNanoseconds(), term: term)
