@@ -10,8 +10,9 @@ enum GroupControl {
         options: CommonOptions.specifications(
             timeout: "How long to wait for a lease: 2, 0.5 (seconds) or 250ms; 30 s unless told; 0 is one try."),
         subcommands: [
-            create, deleteGroup, path, list, read, write, update, mkdir, remove, move, copy, lock, changes, refresh,
+            create, path, list, read, write, update, mkdir, remove, move, copy, lock, changes, refresh,
             status, doctor,
+            deleteGroup,
         ],
         examples: [
             HelpEntry("groupctl create group.com.example.todo", "Makes a container for this user."),

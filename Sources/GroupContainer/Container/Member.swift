@@ -43,7 +43,14 @@ final class Member: Sendable {
 
     /// Somebody removed the container, or the file that tells its members of each other: who goes on alone would go on
     /// silently.
-    var isGone: Bool { folder.isGone || (try? roster.file.status().links) == 0 }
+    var isGone: Bool {
+        (isReadOnly ? folder.isGoneForReaders : folder.isGone) || (try? roster.file.status().links) == 0
+    }
+
+    func removed(_ operation: String) -> CoordinationError {
+        CoordinationError(
+            .notFound, item: printable(folder.path), operation: operation, cause: "the container was removed")
+    }
 
     func checkNotForked(_ operation: String) throws(CoordinationError) {
         if desk.forkGeneration == SystemCalls.forkGeneration { return }

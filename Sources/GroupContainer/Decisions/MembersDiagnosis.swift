@@ -29,6 +29,9 @@ struct MembersFacts: Sendable {
     /// In staging and the journal's folder: how many files that nobody will come back for, and how many bytes.
     var leftovers = (count: 0, bytes: UInt64(0))
 
+    /// Leftovers of that many bytes are more than a note.
+    static let muchRoom: UInt64 = 16 << 20
+
     /// A lease is held for longer than that by mistake, most of the time.
     static let longLease: Int64 = 300_000_000_000
 
@@ -77,7 +80,7 @@ struct MembersFacts: Sendable {
         let count = leftovers.count == 1 ? "one file or folder" : "\(leftovers.count) files and folders"
         return [
             Finding(
-                .leftovers, .warning, item: ".group/staging",
+                .leftovers, leftovers.bytes < Self.muchRoom ? .note : .warning, item: ".group/staging",
                 "\(count) of members that died, \(RoughSize.text(leftovers.bytes))", why: "they only take room",
                 remedy: "who opens the container alone sweeps them; \(Finding.repair) does it now",
                 mended: "they were removed")

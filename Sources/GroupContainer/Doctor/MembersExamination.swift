@@ -27,7 +27,7 @@ extension MembersFacts {
                 dead.append(
                     Dead(
                         process: member.processIdentifier, purpose: member.purpose,
-                        items: roster.pending(of: slot).flatMap { container.items(of: $0.operation) }))
+                        items: roster.pending(of: slot).flatMap { container.items(of: $0, by: member) }))
             }
         }
         for name in staged where name.nonce.map({ !concerned.contains($0) }) ?? true {
@@ -83,9 +83,9 @@ extension ExaminedContainer {
     }
 
     /// What an operation was about, by what its member wrote before it.
-    fileprivate func items(of operation: [UInt8]) -> [String] {
-        let note = StagedChange.name(of: operation) + StagedChange.noteSuffix
-        let manifest = StagedTransaction.manifestName(of: operation)
+    fileprivate func items(of change: Roster.PendingChange, by member: Roster.Member) -> [String] {
+        let note = NoteFiles.name(nonce: member.nonce, entry: change.entry)
+        let manifest = StagedTransaction.manifestName(of: change.operation)
         let staging: FileDescriptor.Access = [.reading, .nonBlocking]
         func content(_ name: [UInt8]) -> [UInt8]? {
             guard let file = try? FileDescriptor.open(name, in: folder.staging, staging) else { return nil }

@@ -33,11 +33,7 @@ public struct ChangeFollower: Sendable {
             if let change = try reader.next() { return change }
             if deadline.isOver { return nil }
             try reader.member.checkNotForked("follow")
-            if reader.member.isGone {
-                throw CoordinationError(
-                    .notFound, item: printable(reader.member.folder.path), operation: "follow",
-                    cause: "the container was removed")
-            }
+            if reader.member.isGone { throw reader.member.removed("follow") }
             following?.stewardship.lookAfterSteward()
             let place = reader
             place.member.roster.awaitWake(on: Roster.journalWord, atMost: deadline.remaining) { place.hasMore }

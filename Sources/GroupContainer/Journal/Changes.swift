@@ -51,11 +51,7 @@ public struct Changes: AsyncSequence, Sendable {
                 self.reader = .success(reader)
                 if let change = try found.get() { return change }
                 if Task.isCancelled { return nil }
-                if reader.member.isGone {
-                    throw CoordinationError(
-                        .notFound, item: printable(reader.member.folder.path), operation: "follow",
-                        cause: "the container was removed")
-                }
+                if reader.member.isGone { throw reader.member.removed("follow") }
                 if let moment, moment <= monotonicNanoseconds() { return nil }
                 following?.stewardship.lookAfterSteward()
                 await reader.member.sleeper.wait(for: reader, until: moment)

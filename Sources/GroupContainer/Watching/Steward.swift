@@ -88,7 +88,8 @@ final class Steward {
         return times.min()
     }
 
-    var isSuperseded: Bool { world.isSuperseded }
+    /// Also where nothing has happened since, so that there was nothing to read.
+    var isSuperseded: Bool { world.isSuperseded || member.roster.map.load64(RosterLayout.term) > term }
 
     /// To be called before events are read: what happened before this question is among them.
     func hear() { question = member.roster.map.load32(RosterLayout.asked) }
@@ -109,6 +110,8 @@ final class Steward {
         // A catalog that cannot be written is tried again with the next change; the journal stays longer.
         if told.isEmpty && isReady && !more { _ = try? member.keepCatalog(world.tree) }
         let isSettled = isReady && !more && observation.isSettled
+        // What happened may be told by another one, which is not so far.
+        if isSuperseded { return }
         answer(isSettled: isSettled, question)
     }
 
