@@ -41,11 +41,14 @@ struct `A doctor` {
         let calls = try Strace.calls(of: command, input: "", in: container)
         // In the middle of joining: the first map is the roster's.
         let call = try #require(calls.first { $0.name == "madvise" })
-        let opener = try Strace.start(command, fault: .stop, at: call)
-        try #require(try opener.waitUntilStopped())
-        let found = try Self.findings(container).filter { $0.code == "openingBlocked" }
-        opener.resume()
-        #expect(try opener.finish().status == 0)
+        var found: [JSONFinding] = []
+        do {
+            // Killed at the end of this.
+            let opener = try Strace.start(command, fault: .stop, at: call)
+            try #require(try opener.waitUntilStopped())
+            found = try Self.findings(container).filter { $0.code == "openingBlocked" }
+            withExtendedLifetime(opener) {}
+        }
         #expect(found.count == 1 && found[0].pid != nil, "\(found)")
         #expect(found.first?.what.contains("groupctl status") == true)
         #expect(try Self.findings(container) == [])
