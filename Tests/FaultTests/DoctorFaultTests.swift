@@ -54,6 +54,43 @@ struct `A doctor` {
         #expect(try Self.findings(container) == [])
     }
 
+    // case 8
+    @Test func `does not take for damage where a journal ends that nobody has recovered since a boot`() throws {
+        let container = try TemporaryContainer()
+        for item in ["first", "second", "third"] {
+            _ = try container.groupctl("write", item, "--relaxed", input: "x")
+        }
+        let journal = try #require(FileHandle(forUpdatingAtPath: "\(container.path)/.group/journal/1.log"))
+        let content = try #require(try journal.readToEnd())
+        let place = try #require(content.range(of: Data("third".utf8)))
+        try journal.seek(toOffset: UInt64(place.lowerBound))
+        try journal.write(contentsOf: Data("T".utf8))
+        #expect(try Self.findings(container).map(\.code) == ["journalDamaged"])
+        let roster = try #require(FileHandle(forUpdatingAtPath: "\(container.path)/.group/roster"))
+        try roster.seek(toOffset: 32)
+        try roster.write(contentsOf: Data("another boot, another boot, anot".utf8))
+        #expect(try Self.findings(container) == [])
+        #expect(try container.groupctl("read", "third").text == "x")
+    }
+
+    @Test func `sees nobody open a container that is deleted meanwhile, wherever they are in it`() throws {
+        let model = try TemporaryContainer()
+        let calls = try Strace.calls(of: ["groupctl", "status", model.path], input: "", in: model)
+        let first = try #require(calls.firstIndex { $0.name == "openat2" })
+        // Until it is a member.
+        for call in calls[first..<(first + 12)] where call.name == "openat2" || call.name == "fcntl" {
+            let container = try TemporaryContainer()
+            let opener = try Strace.start(["groupctl", "status", container.path], fault: .stop, at: call)
+            guard try opener.waitUntilStopped() else { continue }
+            let deletion = try RunningProcess(["groupctl", "delete-group", "--yes", container.path], input: "").finish()
+            opener.resume()
+            let (status, text) = try opener.finish()
+            #expect(deletion.status == 0 || deletion.status == 75, "\(call)")
+            #expect(status == (deletion.status == 0 ? 66 : 0), "\(call): \(text)")
+            #expect(!container.exists("") || deletion.status == 75, "nobody made anything in it")
+        }
+    }
+
     // case 2
     @Test func `is not needed where delete-group was killed at any of its system calls: it can be run again`() throws {
         func make() throws -> TemporaryContainer {

@@ -85,6 +85,19 @@ final class Member: Sendable {
         path: [UInt8], creating creation: Creation?, until deadline: Deadline, repairing: Bool = false
     ) throws(CoordinationError) -> Member {
         let folder = try GroupFolder(path: path, unixGroup: creation?.unixGroup, creating: creation != nil)
+        do {
+            return try join(folder, creation, until: deadline, repairing: repairing)
+        } catch {
+            // One that is deleted meanwhile lacks one thing after the other.
+            try folder.checkStands()
+            throw error
+        }
+    }
+
+    private static func join(
+        _ folder: GroupFolder, _ creation: Creation?, until deadline: Deadline, repairing: Bool
+    ) throws(CoordinationError) -> Member {
+        let path = folder.path
         let status = try translating(printable(path), "open") { () throws(Errno) in try folder.group.status() }
         let key = Key(device: status.device, inode: status.inode, mount: status.mountID)
         if let member = existing(key) { return member }
