@@ -96,7 +96,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["TestSupport", "groupctl", "watch-group", "todo", "todo-widget", "readme-example"],
+            dependencies: [
+                "TestSupport", "groupctl", "watch-group", "todo", "todo-widget", "readme-example", "test-member",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "FaultTests",

@@ -75,3 +75,10 @@ int clinux_memory_file(void) { return memfd_create("input", MFD_CLOEXEC); }
 int clinux_pipe(int32_t ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
 int clinux_set_thread_name(const char *name) { return pthread_setname_np(pthread_self(), name); }
+
+int clinux_free_space(int descriptor, uint64_t *bytes) {
+    struct statfs s;
+    if (fstatfs(descriptor, &s) != 0) return -1;
+    *bytes = (uint64_t)s.f_bavail * (uint64_t)s.f_bsize;
+    return 0;
+}

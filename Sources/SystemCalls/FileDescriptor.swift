@@ -176,4 +176,12 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
     /// The file system's magic number (`statfs.f_type`). System calls: fstatfs(2)
     package func fileSystemType() throws(Errno) -> Int { try check { clinux_filesystem_type(number) } }
+
+    /// How many bytes of its file system this user may still fill. System calls: fstatfs(2)
+    package func freeSpace() throws(Errno) -> UInt64 {
+        var bytes: UInt64 = 0
+        let number = number
+        _ = try check { unsafe clinux_free_space(number, &bytes) }
+        return bytes
+    }
 }

@@ -10,7 +10,9 @@ enum GroupControl {
         options: CommonOptions.specifications(
             timeout: "How long to wait for a lease: 2, 0.5 (seconds) or 250ms; 30 s unless told; 0 is one try."),
         subcommands: [
-            create, path, list, read, write, update, mkdir, remove, move, copy, lock, changes, refresh, status,
+            create, path, list, read, write, update, mkdir, remove, move, copy, lock, changes, refresh,
+            status, doctor,
+            deleteGroup,
         ],
         examples: [
             HelpEntry("groupctl create group.com.example.todo", "Makes a container for this user."),
@@ -57,6 +59,13 @@ enum GroupControl {
                 help: "Drop changes older than this: 30d (the default), 12h, or a time in seconds; of a new container."),
         ],
         positionals: [group])
+
+    private static let deleteGroup = CommandSpecification(
+        name: "delete-group",
+        summary:
+            "Deletes a container with everything in it, unless somebody has it open: then it names them and ends with 75. Without --yes it says what would go and ends with 64. Interrupted, it can be run again.",
+        usage: ["groupctl delete-group GROUP --yes"],
+        options: [.flag("yes", help: "Do it.")], positionals: [group])
 
     private static let path = CommandSpecification(
         name: "path", summary: "Prints where a container is.", usage: ["groupctl path GROUP"], positionals: [group],
@@ -180,4 +189,19 @@ enum GroupControl {
         name: "status",
         summary: "Shows the members, what each holds or waits for and since when, the journal and the steward.",
         usage: ["groupctl status GROUP"], positionals: [group])
+
+    private static let doctor = CommandSpecification(
+        name: "doctor",
+        summary:
+            "Says what is wrong with a container, also one that cannot be opened: why nothing arrives, who is in the way, what is damaged; why it matters, and what would mend it. Ends with 0 if it is healthy, notes aside, and with 1 if something was found.",
+        usage: ["groupctl doctor GROUP [--repair]"],
+        options: [
+            .flag(
+                "repair",
+                help:
+                    "Mend what can be mended, and say what was done: changes that members died over, the journal, the catalog, leftovers, and files of .group where nobody has the container open."
+            )
+        ],
+        positionals: [group],
+        examples: [HelpEntry("groupctl doctor --json ./shared/ | jq -r .code", "An object for each finding.")])
 }

@@ -4,6 +4,7 @@ import ContainerCommands
 CommandRun.main(GroupControl.specification) { run in
     switch run.arguments.subcommands.first {
     case "create": try create(&run)
+    case "delete-group": try deleteGroup(&run)
     case "path": try path(&run)
     case "list": try list(&run)
     case "read": try read(&run)
@@ -17,6 +18,7 @@ CommandRun.main(GroupControl.specification) { run in
     case "changes": try changes(&run)
     case "refresh": try refresh(&run)
     case "status": try status(&run)
+    case "doctor": try doctor(&run)
     default: throw run.arguments.usageError("say what to do: create, list, read, write, …")
     }
 }

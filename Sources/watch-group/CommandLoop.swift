@@ -32,6 +32,7 @@ struct CommandLoop {
             let isWatched = watch.announcement.isDue(watch.container)
             let changes = try follower.nextBatch(timeout: isWatched ? .zero : wait(from: now))
             if isWatched { watch.announcement.say(at: follower.place, run) }
+            watch.sayDiagnostics(run)
             for change in changes {
                 batch.add(change)
                 if case .degraded(let reason) = change.kind {

@@ -28,6 +28,7 @@ struct LineStream {
             let wait = flushing.hasUnwritten || isWatched ? .zero : watch.wait(since: lastLine)
             let change = try source.next(timeout: wait)
             if isWatched { watch.announcement.say(at: source.place, run) }
+            watch.sayDiagnostics(run)
             if let change {
                 if try write(change, &run) { return try end(.success, &run) }
             } else if flushing.hasUnwritten {

@@ -10,6 +10,8 @@ struct Watch {
     let follower: ChangeFollower
     private(set) var cursorFile: CursorFile?
     var announcement = Announcement()
+    /// With --verbose: what happens to this process as a member.
+    private var diagnostics: DiagnosticFollower?
     let signals = TerminationSignals()
 
     /// How often, with nothing to do, it looks whether its reader or its container is gone and writes the cursor file.
@@ -26,8 +28,15 @@ struct Watch {
         }
         container = try run.openContainer()
         _ = container.coordinator(purpose: run.options.purpose)
+        if run.options.isVerbose { diagnostics = container.followDiagnostics() }
         follower = try container.follow(
             since: origin, matching: options.filter, afterRescan: options.rescanPolicy)
+    }
+
+    /// After the line that says that it watches, which scripts wait for.
+    mutating func sayDiagnostics(_ run: borrowing CommandRun) {
+        if announcement.patience != nil { return }
+        while let event = diagnostics?.next(timeout: .zero) { run.explain("\(event.code.rawValue): \(event)") }
     }
 
     mutating func keep(_ cursor: Cursor, isDue: Bool) throws(CoordinationError) {

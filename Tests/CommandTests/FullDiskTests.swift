@@ -20,6 +20,20 @@ struct `A full disk` {
             }, uniquingKeysWith: { $1 })
     }
 
+    @Test func `is seen by the doctor before it is met`() async throws {
+        let answers = try await run(
+            """
+            note create groupctl create disk/c --journal-size 4M
+            note well groupctl doctor disk/c
+            fill
+            note full groupctl doctor disk/c
+            echo "found=$(grep -c 'are free; the journal needs ' out)"
+            make_room
+            note again groupctl doctor disk/c
+            """, on: .memory)
+        #expect(answers == ["create": "0", "well": "0", "full": "1", "found": "1", "again": "0"], "\(answers)")
+    }
+
     // case 6
     @Test(arguments: SmallFileSystem.Kind.allCases)
     func `refuses a write before anything is changed, and all is well with room again`(disk: SmallFileSystem.Kind)

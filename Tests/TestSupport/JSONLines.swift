@@ -86,3 +86,34 @@ package struct JSONStatus: Decodable {
 
     package init(_ text: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(text.utf8)) }
 }
+
+/// A line of `groupctl doctor --json`.
+package struct JSONFinding: Decodable, Equatable {
+    package var code: String
+    package var severity: String
+    package var item: String?
+    package var pid: Int32?
+    package var what: String
+    package var why: String
+    package var remedy: String
+    package var repairable: Bool
+    package var mended: Bool
+    package var done: String?
+
+    package init(_ line: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(line.utf8)) }
+}
+
+extension TemporaryContainer {
+    /// What `groupctl doctor` finds, without what is so in every container of a test: nobody follows, and it is in memory.
+    /// Status and findings must agree.
+    package func findings(_ options: String..., environment: [String: String?] = [:]) async throws -> [JSONFinding] {
+        let words = ["doctor", path, "--json"] + options
+        let outcome = try await start("groupctl", words, environment: environment).finish()
+        let findings = try outcome.lines.map { try JSONFinding($0) }
+        let isHealthy = findings.allSatisfy { $0.severity == "note" || $0.mended }
+        guard outcome.status == (isHealthy ? 0 : 1), outcome.errors.isEmpty else {
+            throw Failed(description: "groupctl doctor: \(outcome)")
+        }
+        return findings.filter { !["stewardMissing", "fileSystemTemporary"].contains($0.code) }
+    }
+}

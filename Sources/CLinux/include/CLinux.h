@@ -24,6 +24,8 @@ int clinux_openat2(int directory, const char *path, int flags, uint32_t mode, ui
 int clinux_statx(int directory, const char *path, clinux_status *status);
 int clinux_renameat2(int from, const char *old, int to, const char *new_, unsigned flags);
 long clinux_filesystem_type(int descriptor);
+// In bytes, for this user.
+int clinux_free_space(int descriptor, uint64_t *bytes);
 int clinux_set_nocow(int descriptor);
 int clinux_allocate(int descriptor, int64_t size);
 int clinux_free_range(int descriptor, int64_t start, int64_t length);

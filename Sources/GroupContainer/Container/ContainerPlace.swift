@@ -30,12 +30,25 @@ enum ContainerPlace {
 
     /// The folder that holds the containers of group identifiers.
     static func home() throws(CoordinationError) -> String {
-        if let home = environmentValue("GROUP_CONTAINERS_HOME"), !home.isEmpty { return home }
-        if let data = environmentValue("XDG_DATA_HOME"), data.hasPrefix("/") { return data + "/group-containers" }
-        if let home = environmentValue("HOME"), home.hasPrefix("/") { return home + "/.local/share/group-containers" }
+        if let home = homes().first { return home.path }
         throw CoordinationError(
             .invalidArgument, operation: "open",
             cause: "neither GROUP_CONTAINERS_HOME nor XDG_DATA_HOME nor HOME is set",
             advice: "set one of them, or name the container by its path")
+    }
+
+    /// The folders that the environment names for that, the one that counts first, each with its variable.
+    static func homes() -> [(variable: String, path: String)] {
+        var homes: [(variable: String, path: String)] = []
+        if let home = environmentValue("GROUP_CONTAINERS_HOME"), !home.isEmpty {
+            homes.append(("GROUP_CONTAINERS_HOME", home))
+        }
+        if let data = environmentValue("XDG_DATA_HOME"), data.hasPrefix("/") {
+            homes.append(("XDG_DATA_HOME", data + "/group-containers"))
+        }
+        if let home = environmentValue("HOME"), home.hasPrefix("/") {
+            homes.append(("HOME", home + "/.local/share/group-containers"))
+        }
+        return homes
     }
 }

@@ -150,6 +150,20 @@ final class GroupFolder: Sendable {
         return now
     }
 
+    /// It is still what the root calls so: not deleted since it was opened, and not put aside.
+    func checkStands() throws(CoordinationError) {
+        let label = printable(path)
+        if try translating(label, "open", { () throws(Errno) in try stands() }) { return }
+        throw CoordinationError(.notFound, item: label, operation: "open", cause: "the container was removed")
+    }
+
+    private func stands() throws(Errno) -> Bool {
+        try root.statusIfPresent(of: Self.groupName)?.inode == group.status().inode
+    }
+
     /// Removed, as far as the kernel knows: nobody will write here again.
     var isGone: Bool { (try? root.status().links) == 0 || (try? group.status().links) == 0 }
+
+    /// Also where it was only put aside, to be deleted: nobody who is a member lets that happen.
+    var isGoneForReaders: Bool { isGone || (try? stands()) == false }
 }

@@ -41,17 +41,23 @@ final class Member: Sendable {
     var lockFile: LockFile { desk.lockFile }
     var roster: Roster { desk.roster }
 
-    /// Somebody removed the container, or the file that tells its members of each other, or moved it: who goes on alone,
-    /// or where nobody looks for it, would go on silently. Error: `notFound`
+    /// Somebody removed the container, or the file that tells its members of each other.
+    var isGone: Bool {
+        (isReadOnly ? folder.isGoneForReaders : folder.isGone) || (try? roster.file.status().links) == 0
+    }
+
+    /// It was removed, or moved: who goes on alone, or where nobody looks for it, would go on silently. Error: `notFound`
     func checkIsThere(_ operation: String) throws(CoordinationError) {
-        var cause: String?
-        if folder.isGone || (try? roster.file.status().links) == 0 {
-            cause = "the container was removed"
-        } else if let place = folder.movedTo {
-            cause = "the container was moved: it is '\(printable(place))' now"
-        }
-        guard let cause else { return }
-        throw CoordinationError(.notFound, item: printable(folder.path), operation: operation, cause: cause)
+        if isGone { throw removed(operation) }
+        guard let place = folder.movedTo else { return }
+        throw CoordinationError(
+            .notFound, item: printable(folder.path), operation: operation,
+            cause: "the container was moved: it is '\(printable(place))' now")
+    }
+
+    func removed(_ operation: String) -> CoordinationError {
+        CoordinationError(
+            .notFound, item: printable(folder.path), operation: operation, cause: "the container was removed")
     }
 
     func checkNotForked(_ operation: String) throws(CoordinationError) {
@@ -87,6 +93,19 @@ final class Member: Sendable {
         path: [UInt8], creating creation: Creation?, until deadline: Deadline, repairing: Bool = false
     ) throws(CoordinationError) -> Member {
         let folder = try GroupFolder(path: path, unixGroup: creation?.unixGroup, creating: creation != nil)
+        do {
+            return try join(folder, creation, until: deadline, repairing: repairing)
+        } catch {
+            // One that is deleted meanwhile lacks one thing after the other.
+            try folder.checkStands()
+            throw error
+        }
+    }
+
+    private static func join(
+        _ folder: GroupFolder, _ creation: Creation?, until deadline: Deadline, repairing: Bool
+    ) throws(CoordinationError) -> Member {
+        let path = folder.path
         let status = try translating(printable(path), "open") { () throws(Errno) in try folder.group.status() }
         let key = Key(device: status.device, inode: status.inode, mount: status.mountID)
         if let member = existing(key) { return member }
@@ -111,6 +130,8 @@ final class Member: Sendable {
                 .leaseTimedOut, item: printable(path), operation: "open",
                 cause: "another process is opening it and does not come to an end")
         }
+        // Somebody may have deleted it while this one waited.
+        try folder.checkStands()
         // Another thread may have joined while this one waited.
         if let member = existing(key) { return member }
         let member =
@@ -119,6 +140,7 @@ final class Member: Sendable {
             } else {
                 try join(folder, lockFile, creation, mount: status.mountID, repairing: repairing)
             }
+        member.diagnostics.finishOpening()
         members.withLock { $0[key] = Weakly(member: member) }
         return member
     }

@@ -104,9 +104,15 @@ extension Member {
 
     private func repairLocked(_ slot: Int) throws(CoordinationError) {
         guard let dead = roster.member(at: slot) else { return roster.clear(slot: slot) }
-        for change in roster.pending(of: slot) {
+        let changes = roster.pending(of: slot)
+        for change in changes {
             try finish(change, nonce: dead.nonce)
             roster.forget(change)
+        }
+        if !changes.isEmpty {
+            diagnostics.tell(
+                .memberRepaired, item: "process \(dead.processIdentifier), \(dead.purpose)", count: changes.count,
+                "it died in the middle of a change; what had happened was recorded")
         }
         var writer = ByteWriter()
         writer.write(dead.nonce)

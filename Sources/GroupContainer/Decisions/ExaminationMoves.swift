@@ -26,6 +26,9 @@ extension Examination {
         let order = goals.values.sorted { ($0.arrival.goal.depth, $0.number) < ($1.arrival.goal.depth, $1.number) }
         for goal in order where !world.isSuperseded {
             if try bring(goal, goals, []) { wrote = true }
+            // Others' records that were read since before it moved may be about what was in it when it stood here already,
+            // or have moved what the journal had in another one.
+            if goal.state.type == .folder && version != baseline { unlisted.append(goal.arrival.goal) }
             let isThere = world.picture[goal.arrival.goal]?.looksLike(goal.state) ?? false
             if isThere && world.picture[goal.arrival.origin] == nil { settled.insert(goal.number) }
         }
@@ -90,17 +93,8 @@ extension Examination {
             let other = isExchange ? try world.found(origin) : nil
             if isExchange && other == nil { return wrote }
             guard let record = moveRecord(to: place, state, from: origin, exchanging: other) else { return wrote }
-            if try append(record) {
-                if state.type == .folder || other?.type == .folder { noteOthers(in: place, isExchange ? origin : nil) }
-                return true
-            }
+            if try append(record) { return true }
         }
-    }
-
-    /// Others' records that were read since before it moved may be about what was in it when it stood here already.
-    private mutating func noteOthers(in folder: ItemLocation, _ other: ItemLocation?) {
-        if version == baseline { return }
-        unlisted += [folder] + (other.map { [$0] } ?? [])
     }
 
     /// Of a file with several names the one that the kernel told of.

@@ -122,6 +122,11 @@ struct ChangeReader: Sendable {
         do {
             return try member.journal.step(behind: position)
         } catch {
+            // Its files go one after the other.
+            if member.isGone { throw member.removed("follow") }
+            if error.code == .damaged {
+                member.diagnostics.tell(.damageMet, item: error.item, "a follower met it: \(error.cause)")
+            }
             // Nobody can say what was there. Whoever asks again has been told.
             if error.code == .damaged, let end = try? member.journal.log.end() { (position, isLost) = (end, true) }
             throw error

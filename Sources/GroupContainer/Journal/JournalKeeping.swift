@@ -53,6 +53,18 @@ extension Member {
     private func keepJournal(
         _ read: () throws(CoordinationError) -> RecordedTree?
     ) throws(CoordinationError) -> Bool {
+        do {
+            return try tryToKeepJournal(read)
+        } catch {
+            diagnostics.tell(
+                .catalogFailed, item: error.item, "no catalog was made, and the journal stays longer: \(error.cause)")
+            throw error
+        }
+    }
+
+    private func tryToKeepJournal(
+        _ read: () throws(CoordinationError) -> RecordedTree?
+    ) throws(CoordinationError) -> Bool {
         let handle = try lockFile.borrow()
         defer { lockFile.giveBack(handle) }
         let byte = ByteRange(start: LeaseBlock.keeping, length: 1)
@@ -87,6 +99,9 @@ extension Member {
             at: place, fileSalt: file.header.salt, newestTerm: tree.newestTerm)
         try journal.catalog.replace(by: tree.picture, header)
         journal.catalogued.withLock { $0 = place }
+        diagnostics.tell(
+            .catalogWritten, item: CatalogFile.label,
+            "\(tree.picture.items.count) items, as of change \(place.sequence)")
     }
 
     /// As far as the catalog has what they say, and nobody who repairs a change has to look through them. The oldest
@@ -96,8 +111,15 @@ extension Member {
             return
         }
         let limit = min(catalogued.file, oldestFileToBeLookedThrough() ?? .max)
+        var dropped: [UInt64] = []
         for number in format.retention.dropped(of: files, now: wallNanoseconds()) where number < limit {
-            guard journal.log.drop(number) else { return }
+            guard journal.log.drop(number) else { break }
+            dropped.append(number)
+        }
+        if let oldest = dropped.last {
+            diagnostics.tell(
+                .journalFilesDropped, item: journal.log.name, count: dropped.count,
+                "files up to \(oldest).log went; who comes back to a place in them compares everything")
         }
     }
 

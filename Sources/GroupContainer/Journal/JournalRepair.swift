@@ -19,23 +19,8 @@ extension Member {
     /// stands there. Waits at most 30 s for who is just making a catalog. Errors: `damaged` where a file cannot be read at
     /// all and other members live; those of writing.
     func repairJournal() throws(CoordinationError) -> [CoordinationError] {
-        let handle = try lockFile.borrow()
-        defer { lockFile.giveBack(handle) }
-        let byte = ByteRange(start: LeaseBlock.keeping, length: 1)
-        let deadline = Deadline(after: .seconds(30))
-        while try !translating(
-            ".group/lock", "lock",
-            { () throws(Errno) in
-                try handle.descriptor.tryLock(.exclusive, byte)
-            })
-        {
-            if deadline.isOver {
-                throw CoordinationError(
-                    .leaseTimedOut, item: CatalogFile.label, operation: "repair",
-                    cause: "another process is making one and does not come to an end")
-            }
-            pause(nanoseconds: 1_000_000)
-        }
+        let keeping = try beginKeeping()
+        defer { lockFile.giveBack(keeping) }
         let known = (try? journal.catalog.open()?.header.position.sequence) ?? 0
         let isAlone = roster.liveMembers().count <= 1
         var found = try journal.log.repair(isAlone: isAlone, atLeast: known).map(Self.error)
@@ -54,6 +39,37 @@ extension Member {
         recorded.withLock { $0 = nil }
         roster.wake(Roster.journalWord)
         return found
+    }
+
+    /// Makes the catalog anew from the journal, which has to reach back to its beginning, or to a catalog that can be
+    /// believed. Waits as `repairJournal`.
+    func remakeCatalog() throws(CoordinationError) {
+        let keeping = try beginKeeping()
+        defer { lockFile.giveBack(keeping) }
+        var tree = try RecordedTree(journal)
+        try tree.catchUp(journal)
+        try writeCatalog(tree)
+        recorded.withLock { $0 = nil }
+    }
+
+    /// Alone with the catalog and the journal's files, until the handle is given back.
+    private func beginKeeping() throws(CoordinationError) -> LockFile.Handle {
+        let handle = try lockFile.borrow()
+        let byte = ByteRange(start: LeaseBlock.keeping, length: 1)
+        let deadline = Deadline(after: .seconds(30))
+        while true {
+            let isMine = try translating(".group/lock", "lock") { () throws(Errno) in
+                try handle.descriptor.tryLock(.exclusive, byte)
+            }
+            if isMine { return handle }
+            if deadline.isOver {
+                lockFile.giveBackUnlocked(handle)
+                throw CoordinationError(
+                    .leaseTimedOut, item: CatalogFile.label, operation: "repair",
+                    cause: "another process is making one and does not come to an end")
+            }
+            pause(nanoseconds: 1_000_000)
+        }
     }
 
     private static func error(_ damage: LogDamage) -> CoordinationError {

@@ -54,5 +54,8 @@ extension MappedLog {
     private func cutAtDamage(_ file: LogFile, otherwise error: CoordinationError) throws(CoordinationError) {
         guard !isOnlyForReading, !file.map.isDamaged, let broken = file.firstBroken else { throw error }
         file.cut(at: broken)
+        surroundings.diagnostics.tell(
+            .journalCut, item: file.name,
+            "it ends at byte \(broken) now, and the journal goes on in the next file: \(error.cause)")
     }
 }

@@ -24,6 +24,9 @@ extension MappedLog {
             file.cut(at: place.offset)
         }
         _ = try makeFile(after: place, leap: file.leap)
+        surroundings.diagnostics.tell(
+            .journalRecovered, item: file.name,
+            "recovered, after a restart of the machine or as a copy: it is whole up to byte \(place.offset)")
         forget(file)
         let kept = (place.offset + 4_095) / 4_096 * 4_096
         if kept < file.capacity { file.descriptor.freeRange(start: kept, length: file.capacity - kept) }

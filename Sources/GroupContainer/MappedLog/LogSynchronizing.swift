@@ -14,6 +14,7 @@ extension MappedLog {
             try file.descriptor.synchronizeData()
         } catch {
             file.poison()
+            surroundings.diagnostics.tell(.journalNotDurable, item: file.name, "the disk refused to keep it: \(error)")
             // Others append while we look for the end; each of them makes it later, so this comes to an end.
             while let end = try? file.findEnd(), !end.isSealed, !seal(file, at: end.offset, by: slot) {}
             throw CoordinationError(
@@ -30,8 +31,13 @@ extension MappedLog {
         // The kernel tells each open file once of a failure that others have met; the second time is about our pages.
         for isLast in [false, true] {
             do throws(Errno) {
-                if file.isPoisoned { file.dirtyPages(before: end.offset) }
+                let isPoisoned = file.isPoisoned
+                if isPoisoned { file.dirtyPages(before: end.offset) }
                 try file.descriptor.synchronizeData()
+                if isPoisoned {
+                    surroundings.diagnostics.tell(
+                        .journalRenewed, item: file.name, "what the disk had refused was written again, and kept")
+                }
                 break
             } catch {
                 file.poison()

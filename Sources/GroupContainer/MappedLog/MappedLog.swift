@@ -14,6 +14,7 @@ final class MappedLog: Sendable {
         var capacity = 4 << 20
         /// No member lives, and the last one was of another boot or mount: `recover` has not been done.
         var awaitsRecovery = false
+        var diagnostics = DiagnosticDesk()
     }
 
     private static let mapped = 8

@@ -57,6 +57,8 @@ final class Hub: Sendable {
             for stewardship in leaving {
                 stewards.removeAll { $0.stewardship === stewardship }
                 stewardship.resign(tryingAgain: false)
+                stewardship.member.diagnostics.tell(
+                    .stewardshipEnded, "nobody follows here any more; another follower watches, if there is one")
             }
             let isDone = state.withLock { state in
                 let isDone = stewards.isEmpty && state.coming.isEmpty && state.leaving.isEmpty
@@ -87,6 +89,7 @@ final class Hub: Sendable {
             try steward.begin()
             return steward
         } catch {
+            tell(error, of: stewardship.member)
             stewardship.resign(tryingAgain: true)
             return nil
         }
@@ -97,10 +100,20 @@ final class Hub: Sendable {
         do throws(CoordinationError) {
             if slice.isIncomplete { steward.compareEverything() }
             try steward.serve(slice.events.filter { steward.owns($0.watch) }, more: more)
+            if steward.isSuperseded {
+                steward.member.diagnostics.tell(
+                    .stewardshipSuperseded, "another process watches now: this one did not answer for too long")
+            }
             return !steward.isSuperseded
         } catch {
+            tell(error, of: steward.member)
             return false
         }
+    }
+
+    private func tell(_ error: CoordinationError, of member: Member) {
+        member.diagnostics.tell(
+            .stewardshipFailed, item: error.item, "watching ended, and is tried again: \(error)")
     }
 }
 

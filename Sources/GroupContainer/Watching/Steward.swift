@@ -89,7 +89,8 @@ final class Steward {
         return times.min()
     }
 
-    var isSuperseded: Bool { world.isSuperseded }
+    /// Also where nothing has happened since, so that there was nothing to read.
+    var isSuperseded: Bool { world.isSuperseded || member.roster.map.load64(RosterLayout.term) > term }
 
     private func isRootMoved(_ event: InotifyEvent) -> Bool {
         event.kinds.contains(.watchedMoved) && observation.watches.location(of: event.watch) == .some(nil)
@@ -123,6 +124,8 @@ final class Steward {
             compareEverything()
         }
         let isSettled = isReady && !more && observation.isSettled
+        // What happened may be told by another one, which is not so far.
+        if isSuperseded { return }
         answer(isSettled: isSettled, question)
     }
 
@@ -166,6 +169,9 @@ final class Steward {
     private func tellBlind() {
         while let news = world.takeBlind() {
             let (path, reason) = Blindness.text(news)
+            member.diagnostics.tell(
+                reason.isEmpty ? .watchingComplete : .watchingDegraded, item: path.isEmpty ? nil : printable(path),
+                reason.isEmpty ? "everything is watched again" : reason)
             let record = ChangeRecord(
                 .degraded, path: path, state: nil, isCoordinated: false, processIdentifier: processIdentifier(),
                 purpose: Array(reason.utf8), time: wallNanoseconds(), term: term)

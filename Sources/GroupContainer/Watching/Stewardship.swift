@@ -128,6 +128,8 @@ final class Stewardship: Sendable {
         switch outcome {
         case .elected:
             member.roster.noteSteward()
+            member.diagnostics.tell(
+                .stewardshipTaken, "changes made without coordination are watched here: term \(next)")
             // Those who queue here find a later term and queue there.
             _ = try? handle.descriptor.tryLock(.none, Self.byte(present))
             Hub.shared.adopt(self)
@@ -184,6 +186,10 @@ final class Stewardship: Sendable {
         case .elected(let waiter):
             waiter?.cancel()
             member.roster.noteSteward()
+            member.diagnostics.tell(
+                .stewardshipTaken,
+                "changes made without coordination are watched here: term \(present &+ 1), as the steward before did not answer"
+            )
             Hub.shared.adopt(self)
         }
     }

@@ -1,0 +1,164 @@
+import SystemCalls
+
+/// Deleting a container with everything in it. Only while nobody else has it open: a member that lives would go on in
+/// files that nobody else sees.
+///
+/// Its end is one rename, of `.group` to `.group.deleted`: from then on it is no container for anybody. What is in it
+/// goes after that, `.group.deleted` last; so one that was interrupted is told from a plain folder, and can be gone on
+/// with. Nothing is followed out of the root: no link, no mount point.
+package final class ContainerRemoval {
+    /// What would go.
+    package struct Contents: Equatable, Sendable {
+        /// Files, folders and links, without the container's own.
+        package var items = 0
+        /// Of the files' contents.
+        package var bytes: UInt64 = 0
+    }
+
+    private let path: [UInt8]
+    private let root: FileDescriptor
+    private let operation = "delete"
+    private static let group = Array(".group".utf8)
+    private static let deleted = Array(".group.deleted".utf8)
+
+    private var label: String { printable(path) }
+
+    /// Errors: `notFound` where there is neither a container nor what is left of one; `notPermitted`.
+    package init(named name: [UInt8]) throws(CoordinationError) {
+        let place = try Container.location(named: name)
+        path = place
+        root = try Self.openRoot(place)
+    }
+
+    private static func openRoot(_ path: [UInt8]) throws(CoordinationError) -> FileDescriptor {
+        do throws(Errno) {
+            let root = try FileDescriptor.open(path: path, [.reading, .folder])
+            if try root.statusIfPresent(of: group) != nil { return root }
+            if try root.statusIfPresent(of: deleted) != nil { return root }
+        } catch {
+            if error != .noSuchEntry { throw CoordinationError(error, item: printable(path), operation: "delete") }
+        }
+        throw CoordinationError(
+            .notFound, item: printable(path), operation: "delete", cause: "there is no container")
+    }
+
+    /// Counts. Linear in the items. Errors: `conflict` where another file system is mounted in it.
+    package func survey() throws(CoordinationError) -> Contents {
+        var contents = Contents()
+        let mount = try translating(label, operation) { () throws(Errno) in try root.status().mountID }
+        var rest: [[UInt8]] = [[]]
+        while let folder = rest.popLast() {
+            // What may not be listed is this user's own, or removing it fails.
+            let here = folder.isEmpty ? [UInt8(ascii: ".")] : folder
+            guard let open = try? FileDescriptor.open(here, in: root, [.reading, .folder]),
+                let names = try? open.entryNames()
+            else { continue }
+            for name in names {
+                guard let status = try? open.status(of: name) else { continue }
+                let item = folder.isEmpty ? name : folder + [UInt8(ascii: "/")] + name
+                if status.mountID != mount {
+                    throw CoordinationError(
+                        .conflict, item: printable(item), operation: operation,
+                        cause: "another file system is mounted there", advice: "unmount it; nothing was deleted")
+                }
+                if folder.isEmpty && (name == Self.group || name == Self.deleted) { continue }
+                contents.items += 1
+                if status.isRegularFile { contents.bytes += status.size }
+                if status.isFolder { rest.append(item) }
+            }
+        }
+        return contents
+    }
+
+    /// Deletes it. True: the folder itself is gone, too; where that is not ours to remove, it stays, empty. Errors:
+    /// `leaseTimedOut`, with the members, where somebody has it open, and nothing was deleted; `notPermitted` and the
+    /// like where something could not be removed: the rest is gone, and it can be tried again.
+    /// System calls: fcntl(F_OFD_SETLK), renameat2, unlinkat, rmdir
+    package func remove() throws(CoordinationError) -> Bool {
+        // Held to the end, so that nobody joins.
+        let hold = try holdAlone()
+        defer { extendLifetime(hold) }
+        let names = try translating(label, operation) { () throws(Errno) in
+            if try root.statusIfPresent(of: Self.group) != nil {
+                try root.removeTree(Self.deleted)
+                try root.rename(Self.group, to: Self.deleted, in: root, replacing: false)
+                try root.synchronize()
+            }
+            return try root.entryNames()
+        }
+        // What comes from now on is a new container's, and stays.
+        for name in names where name != Self.deleted && name != Self.group { try removeTree(name) }
+        try removeTree(Self.deleted)
+        return removeFolder()
+    }
+
+    private func removeTree(_ name: [UInt8]) throws(CoordinationError) {
+        try translating(printable(name), operation) { () throws(Errno) in try root.removeTree(name) }
+    }
+
+    private func removeFolder() -> Bool {
+        do throws(Errno) {
+            let here = try FileDescriptor.open(path: [UInt8(ascii: ".")], [.placeOnly, .folder])
+            try here.unlink(path, folder: true)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// The lock file, with everything in it locked; nil where there is none left.
+    private func holdAlone() throws(CoordinationError) -> ExclusiveHold? {
+        do throws(Errno) {
+            guard try root.statusIfPresent(of: Self.group) != nil else { return nil }
+            let group = try FileDescriptor.open(Self.group, in: root, [.reading, .folder])
+            let hold = try ExclusiveHold(Self.open("lock", in: group))
+            if try hold.takeAll(), try !Self.hasMember(group) { return hold }
+        } catch {
+            throw CoordinationError(error, item: label, operation: operation)
+        }
+        throw CoordinationError(
+            .leaseTimedOut, item: label, operation: operation, cause: "somebody has it open", holders: members(),
+            advice: "end its members first (groupctl status); nothing was deleted")
+    }
+
+    private static func hasMember(_ group: borrowing FileDescriptor) throws(Errno) -> Bool {
+        guard let roster = try open("roster", in: group) else { return false }
+        return try roster.conflict(with: .exclusive, .all) != nil
+    }
+
+    private static func open(_ name: String, in group: borrowing FileDescriptor) throws(Errno) -> FileDescriptor? {
+        do throws(Errno) {
+            return try FileDescriptor.open(Array(name.utf8), in: group, [.readingAndWriting, .nonBlocking])
+        } catch {
+            if error == .noSuchEntry { return nil }
+            throw error
+        }
+    }
+
+    private func members() -> [CoordinationError.Holder] {
+        guard let group = try? FileDescriptor.open(Self.group, in: root, [.reading, .folder]),
+            let roster = try? Roster(onlyForReadingIn: group)
+        else { return [] }
+        return roster.liveMembers().map { member in
+            CoordinationError.Holder(
+                processIdentifier: member.processIdentifier, purpose: member.purpose, since: member.started,
+                item: label, isWriting: true, command: member.process?.command, condition: member.process?.condition)
+        }
+    }
+
+    /// Everything that the lock file stands for; where there is none, nothing.
+    private struct ExclusiveHold: ~Copyable {
+        private let lock: FileDescriptor?
+        init(_ lock: consuming FileDescriptor?) { self.lock = lock }
+
+        /// False: somebody else has something of it, for two seconds. (Somebody may be opening it just now.)
+        func takeAll() throws(Errno) -> Bool {
+            let deadline = Deadline(after: .seconds(2))
+            while let isFree = try lock?.tryLock(.exclusive, .all), !isFree {
+                if deadline.isOver { return false }
+                pause(nanoseconds: 2_000_000)
+            }
+            return true
+        }
+    }
+}

@@ -1,0 +1,136 @@
+/// What is known of the journal, the catalog, and the disk that they lie on.
+struct JournalFacts: Sendable {
+    struct Damage: Equatable, Sendable {
+        var file: String
+        var cause: String
+    }
+
+    enum Catalog: Equatable, Sendable {
+        /// Or there is none, and none is needed.
+        case good
+        case damaged(String)
+        case newer(String)
+        /// There is none that can be believed, and the journal's beginning is gone.
+        case lost(String)
+    }
+
+    var damage: [Damage] = []
+    /// Files of a newer version.
+    var newer: [Damage] = []
+    /// What could not be looked at.
+    var failed: [Damage] = []
+    /// Files of which a synchronisation failed; those that another one has followed since are over.
+    var poisoned: [(file: String, isLast: Bool)] = []
+    /// Files that end early, because of damage that was met before.
+    var cut: [String] = []
+    var catalog = Catalog.good
+    /// The latest time that a record names, and the present one, in nanoseconds since 1970.
+    var newest: Int64?
+    var now: Int64 = 0
+    /// What the next file of the journal and the next catalog need, in bytes; and what is free.
+    var needed: UInt64 = 0
+    var free: UInt64?
+    /// The file system keeps everything in memory; its name.
+    var temporary: String?
+
+    var findings: [Finding] {
+        broken + strange + undurable + [cutFiles, catalogFinding, room, clock, memory].compactMap(\.self)
+    }
+
+    private var broken: [Finding] {
+        damage.map { damage in
+            Finding(
+                .journalDamaged, .error, item: damage.file, damage.cause,
+                why: "changes recorded behind that cannot be read; followers that come to it compare everything once",
+                remedy: "\(Finding.repair) keeps what can be read; look after the disk, too",
+                mended: "what can be read was kept; who follows compares everything once")
+        }
+    }
+
+    private var strange: [Finding] {
+        newer.map { fault in
+            Finding(
+                .formatNewer, .error, item: fault.file, fault.cause,
+                why: "this version would misunderstand what is in it",
+                remedy: "use a newer version of this program")
+        }
+            + failed.map { fault in
+                Finding(
+                    .partDamaged, .error, item: fault.file, fault.cause, why: "the container cannot be opened",
+                    remedy: "look after its permissions, and after the disk")
+            }
+    }
+
+    private var undurable: [Finding] {
+        poisoned.map { file, isLast in
+            Finding(
+                .journalNotDurable, isLast ? .error : .warning, item: file,
+                "the disk refused to keep it (fdatasync failed)",
+                why: isLast
+                    ? "no change is durable until the disk takes it again"
+                    : "everything was written again, and the journal went on in another file; the disk may be failing",
+                remedy: "look after the disk: dmesg, smartctl" + (isLast ? "; the next change tries again" : ""))
+        }
+    }
+
+    private var cutFiles: Finding? {
+        cut.first.map { file in
+            Finding(
+                .journalCut, .note, item: file,
+                "it was damaged, and ends before that\(cut.count > 1 ? " (and \(cut.count - 1) more)" : "")",
+                why: "who followed from before has compared everything", remedy: "nothing; it goes with its age")
+        }
+    }
+
+    private var catalogFinding: Finding? {
+        let item = ".group/catalog"
+        switch catalog {
+        case .good: return nil
+        case .newer(let cause):
+            return Finding(
+                .catalogNewer, .error, item: item, cause,
+                why: "this version cannot tell what stands in the container, and neither watches nor compares",
+                remedy: "use a newer version of this program")
+        case .damaged(let cause):
+            return Finding(
+                .catalogDamaged, .warning, item: item, cause,
+                why:
+                    "the journal is read from its beginning instead, which takes long, and nothing of it can be dropped",
+                remedy: "the next one replaces it; \(Finding.repair) makes it now", mended: "it was made anew")
+        case .lost(let cause):
+            return Finding(
+                .catalogLost, .error, item: item, cause,
+                why: "nobody can tell what stood in the container: generations and watching end in errors",
+                remedy: "\(Finding.repair) makes it anew; followers compare everything once",
+                mended: "it was made anew; who follows compares everything once")
+        }
+    }
+
+    private var room: Finding? {
+        guard let free, free < needed else { return nil }
+        return Finding(
+            .spaceLow, .warning,
+            "\(RoughSize.text(free)) are free; the journal needs \(RoughSize.text(needed)) to go on",
+            why: "changes are refused then, before anything happens", remedy: "make room on its file system")
+    }
+
+    private var clock: Finding? {
+        // A second or two are nobody's mistake.
+        guard let newest, newest - now > 60_000_000_000 else { return nil }
+        return Finding(
+            .clockBehind, .warning,
+            "the clock is \(RoughTime.text(newest - now)) behind the time of the latest change",
+            why:
+                "the order of changes is right all the same; their times are not, and the journal is kept too long or too short",
+            remedy: "set the clock")
+    }
+
+    private var memory: Finding? {
+        temporary.map { name in
+            Finding(
+                .fileSystemTemporary, .note, "it lies on \(name), in memory",
+                why: "durable means nothing here: everything is gone after a restart",
+                remedy: "nothing, if that is meant; else put it on a disk")
+        }
+    }
+}

@@ -1,0 +1,94 @@
+/// What is known of the members, the living and the dead, and of what they left.
+struct MembersFacts: Sendable {
+    struct Living: Equatable, Sendable {
+        var process: Int32
+        var purpose: String
+        var command: String?
+        var isStopped = false
+        var accesses: [Access] = []
+    }
+
+    struct Access: Equatable, Sendable {
+        var path: String
+        var isWriting: Bool
+        var isWaiting: Bool
+        /// For how long, in nanoseconds.
+        var lasting: Int64
+    }
+
+    /// A member whose process is gone, with changes that have no record yet.
+    struct Dead: Equatable, Sendable {
+        var process: Int32
+        var purpose: String
+        /// The items of its changes, as far as they are known.
+        var items: [String]
+    }
+
+    var living: [Living] = []
+    var dead: [Dead] = []
+    /// In staging and the journal's folder: how many files that nobody will come back for, and how many bytes.
+    var leftovers = (count: 0, bytes: UInt64(0))
+
+    /// Leftovers of that many bytes are more than a note.
+    static let muchRoom: UInt64 = 16 << 20
+
+    /// A lease is held for longer than that by mistake, most of the time.
+    static let longLease: Int64 = 300_000_000_000
+
+    var findings: [Finding] { living.flatMap(leases) + dead.map(pending) + swept }
+
+    private func leases(of member: Living) -> [Finding] {
+        let held = member.accesses.filter { !$0.isWaiting }
+        guard let oldest = held.max(by: { $0.lasting < $1.lasting }) else { return [] }
+        let who = Self.name(member.process, member.purpose, member.command)
+        let waiting = living.flatMap(\.accesses).count { $0.isWaiting }
+        let queue =
+            waiting == 0
+            ? "" : "; \(waiting == 1 ? "one request waits" : "\(waiting) requests wait") in this container now"
+        let items = held.map { "'\($0.path)'" }.joined(separator: ", ")
+        if member.isStopped {
+            return [
+                Finding(
+                    .leaseHolderStopped, .warning, item: oldest.path, process: member.process,
+                    "\(who) is stopped, and holds \(items)",
+                    why: "who wants that waits until its deadline\(queue)",
+                    remedy: "continue it: kill -CONT \(member.process); or end it, which frees what it holds")
+            ]
+        }
+        if oldest.lasting < Self.longLease { return [] }
+        return [
+            Finding(
+                .leaseHeldLong, .warning, item: oldest.path, process: member.process,
+                "\(who) has held \(items) for \(RoughTime.text(oldest.lasting))",
+                why: "who wants that waits until its deadline\(queue)",
+                remedy:
+                    "see what process \(member.process) is doing; a lease is to be held for as long as a change takes")
+        ]
+    }
+
+    private func pending(of member: Dead) -> Finding {
+        let items = member.items.isEmpty ? "an item" : member.items.map { "'\($0)'" }.joined(separator: ", ")
+        return Finding(
+            .deadMember, .warning, item: member.items.first, process: member.process,
+            "process \(member.process), \(member.purpose), died in the middle of a change of \(items)",
+            why: "whether it happened is settled, and followers are told, when somebody gets a lease on that",
+            remedy: "\(Finding.repair) does it now", mended: "what had happened was recorded, what had not was swept")
+    }
+
+    private var swept: [Finding] {
+        if leftovers.count == 0 { return [] }
+        let count = leftovers.count == 1 ? "one file or folder" : "\(leftovers.count) files and folders"
+        return [
+            Finding(
+                .leftovers, leftovers.bytes < Self.muchRoom ? .note : .warning, item: ".group/staging",
+                "\(count) of members that died, \(RoughSize.text(leftovers.bytes))", why: "they only take room",
+                remedy: "who opens the container alone sweeps them; \(Finding.repair) does it now",
+                mended: "they were removed")
+        ]
+    }
+
+    /// A member, for people who want to do something about it.
+    static func name(_ process: Int32, _ purpose: String, _ command: String?) -> String {
+        "process \(process), \(purpose)" + (command.map { " ('\($0)')" } ?? "")
+    }
+}

@@ -1,0 +1,113 @@
+/// What is known of the container's own files that tell its members of each other.
+struct PartsFacts: Sendable {
+    enum Part: Equatable, Sendable {
+        case good
+        case missing
+        case damaged(String)
+        /// Of a newer version.
+        case newer(String)
+        /// It could not be looked at.
+        case failed(String)
+
+        var isGood: Bool { self == .good }
+    }
+
+    var format = Part.good
+    var lock = Part.good
+    var roster = Part.good
+    /// Any byte of the roster or of the lock file is locked: somebody has it open.
+    var isInUse = false
+    /// The lock file is another one than the format file says.
+    var isOtherLockFile = false
+    /// Somebody has been opening the container for so long, in nanoseconds.
+    var openingFor: Int64?
+    /// Who that is, where the system says.
+    var opener: (process: Int32, command: String)?
+    /// Why it can only be read; nil where it may be written.
+    var readOnlyCause: String?
+
+    var findings: [Finding] {
+        var found: [Finding] = []
+        let nobody = "nobody can open the container"
+        switch format {
+        case .good: break
+        case .newer(let cause):
+            found.append(
+                Finding(
+                    .formatNewer, .error, item: ".group/format", cause,
+                    why: "this version would misunderstand what is in it; nothing was changed",
+                    remedy: "use a newer version of this program"))
+        case .missing, .damaged, .failed:
+            found.append(
+                Finding(
+                    .formatDamaged, .error, item: ".group/format", cause(of: format), why: nobody,
+                    remedy: isInUse
+                        ? "end its members (they are alive), then \(Finding.repair)"
+                        : "put the file back from a backup, with which places in the journal stay valid; or \(Finding.repair) gives the container a new identity, and followers compare everything once",
+                    mended: isInUse ? nil : "the container has a new identity; what was there is .group/format.damaged")
+            )
+        }
+        if !lock.isGood {
+            found.append(
+                Finding(
+                    .lockFileMissing, .error, item: ".group/lock", cause(of: lock), why: nobody,
+                    remedy: isInUse
+                        ? "end its members (they hold leases on the old one), then \(Finding.repair)"
+                        : "\(Finding.repair) makes it anew; followers compare everything once",
+                    mended: isInUse ? nil : "it was made anew"))
+        } else if isOtherLockFile && isInUse {
+            found.append(
+                Finding(
+                    .lockFileReplaced, .error, item: ".group/lock", "it was replaced while members are alive",
+                    why:
+                        "leases on the old one exclude nobody who opened the new one, so nobody may open the container now",
+                    remedy: "end all its members, and open it again"))
+        } else if isOtherLockFile {
+            found.append(
+                Finding(
+                    .containerCopied, .note, "it was copied, or restored from a backup, and not opened since",
+                    why:
+                        "who opens it first gives it an identity of its own; followers with places from before compare everything once",
+                    remedy: "nothing needs to be done", mended: "it has an identity of its own"))
+        }
+        if !roster.isGood {
+            found.append(
+                Finding(
+                    .rosterDamaged, .error, item: ".group/roster", cause(of: roster), why: nobody,
+                    remedy: isInUse
+                        ? "end its members (they are alive), then \(Finding.repair)"
+                        : "\(Finding.repair) makes it anew", mended: isInUse ? nil : "it was made anew"))
+        }
+        return found + [opening, reading].compactMap(\.self)
+    }
+
+    private var opening: Finding? {
+        openingFor.map { time in
+            let who = opener.map { "process \($0.process) ('\($0.command)')" } ?? "a process"
+            return Finding(
+                .openingBlocked, .error, item: ".group/lock", process: opener?.process,
+                "\(who) is opening the container and does not come to an end: for \(RoughTime.text(time)) at least",
+                why: "nobody else can open it meanwhile",
+                remedy: opener.map { "continue or end process \($0.process)" }
+                    ?? "find who has .group/lock open (lsof), and continue or end it")
+        }
+    }
+
+    private var reading: Finding? {
+        readOnlyCause.map { cause in
+            Finding(
+                .readOnly, .note, item: ".group", "this process can only read it: \(cause)",
+                why:
+                    "changes end in notPermitted, and are seen 100 ms later than by members; changes made without coordination only if a member that may write follows",
+                remedy: "nothing, if that is meant; else mount it writable, or ask its owner for permission")
+        }
+    }
+
+    private func cause(of part: Part) -> String {
+        switch part {
+        case .good: ""
+        case .missing: "it is missing"
+        case .damaged(let cause), .newer(let cause), .failed(let cause): cause
+        }
+    }
+}

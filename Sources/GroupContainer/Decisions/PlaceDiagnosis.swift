@@ -1,0 +1,99 @@
+/// What is known of the place where a container should be.
+struct PlaceFacts: Equatable, Sendable {
+    enum Standing: Equatable, Sendable {
+        /// `.group` could be opened.
+        case container
+        /// The first folder on the way that is not there.
+        case missing(String)
+        /// A folder, without `.group` in it.
+        case plainFolder
+        case noStaging
+        /// This user may not enter it.
+        case forbidden(Barrier)
+        /// Its file system cannot do what is needed; which.
+        case unsupported(String)
+        case failed(String)
+    }
+
+    /// What keeps this user out.
+    struct Barrier: Equatable, Sendable {
+        var path: String
+        var owner: UInt32
+        var group: UInt32
+        var mode: UInt32
+        var user: UInt32
+    }
+
+    /// As the user named it.
+    var name: String
+    var path: String
+    /// The variable that decided where it is looked for; nil where it was named by its path.
+    var variable: String?
+    /// Where else a container of that identifier stands.
+    var elsewhere: [String] = []
+    /// Containers with nearly that identifier.
+    var similar: [String] = []
+    var standing: Standing
+
+    var findings: [Finding] {
+        switch standing {
+        case .container: []
+        case .missing(let folder):
+            [
+                missing(
+                    folder == path
+                        ? "there is no container at \(path)" : "there is no container at \(path): \(folder) is missing")
+            ]
+        case .plainFolder: [missing("\(path) is a folder, but no container: it has no .group in it")]
+        case .noStaging:
+            [
+                Finding(
+                    .stagingMissing, .error, item: ".group/staging", "the folder is missing",
+                    why: "nothing can be written: what is new is made there first",
+                    remedy: "\(Finding.repair) makes it", mended: "the folder was made")
+            ]
+        case .forbidden(let barrier):
+            [
+                Finding(
+                    .notPermitted, .error, item: barrier.path,
+                    "user \(barrier.user) may not enter it: it has mode \(Self.octal(barrier.mode)), of user \(barrier.owner) and group \(barrier.group)",
+                    why: "nothing of the container can be read or followed",
+                    remedy:
+                        "become a member of its group, or ask its owner; 'groupctl create --unix-group' shares a container"
+                )
+            ]
+        case .unsupported(let cause):
+            [
+                Finding(
+                    .fileSystemUnsupported, .error, item: path, cause,
+                    why: "members could not see each other: leases would exclude nobody, and changes would not arrive",
+                    remedy: "put it on a local file system: ext4, xfs, btrfs, tmpfs")
+            ]
+        case .failed(let cause):
+            [
+                Finding(
+                    .partDamaged, .error, item: path, cause, why: "the container cannot be opened",
+                    remedy: "put back what stood there")
+            ]
+        }
+    }
+
+    private func missing(_ what: String) -> Finding {
+        var detail = what
+        if let variable { detail += "; '\(name)' is looked for there because of \(variable)" }
+        let remedy: String =
+            if !elsewhere.isEmpty {
+                "one of that name stands at \(elsewhere.joined(separator: " and at ")): name it by that path, or set GROUP_CONTAINERS_HOME to the same for all processes"
+            } else if !similar.isEmpty {
+                "there is \(similar.joined(separator: ", ")); or make it with 'groupctl create'"
+            } else {
+                "check the name: every process must use the same; or make it with 'groupctl create'"
+            }
+        return Finding(
+            .containerMissing, .error, item: path, detail,
+            why: "whoever uses another name or path shares another container, and nothing of it arrives here",
+            remedy: remedy)
+    }
+
+    static func octal(_ mode: UInt32) -> String { "0" + String(mode, radix: 8) }
+}

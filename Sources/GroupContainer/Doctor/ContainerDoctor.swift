@@ -1,0 +1,97 @@
+import SystemCalls
+
+/// Looks at a container from outside, whatever state it is in, says what is wrong with it, and mends what can be mended.
+///
+/// To look changes nothing (but for a question to the steward, as its followers ask it once a second): the container is
+/// not joined, since who joins it alone repairs it, and a damaged one could not be joined.
+package struct ContainerDoctor: Sendable {
+    let name: [UInt8]
+    let path: [UInt8]
+
+    /// For the container that a GROUP argument names. Errors: `invalidArgument`.
+    package init(named name: [UInt8]) throws(CoordinationError) {
+        self.name = name
+        path = try Container.location(named: name)
+    }
+
+    /// What is wrong; the worst first. Linear in the journal and in the folders.
+    package func examine() -> [Finding] {
+        let facts: PlaceFacts
+        let folder: GroupFolder?
+        do { (facts, folder) = try PlaceFacts.look(named: name) } catch { return [] }
+        guard let folder else { return facts.findings }
+        let container = ExaminedContainer(folder)
+        let journal = try? container.journal()
+        let found =
+            container.parts.findings + MembersFacts(container).findings + WatchingFacts(container, journal).findings
+            + JournalFacts(container).findings
+        let order: [Finding.Severity] = [.error, .warning, .note]
+        return order.flatMap { severity in found.filter { $0.severity == severity } }
+    }
+
+    /// Mends what can be mended. Returns what was, and what is left. As a member: it waits at most 10 s for others that
+    /// open the container. Errors: those of opening it, and of writing.
+    package func repair() throws(CoordinationError) -> (mended: [Finding], left: [Finding]) {
+        let before = examine()
+        if before.contains(where: \.isInTheWay) { return ([], before) }
+        try restoreParts(before)
+        // Until it was looked at again: who leaves last leaves the work of the first to the next.
+        let member = try mend(before)
+        defer { withExtendedLifetime(member) {} }
+        let after = examine()
+        let mended = before.filter { finding in
+            finding.mended != nil && !after.contains { $0.isAbout(finding) }
+        }
+        return (mended, after)
+    }
+
+    private func mend(_ findings: [Finding]) throws(CoordinationError) -> Member {
+        let codes = Set(findings.map(\.code))
+        let member = try Member.join(
+            path: path, creating: nil, until: Deadline(after: .seconds(10)), repairing: codes.contains(.journalDamaged))
+        for slot in 0..<RosterLayout.slotCount where member.roster.member(at: slot) != nil {
+            if member.roster.isAlive(slot) { continue }
+            try member.repair(slot: slot, hasRight: false)
+        }
+        member.sweepLeftovers()
+        if !codes.isDisjoint(with: [.journalDamaged, .catalogLost]) {
+            _ = try member.repairJournal()
+        } else if codes.contains(.catalogDamaged) {
+            try member.remakeCatalog()
+        }
+        return member
+    }
+}
+
+extension Finding {
+    /// As long as it is so, nothing can be mended.
+    fileprivate var isInTheWay: Bool {
+        switch code {
+        case .containerMissing, .notPermitted, .fileSystemUnsupported, .formatNewer, .lockFileReplaced, .openingBlocked,
+            .readOnly, .partDamaged:
+            true
+        case .formatDamaged, .lockFileMissing, .rosterDamaged: mended == nil
+        default: false
+        }
+    }
+}
+
+extension Member {
+    /// What members left in staging and among the journal's files that are in no slot any more.
+    fileprivate func sweepLeftovers() {
+        let container = ExaminedContainer(folder)
+        let names = container.stagedNames()
+        let living = Set(roster.liveMembers().map(\.nonce))
+        // One that is committed is finished by who opens the container alone.
+        let suffix = StagedTransaction.manifestSuffix
+        let committed = Set(
+            names.filter { $0.name.suffix(suffix.count).elementsEqual(suffix) }.map { $0.name.prefix(32) })
+        for staged in names {
+            if let slot = staged.slot {
+                if !roster.isAlive(slot) { try? journal.log.folder.unlink(staged.name) }
+            } else if staged.nonce.map({ !living.contains($0) }) ?? true, !committed.contains(staged.name.prefix(32)) {
+                sweepStaging { $0 == staged.name }
+            }
+        }
+    }
+}

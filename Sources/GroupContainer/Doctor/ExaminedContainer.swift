@@ -1,0 +1,106 @@
+import SystemCalls
+
+/// A container as the doctor looks at it: opened only for reading, without joining it, because who joins repairs what
+/// is to be found, and cannot join one that is damaged. What cannot be opened is nil, and said in `parts`.
+struct ExaminedContainer {
+    let folder: GroupFolder
+    let format: ContainerFormat?
+    let lock: LockFile?
+    let roster: Roster?
+    private(set) var parts = PartsFacts()
+    /// No member lives, and what was mapped before a boot may have reached the disk in part.
+    private(set) var awaitsRecovery = false
+
+    /// How long whoever opens a container may take before that is strange.
+    private static let openingTime: Int64 = 1_000_000_000
+
+    init(_ folder: GroupFolder) {
+        self.folder = folder
+        var found = PartsFacts()
+        format = Self.part(&found.format) { () throws(CoordinationError) in
+            try ContainerFormat.read(in: folder.group)
+        }
+        lock = Self.part(&found.lock) { () throws(CoordinationError) in
+            if try !Self.exists("lock", folder) { return nil }
+            return try LockFile(in: folder, creating: false, isOnlyForReading: true)
+        }
+        roster = Self.part(&found.roster) { () throws(CoordinationError) in
+            if try !Self.exists("roster", folder) { return nil }
+            return try Roster(onlyForReadingIn: folder.group)
+        }
+        parts = found
+        parts.isInUse = Self.isLocked("lock", folder) || Self.isLocked("roster", folder)
+        if let format, let lock { parts.isOtherLockFile = format.lockInode != lock.inode }
+        parts.readOnlyCause = ReadOnlyReason(of: folder.group)?.cause
+        if let roster, let mount = try? folder.group.status().mountID {
+            awaitsRecovery = (try? roster.awaitsRecovery(mount: mount).awaitsRecovery) ?? false
+        }
+        if let lock { lookForOpener(lock) }
+    }
+
+    private static func part<Value>(
+        _ state: inout PartsFacts.Part, _ open: () throws(CoordinationError) -> Value?
+    ) -> Value? {
+        do {
+            if let value = try open() { return value }
+            state = .missing
+        } catch {
+            switch error.code {
+            case .damaged: state = .damaged(error.cause)
+            case .newerFormat: state = .newer(error.cause)
+            default: state = .failed(error.cause)
+            }
+        }
+        return nil
+    }
+
+    private static func exists(_ name: String, _ folder: GroupFolder) throws(CoordinationError) -> Bool {
+        try translating(".group/\(name)", "read") { () throws(Errno) in
+            try folder.group.statusIfPresent(of: Array(name.utf8)) != nil
+        }
+    }
+
+    /// Whether anybody has a lock on it, this process among others.
+    static func isLocked(_ name: String, _ folder: GroupFolder) -> Bool {
+        guard let file = try? FileDescriptor.open(Array(name.utf8), in: folder.group, [.reading, .nonBlocking]),
+            let found = try? file.conflict(with: .exclusive, .all)
+        else { return false }
+        return found.length >= 0
+    }
+
+    /// Whether the kernel says that somebody has a lock there.
+    func isHeld(_ place: Int64) -> Bool {
+        guard let lock, let handle = try? lock.borrow() else { return false }
+        defer { lock.giveBackUnlocked(handle) }
+        let found = try? handle.descriptor.conflict(with: .exclusive, ByteRange(start: place, length: 1))
+        return found.flatMap(\.self) != nil
+    }
+
+    private mutating func lookForOpener(_ lock: LockFile) {
+        let began = monotonicNanoseconds()
+        while isHeld(LeaseBlock.opening) {
+            let time = monotonicNanoseconds() - began
+            if time < Self.openingTime {
+                pause(nanoseconds: 5_000_000)
+                continue
+            }
+            parts.openingFor = time
+            if let process = OpenFiles.holderOfFirstByte(ofInode: lock.inode), let view = ProcessView(of: process) {
+                parts.opener = (process, printable(view.command))
+            }
+            return
+        }
+    }
+
+    /// As a reader of it; throws what is wrong with it as a whole.
+    func journal() throws(CoordinationError) -> Journal? {
+        guard let format, let origin = format.originBytes, let container = format.containerBytes else {
+            return nil
+        }
+        let surroundings = MappedLog.Surroundings(
+            container: origin, incarnation: roster?.map.bytes(RosterLayout.incarnation, count: 16) ?? [], slot: nil,
+            fileMode: folder.fileMode, awaitsRecovery: awaitsRecovery || roster == nil)
+        let log = try MappedLog(name: "journal", folder: try folder.journalFolder(), surroundings)
+        return Journal(log, container: container, in: folder)
+    }
+}

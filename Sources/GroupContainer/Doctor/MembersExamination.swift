@@ -1,0 +1,100 @@
+import SystemCalls
+
+extension MembersFacts {
+    init(_ container: ExaminedContainer) {
+        self.init()
+        guard let roster = container.roster else { return }
+        // Before the members: what somebody who lives now has staged since is not among them.
+        let staged = container.stagedNames()
+        let now = wallNanoseconds()
+        living = roster.liveMembers().map { member in
+            let process = member.process
+            return Living(
+                process: member.processIdentifier, purpose: member.purpose, command: process?.command,
+                isStopped: process?.condition == .stopped,
+                accesses: roster.accesses(of: member).map { access in
+                    Access(
+                        path: access.path, isWriting: access.claim.part.mode != .reading,
+                        isWaiting: access.claim.stage != .held, lasting: now - access.since)
+                })
+        }
+        // After another boot the slots say what was then.
+        var concerned = Set(roster.liveMembers().map(\.nonce))
+        if !container.awaitsRecovery {
+            for slot in roster.slotsWithPending() where !roster.isAlive(slot) {
+                guard let member = roster.member(at: slot) else { continue }
+                concerned.insert(member.nonce)
+                dead.append(
+                    Dead(
+                        process: member.processIdentifier, purpose: member.purpose,
+                        items: roster.pending(of: slot).flatMap { container.items(of: $0, by: member) }))
+            }
+        }
+        for name in staged where name.nonce.map({ !concerned.contains($0) }) ?? true {
+            if let slot = name.slot, roster.isAlive(slot) { continue }
+            leftovers.count += 1
+            leftovers.bytes += name.size
+        }
+    }
+}
+
+/// An entry of staging, or an unfinished file of the journal.
+struct StagedName {
+    var name: [UInt8]
+    /// Of the member that made it; nil where its name does not say.
+    var nonce: UInt64?
+    /// The slot of the member that makes a file of the journal.
+    var slot: Int?
+    var size: UInt64
+
+    init(staged name: [UInt8], size: UInt64) {
+        (self.name, self.size) = (name, size)
+        guard let bytes = Hexadecimal.decode(String(decoding: name.prefix(16), as: UTF8.self)), bytes.count == 8 else {
+            return
+        }
+        var reader = ByteReader(bytes)
+        nonce = try? reader.number()
+    }
+
+    /// Nil for what is none.
+    init?(unfinished name: [UInt8], size: UInt64) {
+        let parts = String(decoding: name, as: UTF8.self).split(separator: "-")
+        guard parts.count == 3, parts[0] == "new", let slot = Int(parts[1]), (0..<RosterLayout.slotCount).contains(slot)
+        else { return nil }
+        (self.name, self.slot, self.size) = (name, slot, size)
+    }
+}
+
+extension ExaminedContainer {
+    func stagedNames() -> [StagedName] {
+        let staged = ((try? folder.staging.entryNames()) ?? []).map { name in
+            StagedName(staged: name, size: size(of: name, in: folder.staging))
+        }
+        guard let journal = try? folder.journalFolder() else { return staged }
+        return staged
+            + ((try? journal.entryNames()) ?? []).compactMap { name in
+                StagedName(unfinished: name, size: size(of: name, in: journal))
+            }
+    }
+
+    private func size(of name: [UInt8], in folder: borrowing FileDescriptor) -> UInt64 {
+        guard let status = try? folder.status(of: name), status.isRegularFile else { return 0 }
+        return status.size
+    }
+
+    /// What an operation was about, by what its member wrote before it.
+    fileprivate func items(of change: Roster.PendingChange, by member: Roster.Member) -> [String] {
+        let note = NoteFiles.name(nonce: member.nonce, entry: change.entry)
+        let manifest = StagedTransaction.manifestName(of: change.operation)
+        let staging: FileDescriptor.Access = [.reading, .nonBlocking]
+        func content(_ name: [UInt8]) -> [UInt8]? {
+            guard let file = try? FileDescriptor.open(name, in: folder.staging, staging) else { return nil }
+            return try? file.readAll(limit: TransactionManifest.largest)
+        }
+        let record =
+            content(note).flatMap { OperationRecord(decoding: $0) }?.change
+            ?? content(manifest).flatMap { TransactionManifest(decoding: $0) }?.record
+        guard let record else { return [] }
+        return (record.parts.isEmpty ? [record.path] : record.parts.map(\.path)).map(printable)
+    }
+}

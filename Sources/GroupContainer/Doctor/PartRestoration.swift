@@ -1,0 +1,79 @@
+import SystemCalls
+
+/// Making anew those of the container's own files without which nobody can open it. Only where nobody has it open, as
+/// far as the kernel knows.
+extension ContainerDoctor {
+    func restoreParts(_ findings: [Finding]) throws(CoordinationError) {
+        let codes = Set(findings.map(\.code))
+        if codes.isDisjoint(with: [.stagingMissing, .lockFileMissing, .rosterDamaged, .formatDamaged]) { return }
+        try makeStaging()
+        let folder = try GroupFolder(path: path, unixGroup: nil, creating: false)
+        if codes.contains(.lockFileMissing) { try makeLock(in: folder) }
+        // Alone from here on: nobody joins.
+        let lock = try LockFile(in: folder, creating: false, isOnlyForReading: false)
+        let opening = try lock.borrow()
+        defer { lock.giveBack(opening) }
+        let isFree = try translating(".group/lock", "lock") { () throws(Errno) in
+            try opening.descriptor.tryLock(.exclusive, .all)
+        }
+        let isInUse = ExaminedContainer.isLocked("roster", folder)
+        if !isFree || isInUse {
+            throw CoordinationError(
+                .leaseTimedOut, item: ".group/lock", operation: "repair", cause: "somebody has the container open",
+                advice: "end its members, and try again")
+        }
+        if codes.contains(.rosterDamaged) {
+            try translating(".group/roster", "repair") { () throws(Errno) in
+                let name = Array("roster".utf8)
+                if try folder.group.statusIfPresent(of: name) != nil { try folder.group.removeTree(name) }
+            }
+        }
+        if codes.contains(.formatDamaged) { try makeFormat(in: folder, lock) }
+    }
+
+    private func makeStaging() throws(CoordinationError) {
+        try translating(".group/staging", "repair") { () throws(Errno) in
+            let root = try FileDescriptor.open(path: path, [.reading, .folder])
+            let group = try FileDescriptor.open(Array(".group".utf8), in: root, [.reading, .folder])
+            let name = Array("staging".utf8)
+            if try group.statusIfPresent(of: name) != nil { return }
+            try group.makeFolder(name, mode: 0o700)
+            let mode: UInt32 = try group.status().permissions & 0o020 != 0 ? 0o2770 : 0o700
+            try FileDescriptor.open(name, in: group, [.reading, .folder]).setMode(mode)
+        }
+    }
+
+    private func makeLock(in folder: GroupFolder) throws(CoordinationError) {
+        try translating(".group/lock", "repair") { () throws(Errno) in
+            if try folder.group.statusIfPresent(of: LockFile.name) != nil { try folder.group.removeTree(LockFile.name) }
+            let file = try FileDescriptor.open(
+                LockFile.name, in: folder.group, [.writing, .creating, .exclusively], mode: 0o600)
+            try file.setMode(folder.fileMode)
+        }
+    }
+
+    /// A new identity for what is there: the journal's files tell what they belong to, the key of the hashes is lost.
+    private func makeFormat(in folder: GroupFolder, _ lock: LockFile) throws(CoordinationError) {
+        let isIdentifier = !name.contains(UInt8(ascii: "/"))
+        var format = ContainerFormat(identifier: isIdentifier ? printable(name) : nil, lockInode: lock.inode)
+        if let origin = try Self.origin(in: folder) { format.origin = Hexadecimal.encode(origin) }
+        try translating(".group/format", "repair") { () throws(Errno) in
+            if try folder.group.statusIfPresent(of: ContainerFormat.name) == nil { return }
+            try folder.group.rename(
+                ContainerFormat.name, to: ContainerFormat.name + Array(".damaged".utf8), in: folder.group,
+                replacing: true)
+        }
+        try format.write(in: folder.group, mode: folder.fileMode)
+    }
+
+    /// Of the first file of the journal whose first page is whole.
+    private static func origin(in folder: GroupFolder) throws(CoordinationError) -> [UInt8]? {
+        guard let journal = try? folder.journalFolder() else { return nil }
+        for name in ((try? journal.entryNames()) ?? []).sorted(by: { $0.lexicographicallyPrecedes($1) })
+        where name.suffix(4).elementsEqual(".log".utf8) {
+            let page = try? FileDescriptor.content(of: name, in: journal, limit: LogFileHeader.size)
+            if let header = page.flatMap({ try? LogFileHeader(decoding: $0) }) { return header.container }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,57 @@
+/// What /proc says of the files that processes have open. Of those of other users it says nothing, except to root.
+package enum OpenFiles {
+    /// What this user's processes have of inotify. Linear in the files that they have open.
+    package static func inotifyUse() -> (instances: Int, watches: Int) {
+        var (instances, watches) = (0, 0)
+        for process in processes(of: effectiveUser()) {
+            for (file, target) in files(of: process) where target.elementsEqual("anon_inode:inotify".utf8) {
+                instances += 1
+                watches += details(of: file, process).count { $0.starts(with: "inotify wd:".utf8) }
+            }
+        }
+        return (instances, watches)
+    }
+
+    /// Who holds an exclusive lock on the first byte of the file with that inode; nil where nobody says so. Linear in
+    /// the files that are open.
+    package static func holderOfFirstByte(ofInode inode: UInt64) -> Int32? {
+        processes(of: nil).first { process in
+            files(of: process).contains { file, _ in
+                details(of: file, process).contains { line in
+                    let words = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
+                    guard words.count >= 3, words[0].hasPrefix("lock:"), words.contains("WRITE") else { return false }
+                    // … WRITE -1 MAJOR:MINOR:INODE START END
+                    return words[words.count - 2] == "0" && words[words.count - 3].hasSuffix(":\(inode)")
+                }
+            }
+        }
+    }
+
+    private static func processes(of user: UInt32?) -> [Int32] {
+        guard let folder = try? FileDescriptor.open(path: Array("/proc".utf8), [.reading, .folder]),
+            let names = try? folder.entryNames()
+        else { return [] }
+        return names.compactMap { name in
+            guard let number = Int32(String(decoding: name, as: UTF8.self)) else { return nil }
+            if let user, (try? folder.status(of: name))?.owner != user { return nil }
+            return number
+        }
+    }
+
+    private static func files(of process: Int32) -> [(number: String, target: [UInt8])] {
+        let path = Array("/proc/\(process)/fd".utf8)
+        guard let folder = try? FileDescriptor.open(path: path, [.reading, .folder]),
+            let names = try? folder.entryNames()
+        else { return [] }
+        return names.compactMap { name in
+            guard let target = try? folder.linkTarget(of: name) else { return nil }
+            return (String(decoding: name, as: UTF8.self), target)
+        }
+    }
+
+    private static func details(of file: String, _ process: Int32) -> [ArraySlice<UInt8>] {
+        let path = Array("/proc/\(process)/fdinfo/\(file)".utf8)
+        let text = (try? FileDescriptor.open(path: path, .reading).readAll(limit: 1 << 24)) ?? []
+        return text.split(separator: UInt8(ascii: "\n"))
+    }
+}

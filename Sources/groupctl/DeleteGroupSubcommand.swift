@@ -1,0 +1,27 @@
+import CommandLineKit
+import ContainerCommands
+import GroupContainer
+
+func deleteGroup(_ run: inout CommandRun) throws -> ExitStatus {
+    guard let group = run.arguments.positional("GROUP") else { throw run.arguments.usageError("GROUP is missing") }
+    let place = PipeText.escaped(try Container.location(named: group))
+    let removal = try ContainerRemoval(named: group)
+    let contents = try removal.survey()
+    let items = contents.items == 1 ? "1 item" : "\(contents.items) items"
+    if !run.arguments.flag("yes") {
+        throw run.arguments.usageError(
+            "this deletes \(place) for good: \(items), \(contents.bytes) bytes; say --yes if that is meant")
+    }
+    let isGone = try removal.remove()
+    if run.options.isJSON {
+        try run.output.writeLine(
+            JSONValue.object([
+                ("path", .string(PipeText.lossyString(try Container.location(named: group)))),
+                ("items", .integer(Int64(contents.items))), ("bytes", .unsigned(contents.bytes)),
+                ("folderRemoved", .bool(isGone)),
+            ]).encoded())
+    }
+    run.explain("\(place) was deleted: \(items), \(contents.bytes) bytes")
+    if !isGone { run.explain("the folder itself stays: it may not be removed, or something new is in it") }
+    return .success
+}

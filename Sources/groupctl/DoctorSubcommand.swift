@@ -1,0 +1,54 @@
+import CommandLineKit
+import ContainerCommands
+import GroupContainer
+
+/// Says what is wrong with a container; with `--repair` mends what can be mended, and says what is left.
+func doctor(_ run: inout CommandRun) throws -> ExitStatus {
+    guard let group = run.arguments.positional("GROUP") else { throw run.arguments.usageError("GROUP is missing") }
+    let doctor = try ContainerDoctor(named: group)
+    let repairs = run.arguments.flag("repair")
+    let (mended, left) = repairs ? try doctor.repair() : ([], doctor.examine())
+    for finding in mended { try tell(finding, isMended: true, &run) }
+    for finding in left { try tell(finding, isMended: false, &run) }
+    let isHealthy = left.allSatisfy { $0.severity == .note }
+    if isHealthy && !run.options.isJSON { try run.output.writeLine("healthy") }
+    return isHealthy ? .success : .failure
+}
+
+private func tell(_ finding: Finding, isMended: Bool, _ run: inout CommandRun) throws {
+    if run.options.isJSON {
+        try run.output.writeLine(json(finding, isMended: isMended).encoded())
+        return
+    }
+    let text = TerminalText(run.options.color)
+    let role: TerminalText.Role = isMended ? .created : finding.severity == .note ? .faint : .error
+    let item = finding.item.map { shown($0) + ": " } ?? ""
+    let title = (isMended ? "mended" : finding.severity.rawValue).padded(to: 9)
+    try run.output.writeLine(text.styled(title, as: role) + item + shown(finding.what))
+    if isMended {
+        try run.output.writeLine("         " + shown(finding.mended ?? ""))
+        return
+    }
+    try run.output.writeLine("         why it matters: " + shown(finding.why))
+    try run.output.writeLine("         what to do: " + shown(finding.remedy))
+}
+
+/// What is in it may come from names of others.
+private func shown(_ text: String) -> String { PipeText.escaped(Array(text.utf8)) }
+
+extension String {
+    fileprivate func padded(to width: Int) -> String {
+        self + String(repeating: " ", count: max(1, width - count))
+    }
+}
+
+private func json(_ finding: Finding, isMended: Bool) -> JSONValue {
+    .object([
+        ("code", .string(finding.code.rawValue)), ("severity", .string(finding.severity.rawValue)),
+        ("item", finding.item.map(JSONValue.string) ?? .null),
+        ("pid", finding.process.map { .integer(Int64($0)) } ?? .null), ("what", .string(finding.what)),
+        ("why", .string(finding.why)), ("remedy", .string(finding.remedy)),
+        ("repairable", .bool(finding.mended != nil)), ("mended", .bool(isMended)),
+        ("done", isMended ? finding.mended.map(JSONValue.string) ?? .null : .null),
+    ])
+}

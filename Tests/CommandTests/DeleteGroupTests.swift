@@ -1,0 +1,97 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.serialized) struct `groupctl delete-group` {
+    private func container() async throws -> TemporaryContainer {
+        let container = try await TemporaryContainer()
+        _ = try await container.shell(
+            """
+            cd "$1"; mkdir -p a/b; printf 12345 > a/b/f; printf 1 > g; ln -s ../outside link; ln -s /etc absolute
+            mkdir ../outside; : > ../outside/kept; mkdir closed; : > closed/x; chmod 500 closed
+            """)
+        return container
+    }
+
+    @Test func `says what would go, and deletes nothing without --yes`() async throws {
+        let container = try await container()
+        let outcome = try await container.run("delete-group")
+        #expect(outcome.status == 64 && outcome.output.isEmpty)
+        #expect(outcome.errors.contains("this deletes \(container.path) for good: 8 items, 6 bytes"), "\(outcome)")
+        #expect(try container.content("a/b/f") == "12345")
+    }
+
+    @Test func `deletes a container, and nothing around it`() async throws {
+        let container = try await container()
+        let outcome = try await container.run("delete-group", "--yes", "--json")
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(outcome.text.hasSuffix("\"items\":8,\"bytes\":6,\"folderRemoved\":true}\n"), "\(outcome)")
+        #expect(try await container.shell("ls \"${1%/*}\"").lines == ["outside"])
+        #expect(try await container.shell("ls \"${1%/*}/outside\"").lines == ["kept"])
+        #expect(try await container.run("delete-group", "--yes").status == 66)
+        #expect(try await container.run("doctor").status == 1)
+    }
+
+    @Test func `leaves a container alone that somebody has open, and names them`() async throws {
+        let container = try await container()
+        let follower = try await container.watching("--purpose", "the-watcher")
+        let outcome = try await container.run("delete-group", "--yes", "--json")
+        #expect(outcome.status == 75)
+        let error = try JSONError(outcome)
+        #expect(error.holders.map(\.pid) == [follower.identifier] && error.holders.map(\.purpose) == ["the-watcher"])
+        #expect(try container.content("g") == "1")
+        follower.signal(SIGKILL)
+        _ = try await follower.finish()
+        #expect(try await container.run("delete-group", "--yes").status == 0)
+    }
+
+    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build folder that everybody may enter"))
+    func `ends those who follow without being members`() async throws {
+        let container = try await TemporaryContainer()
+        _ = try await container.shell(
+            "chmod 755 \"$1/..\" \"$1\" \"$1/.group\" \"$1/.group/journal\"; chmod 644 $1/.group/[flr]* $1/.group/journal/*"
+        )
+        let follower = try container.start(
+            "setpriv", nobody() + [BuildFolder.resolve("watch-group"), "--verbose", container.path])
+        #expect(try await follower.readLine(from: .errors)?.hasPrefix("watching") == true)
+        #expect(try await container.run("delete-group", "--yes").status == 0)
+        let outcome = try await follower.finish()
+        #expect(outcome.status == 66, "\(outcome)")
+        #expect(outcome.errors.contains("the container was removed"))
+    }
+
+    @Test func `goes on where it was interrupted`() async throws {
+        let container = try await container()
+        // As it is after its rename.
+        _ = try await container.shell("mv \"$1/.group\" \"$1/.group.deleted\"; rm \"$1/.group.deleted/format\"")
+        for call in [["list"], ["read", "g"], ["status"]] {
+            let words = [call[0], container.path] + call.dropFirst()
+            #expect(try await container.start("groupctl", words).finish().status == 66)
+        }
+        #expect(try await container.run("delete-group", "--yes").status == 0)
+        #expect(try await container.shell("ls \"${1%/*}\"").lines == ["outside"])
+    }
+
+    @Test(.enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"))
+    func `does not reach into what is mounted in it`() async throws {
+        let container = try await container()
+        let script = """
+            mkdir "$1/mounted" && mount --bind "$1/../outside" "$1/mounted" && "$0" delete-group "$1" --yes; echo $?
+            """
+        let outcome = try await container.start(
+            "unshare", ["-m", "sh", "-c", script, BuildFolder.resolve("groupctl"), container.path]
+        ).finish()
+        #expect(outcome.lines == ["4"] && outcome.errors.contains("'mounted'"), "\(outcome)")
+        #expect(try container.content("g") == "1")
+        #expect(try await container.shell("ls \"${1%/*}/outside\"").lines == ["kept"])
+    }
+
+    @Test(arguments: ["", "garbage", #"{"format": 99}"#]) func `deletes a damaged container, too`(format: String)
+        async throws
+    {
+        let container = try await container()
+        try format.write(toFile: container.path + "/.group/format", atomically: false, encoding: .utf8)
+        #expect(try await container.run("delete-group", "--yes").status == 0)
+        #expect(try await container.shell("ls \"${1%/*}\"").lines == ["outside"])
+    }
+}

@@ -1,0 +1,224 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.serialized) struct `groupctl doctor` {
+    private func container() async throws -> TemporaryContainer {
+        let container = try await TemporaryContainer()
+        for name in ["first", "second", "third"] { try await container.done("write", name, input: "x") }
+        return container
+    }
+
+    private func changes(_ container: TemporaryContainer) async throws -> [String] {
+        try await container.done("changes", "--since", "start").lines
+    }
+
+    @Test func `calls a container healthy that has only notes, and changes nothing in it`() async throws {
+        let container = try await container()
+        let before = try await container.shell("cd \"$1\" && find . -type f -exec sha256sum {} +").text
+        let outcome = try await container.run("doctor")
+        #expect(outcome.status == 0 && outcome.lines.last == "healthy", "\(outcome)")
+        #expect(outcome.text.contains("note     nobody follows it"))
+        #expect(outcome.text.contains("it lies on tmpfs") == container.path.hasPrefix("/dev/shm"))
+        #expect(try await container.findings().isEmpty)
+        #expect(try await container.shell("cd \"$1\" && find . -type f -exec sha256sum {} +").text == before)
+    }
+
+    @Test func `says where it looked for a container, and where else there is one`() async throws {
+        let container = try await TemporaryContainer(creating: false)
+        func findings(_ environment: [String: String?] = [:]) async throws -> Command.Outcome {
+            try await container.start(
+                "groupctl", ["doctor", "group.example.todo"], environment: environment
+            ).finish()
+        }
+        let nowhere = try await findings()
+        #expect(nowhere.status == 1, "\(nowhere)")
+        #expect(nowhere.text.contains("there is no container at \(container.folder)/home/group.example.todo"))
+        #expect(nowhere.text.contains("because of GROUP_CONTAINERS_HOME"))
+        _ = try await container.start("groupctl", ["create", "group.example.todo"]).finish()
+        let other: [String: String?] = ["GROUP_CONTAINERS_HOME": nil, "XDG_DATA_HOME": container.folder + "/data"]
+        _ = try await container.start("groupctl", ["create", "Group.Example.TODO"], environment: other).finish()
+        let elsewhere = try await findings(other)
+        #expect(elsewhere.text.contains("because of XDG_DATA_HOME"))
+        #expect(elsewhere.text.contains("there is Group.Example.TODO"), "\(elsewhere)")
+        let both = try await findings([
+            "GROUP_CONTAINERS_HOME": container.folder + "/empty", "XDG_DATA_HOME": container.folder,
+            "HOME": container.folder,
+        ])
+        #expect(both.status == 1 && both.text.contains("because of GROUP_CONTAINERS_HOME"), "\(both)")
+        _ = try await container.shell("mv \"${1%/*}/home\" \"${1%/*}/group-containers\"")
+        let found = try await findings([
+            "GROUP_CONTAINERS_HOME": container.folder + "/empty", "XDG_DATA_HOME": container.folder,
+        ])
+        #expect(
+            found.text.contains("one of that name stands at \(container.folder)/group-containers/group.example.todo"))
+        #expect(try await container.start("groupctl", ["doctor", "bad name"]).finish().status == 64)
+    }
+
+    @Test func `tells a folder without a container from a missing one`() async throws {
+        let container = try await TemporaryContainer(creating: false)
+        let missing = try await container.findings()
+        #expect(missing.map(\.code) == ["containerMissing"] && missing[0].item == container.path)
+        _ = try await container.shell("mkdir \"$1\"")
+        #expect(try await container.findings().first?.what.contains("no .group in it") == true)
+    }
+
+    // case 9
+    @Test func `finds a flipped bit, and mends the journal`() async throws {
+        let container = try await container()
+        try container.flip("second", in: "journal/1.log")
+        let found = try await container.findings()
+        #expect(found.map(\.code) == ["journalDamaged"] && found[0].item == ".group/journal/1.log")
+        #expect(found[0].severity == "error" && found[0].repairable && !found[0].mended)
+        #expect(found[0].what.contains("the record at byte "))
+        #expect(try await container.run("changes", "--since", "start").status == 65)
+        let mended = try await container.findings("--repair")
+        #expect(mended.map(\.code) == ["journalDamaged", "journalCut"], "\(mended)")
+        #expect(mended.map(\.mended) == [true, false] && mended[0].done?.contains("was kept") == true)
+        #expect(try await container.findings().map(\.code) == ["journalCut"])
+        #expect(try await changes(container).prefix(2) == ["created\tfirst", "rescan\t"])
+        #expect(try await container.findings("--repair").map(\.mended) == [false], "there is nothing more to be mended")
+    }
+
+    // case 9
+    @Test func `mends a journal while others live`() async throws {
+        let container = try await container()
+        let follower = try await container.watching()
+        try container.flip("second", in: "journal/1.log")
+        #expect(try await container.findings("--repair").first?.mended == true)
+        try await container.done("write", "new", input: "x")
+        var lines: [String] = []
+        while lines.last != "created\tnew", let line = try await follower.readLine() { lines.append(line) }
+        #expect(lines.last == "created\tnew", "\(lines)")
+        #expect(try await container.findings().map(\.code) == ["journalCut"])
+    }
+
+    // case 11
+    @Test(arguments: ["", "truncated"]) func `finds a catalog that is none, and makes it anew`(content: String)
+        async throws
+    {
+        let container = try await container()
+        try Data(content.utf8).write(to: URL(filePath: container.path + "/.group/catalog"))
+        let found = try await container.findings()
+        #expect(found.map(\.code) == ["catalogDamaged"] && found[0].severity == "warning", "\(found)")
+        #expect(try await container.findings("--repair").map(\.mended) == [true])
+        #expect(try await container.findings().isEmpty)
+        #expect(try await changes(container).count == 3)
+    }
+
+    // case 11
+    @Test func `finds that the catalog is lost, and makes it anew`() async throws {
+        let container = try await container()
+        _ = try await container.shell("mv \"$1/.group/journal/1.log\" \"$1/.group/journal/2.log\"")
+        let found = try await container.findings()
+        #expect(found.contains { $0.code == "journalDamaged" || $0.code == "catalogLost" }, "\(found)")
+        _ = try await container.findings("--repair")
+        #expect(try await container.findings().allSatisfy { $0.severity == "note" })
+        try await container.done("write", "new", input: "x")
+    }
+
+    @Test func `leaves alone what is of a newer version`() async throws {
+        let container = try await container()
+        let file = container.path + "/.group/format"
+        try #"{"format": 99}"#.write(toFile: file, atomically: false, encoding: .utf8)
+        for options in [[], ["--repair"]] {
+            let outcome = try await container.start("groupctl", ["doctor", container.path, "--json"] + options).finish()
+            #expect(outcome.status == 1)
+            let codes = try outcome.lines.map { try JSONFinding($0).code }
+            #expect(codes.first == "formatNewer", "\(outcome)")
+        }
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == #"{"format": 99}"#)
+    }
+
+    @Test(arguments: ["format", "lock", "roster"], [true, false])
+    func `makes anew what keeps a container from being opened`(part: String, isGone: Bool) async throws {
+        let container = try await container()
+        let cursor = try await JSONStatus(of: container).journal.cursor
+        let file = container.path + "/.group/" + part
+        try FileManager.default.removeItem(atPath: file)
+        if !isGone { try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false) }
+        let code = ["format": "formatDamaged", "lock": "lockFileMissing", "roster": "rosterDamaged"][part]
+        if isGone && part == "roster" {
+            // It is made anew by whoever comes.
+            #expect(try await container.findings().map(\.code) == [code])
+        } else {
+            #expect([65, 66].contains(try await container.run("read", "first").status))
+        }
+        let found = try await container.findings()
+        #expect(found.map(\.code) == [code], "\(found)")
+        let mended = try await container.findings("--repair")
+        #expect(mended.first?.code == code && mended.first?.mended == true, "\(mended)")
+        #expect(try await container.findings().isEmpty)
+        #expect(try await container.done("read", "first").text == "x")
+        #expect(try await changes(container) == ["created\tfirst", "created\tsecond", "created\tthird"])
+        let since = try await container.done("changes", "--since", cursor).lines
+        #expect(since == (part == "roster" ? [] : ["rescan\t"]), "another identity, other cursors")
+    }
+
+    // case 20
+    @Test func `does not make anew what members use`() async throws {
+        let container = try await container()
+        let follower = try await container.watching()
+        for (part, code) in [("format", "formatDamaged"), ("lock", "lockFileReplaced")] {
+            let file = container.path + "/.group/" + part
+            _ = try await container.shell("mv \"$1/.group/$2\" \"$1/.group/saved\" && : > \"$1/.group/$2\"", part)
+            let found = try await container.findings("--repair")
+            #expect(found.contains { $0.code == code && !$0.mended && $0.severity == "error" }, "\(found)")
+            #expect(try Data(contentsOf: URL(filePath: file)).isEmpty)
+            _ = try await container.shell("mv \"$1/.group/saved\" \"$1/.group/$2\"", part)
+        }
+        try await container.done("write", "new", input: "x")
+        #expect(try await follower.readLine() == "created\tnew")
+    }
+
+    @Test func `makes a folder for staging where there is none`() async throws {
+        let container = try await container()
+        _ = try await container.shell("rmdir \"$1/.group/staging\"")
+        #expect(try await container.findings().map(\.code) == ["stagingMissing"])
+        #expect(try await container.findings("--repair").map(\.mended) == [true])
+        try await container.done("write", "new", input: "x")
+    }
+
+    // case 43
+    @Test func `knows a copy that nobody has opened yet`() async throws {
+        let container = try await container()
+        _ = try await container.shell("cp -a \"$1\" \"$1.copy\"")
+        let copy = try await container.start("groupctl", ["doctor", "--json", container.path + ".copy"]).finish()
+        #expect(copy.status == 0)
+        #expect(try copy.lines.map { try JSONFinding($0) }.contains { $0.code == "containerCopied" && $0.repairable })
+    }
+
+    @Test func `sweeps what the dead left`() async throws {
+        let container = try await container()
+        // So that nobody opens it alone, which sweeps it, too.
+        let follower = try await container.watching()
+        _ = try await container.shell(
+            """
+            cd "$1/.group"; mkdir staging/0123456789abcdef0000000000000001
+            : > staging/0123456789abcdef0000000000000001/f; head -c 20000000 /dev/zero > journal/new-7-0000000000000000
+            """)
+        let found = try await container.findings()
+        #expect(found.map(\.code) == ["leftovers"] && found[0].severity == "warning", "\(found)")
+        #expect(found[0].what.hasPrefix("2 files and folders"))
+        #expect(try await container.findings("--repair").map(\.mended) == [true])
+        #expect(try await container.shell("ls \"$1/.group/staging\"; ls \"$1/.group/journal\"").lines == ["1.log"])
+        follower.signal(SIGTERM)
+        #expect(try await follower.finish().status == 143)
+    }
+}
+
+extension TemporaryContainer {
+    /// Changes the first byte of a text in one of the container's own files.
+    fileprivate func flip(_ text: String, in file: String) throws {
+        try overwrite(".group/" + file, behind: text, by: 0, with: [UInt8(ascii: "?")])
+    }
+
+    fileprivate func overwrite(_ file: String, behind text: String, by distance: Int, with bytes: [UInt8]) throws {
+        let handle = try #require(FileHandle(forUpdatingAtPath: path + "/" + file))
+        let content = try #require(try handle.readToEnd())
+        let place = try #require(content.range(of: Data(text.utf8)))
+        try handle.seek(toOffset: UInt64(place.lowerBound + distance))
+        try handle.write(contentsOf: Data(bytes))
+        try handle.close()
+    }
+}

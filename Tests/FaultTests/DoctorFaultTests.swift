@@ -1,0 +1,119 @@
+import Foundation
+import Glibc
+import GroupContainer
+import SystemCalls
+import TestSupport
+import Testing
+
+@Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)))
+struct `A doctor` {
+    private static func findings(_ container: TemporaryContainer, _ options: String...) throws -> [JSONFinding] {
+        let outcome = try RunningProcess(["groupctl", "doctor", "--json", container.path] + options, input: "").finish()
+        return try outcome.text.split(separator: "\n").map { try JSONFinding(String($0)) }
+            .filter { !["stewardMissing", "fileSystemTemporary"].contains($0.code) }
+    }
+
+    // case 2
+    @Test(arguments: [true, false])
+    func `names a member that died in a change, and finishes it`(isAlone: Bool) throws {
+        let container = try TemporaryContainer()
+        _ = try container.groupctl("write", "item", input: "old")
+        let other = isAlone ? nil : try container.open()
+        let command = ["groupctl", "write", "--purpose", "deceased", container.path, "item"]
+        let calls = try Strace.calls(of: command, input: "newer", in: container)
+        let rename = try #require(calls.firstIndex { $0.name.hasPrefix("rename") })
+        #expect(try Strace.run(command, input: "new", fault: .kill, at: calls[rename + 1]).status == 137)
+        let found = try Self.findings(container)
+        #expect(found.map(\.code) == ["deadMember"] && found[0].item == "item" && !found[0].mended, "\(found)")
+        #expect(found[0].what.contains("deceased, died in the middle of a change of 'item'"))
+        // To look changes nothing.
+        #expect(try Self.findings(container) == found)
+        let mended = try Self.findings(container, "--repair")
+        #expect(mended.map(\.code) == ["deadMember"] && mended[0].mended, "\(mended)")
+        #expect(try Self.findings(container) == [])
+        let last = try #require(try container.changes(other).last)
+        #expect(last.path == "item" && last.by?.purpose == "deceased" && last.size == 3)
+    }
+
+    @Test func `names who opens the container without end`() throws {
+        let container = try TemporaryContainer()
+        let command = ["groupctl", "status", container.path]
+        let calls = try Strace.calls(of: command, input: "", in: container)
+        // In the middle of joining: the first map is the roster's.
+        let call = try #require(calls.first { $0.name == "madvise" })
+        var found: [JSONFinding] = []
+        do {
+            // Killed at the end of this.
+            let opener = try Strace.start(command, fault: .stop, at: call)
+            try #require(try opener.waitUntilStopped())
+            found = try Self.findings(container).filter { $0.code == "openingBlocked" }
+            withExtendedLifetime(opener) {}
+        }
+        #expect(found.count == 1 && found[0].pid != nil, "\(found)")
+        #expect(found.first?.what.contains("groupctl status") == true)
+        #expect(try Self.findings(container) == [])
+    }
+
+    // case 8
+    @Test func `does not take for damage where a journal ends that nobody has recovered since a boot`() throws {
+        let container = try TemporaryContainer()
+        for item in ["first", "second", "third"] {
+            _ = try container.groupctl("write", item, "--relaxed", input: "x")
+        }
+        let journal = try #require(FileHandle(forUpdatingAtPath: "\(container.path)/.group/journal/1.log"))
+        let content = try #require(try journal.readToEnd())
+        let place = try #require(content.range(of: Data("third".utf8)))
+        try journal.seek(toOffset: UInt64(place.lowerBound))
+        try journal.write(contentsOf: Data("T".utf8))
+        #expect(try Self.findings(container).map(\.code) == ["journalDamaged"])
+        let roster = try #require(FileHandle(forUpdatingAtPath: "\(container.path)/.group/roster"))
+        try roster.seek(toOffset: 32)
+        try roster.write(contentsOf: Data("another boot, another boot, anot".utf8))
+        #expect(try Self.findings(container) == [])
+        #expect(try container.groupctl("read", "third").text == "x")
+    }
+
+    @Test func `sees nobody open a container that is deleted meanwhile, wherever they are in it`() throws {
+        let model = try TemporaryContainer()
+        let calls = try Strace.calls(of: ["groupctl", "status", model.path], input: "", in: model)
+        let first = try #require(calls.firstIndex { $0.name == "openat2" })
+        // Until it is a member.
+        for call in calls[first..<(first + 12)] where call.name == "openat2" || call.name == "fcntl" {
+            let container = try TemporaryContainer()
+            let opener = try Strace.start(["groupctl", "status", container.path], fault: .stop, at: call)
+            guard try opener.waitUntilStopped() else { continue }
+            let deletion = try RunningProcess(["groupctl", "delete-group", "--yes", container.path], input: "").finish()
+            opener.resume()
+            let (status, text) = try opener.finish()
+            #expect(deletion.status == 0 || deletion.status == 75, "\(call)")
+            #expect(status == (deletion.status == 0 ? 66 : 0), "\(call): \(text)")
+            #expect(!container.exists("") || deletion.status == 75, "nobody made anything in it")
+        }
+    }
+
+    // case 2
+    @Test func `is not needed where delete-group was killed at any of its system calls: it can be run again`() throws {
+        func make() throws -> TemporaryContainer {
+            let container = try TemporaryContainer()
+            for item in ["a", "f/b", "f/g/c"] { _ = try container.groupctl("write", item, input: "x") }
+            return container
+        }
+        func deletion(_ container: TemporaryContainer) -> [String] {
+            ["groupctl", "delete-group", "--yes", container.path]
+        }
+        let model = try make()
+        try EverySystemCall(of: deletion(model), in: model).forEachIfLong { kill in
+            let container = try make()
+            try kill.run(deletion(container))
+            let status = try container.groupctl("status").status
+            #expect(status == 0 || status == 66, "\(kill)")
+            // Before its end it is whole.
+            if status == 0 { #expect(container.content(of: "f/g/c") == "x", "\(kill)") }
+            let again = try RunningProcess(deletion(container), input: "").finish()
+            // Killed between its last two calls it leaves an empty folder, which is no container.
+            let left = (try? FileManager.default.contentsOfDirectory(atPath: container.path)) ?? []
+            #expect(again.status == 0 || again.status == 66, "\(kill): \(again)")
+            #expect(left.isEmpty && (again.status == 66 || !container.exists("")), "\(kill)")
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import Testing
+
+@testable import GroupContainer
+
+@Suite struct `A diagnosis` {
+    private func codes(_ findings: [Finding]) -> [String] { findings.map { "\($0.severity) \($0.code)" } }
+
+    @Test func `of what is well finds nothing`() {
+        #expect(PlaceFacts(name: "./x", path: "./x", standing: .container).findings == [])
+        #expect(PartsFacts().findings == [])
+        #expect(MembersFacts().findings == [])
+        #expect(JournalFacts().findings == [])
+        var watching = WatchingFacts()
+        watching.steward = WatchingFacts.Steward(process: 1, purpose: "p", answers: true)
+        #expect(watching.findings == [])
+        watching.steward?.answers = nil
+        #expect(watching.findings == [], "it could not be asked")
+    }
+
+    @Test func `finds a lease that is held for long, and not one that is waited for`() {
+        func facts(_ lasting: Int64, isWaiting: Bool = false, isStopped: Bool = false) -> MembersFacts {
+            var facts = MembersFacts()
+            let access = MembersFacts.Access(path: "item", isWriting: true, isWaiting: isWaiting, lasting: lasting)
+            facts.living = [.init(process: 7, purpose: "p", isStopped: isStopped, accesses: [access])]
+            return facts
+        }
+        let long = MembersFacts.longLease
+        #expect(facts(long - 1).findings == [])
+        #expect(codes(facts(long).findings) == ["warning leaseHeldLong"])
+        #expect(facts(long).findings.first?.what == "process 7, p has held 'item' for 5 min")
+        #expect(facts(long, isWaiting: true).findings == [])
+        #expect(codes(facts(0, isStopped: true).findings) == ["warning leaseHolderStopped"])
+        #expect(facts(0, isWaiting: true, isStopped: true).findings == [])
+    }
+
+    @Test func `asks for as many watches as there are folders, unless a steward has them already`() {
+        var facts = WatchingFacts()
+        facts.folders = 100
+        facts.watches = WatchingFacts.Limit(name: "w", limit: 150, used: 48)
+        #expect(codes(facts.findings) == ["note stewardMissing"])
+        facts.watches?.used = 49
+        #expect(codes(facts.findings) == ["note stewardMissing", "warning inotifyWatches"])
+        facts.steward = WatchingFacts.Steward(process: 1, purpose: "p", answers: true)
+        #expect(facts.findings == [])
+        facts.watches?.used = 149
+        #expect(codes(facts.findings) == ["warning inotifyWatches"])
+        facts.instances = WatchingFacts.Limit(name: "i", limit: 128, used: 127)
+        facts.watches = nil
+        #expect(facts.findings == [])
+        facts.instances?.used = 128
+        #expect(codes(facts.findings) == ["warning inotifyInstances"])
+        #expect(facts.findings.first?.remedy.contains("'sysctl i=1024'") == true)
+    }
+
+    @Test func `does not say twice what the steward says`() {
+        var facts = WatchingFacts()
+        facts.steward = WatchingFacts.Steward(process: 1, purpose: "p", answers: false)
+        facts.degraded = ("closed", "why")
+        facts.unreadable = ["closed", "other"]
+        facts.moreUnreadable = 3
+        #expect(
+            codes(facts.findings) == [
+                "warning stewardSilent", "warning watchingDegraded", "warning folderUnreadable",
+            ])
+        #expect(facts.findings.last?.what.hasSuffix("(and 3 more like it)") == true)
+    }
+
+    @Test func `calls a disk that refuses what it should keep an error as long as nothing has followed`() {
+        var facts = JournalFacts()
+        facts.poisoned = [("1.log", false)]
+        #expect(codes(facts.findings) == ["warning journalNotDurable"])
+        facts.poisoned = [("2.log", true)]
+        #expect(codes(facts.findings) == ["error journalNotDurable"])
+    }
+
+    @Test func `weighs room, and what the clock says`() {
+        var facts = JournalFacts()
+        (facts.free, facts.needed) = (99, 100)
+        #expect(codes(facts.findings) == ["warning spaceLow"])
+        facts.free = 100
+        (facts.now, facts.newest) = (0, 60_000_000_000)
+        #expect(facts.findings == [])
+        facts.newest = 60_000_000_001
+        #expect(codes(facts.findings) == ["warning clockBehind"])
+        facts.newest = -1 << 62
+        #expect(facts.findings == [])
+    }
+
+    @Test func `offers to mend only what nobody uses`() {
+        for path in [\PartsFacts.format, \.lock, \.roster] {
+            var facts = PartsFacts()
+            facts[keyPath: path] = .missing
+            #expect(facts.findings.map { $0.mended == nil } == [false])
+            facts.isInUse = true
+            #expect(facts.findings.map { $0.mended == nil } == [true])
+        }
+        var other = PartsFacts()
+        other.isOtherLockFile = true
+        #expect(codes(other.findings) == ["note containerCopied"])
+        other.isInUse = true
+        #expect(codes(other.findings) == ["error lockFileReplaced"])
+        other.openingFor = 1_000_000_000
+        other.opener = (12, "stuck")
+        #expect(codes(other.findings) == ["error lockFileReplaced", "error openingBlocked"])
+        #expect(other.findings.last?.process == 12)
+    }
+
+    @Test(arguments: Finding.Code.allCases) func `has a page that says what each code means`(code: Finding.Code) throws
+    {
+        var folder = URL(filePath: #filePath)
+        for _ in 0..<4 { folder.deleteLastPathComponent() }
+        let page = try String(contentsOf: folder.appending(path: "docs/doctor.md"), encoding: .utf8)
+        let row = page.split(separator: "\n").first { $0.hasPrefix("| `\(code.rawValue)` |") }
+        #expect(row?.split(separator: "|").count == 4, "\(row ?? "none")")
+    }
+
+    @Test func `has for every finding a reason and a remedy`() {
+        var parts = PartsFacts()
+        (parts.format, parts.lock, parts.roster) = (.newer("n"), .failed("f"), .damaged("d"))
+        parts.readOnlyCause = "r"
+        var journal = JournalFacts()
+        journal.damage = [.init(file: "1.log", cause: "c")]
+        journal.newer = journal.damage
+        journal.failed = journal.damage
+        journal.cut = ["1.log", "2.log"]
+        journal.temporary = "tmpfs"
+        var all = parts.findings + journal.findings
+        for catalog in [JournalFacts.Catalog.damaged("d"), .newer("n"), .lost("l")] {
+            journal = JournalFacts()
+            journal.catalog = catalog
+            all += journal.findings
+        }
+        #expect(all.count == 12)
+        #expect(all.allSatisfy { !$0.what.isEmpty && !$0.why.isEmpty && !$0.remedy.isEmpty })
+    }
+}
+
+@Suite struct `Events that are kept for a slow listener` {
+    @Test(arguments: [1, 2, 7]) func `are the latest, and the others are counted`(limit: Int) {
+        var events = BoundedEvents<Int>(limit: limit)
+        #expect(events.isEmpty && events.next() == nil)
+        for number in 0..<20 { events.add(number) }
+        var seen: [String] = []
+        while let next = events.next() {
+            switch next {
+            case .dropped(let count): seen.append("-\(count)")
+            case .event(let number): seen.append("\(number)")
+            }
+        }
+        #expect(seen == ["-\(20 - limit)"] + ((20 - limit)..<20).map(String.init))
+        #expect(events.isEmpty)
+        events.add(99)
+        if case .event(let number)? = events.next() { #expect(number == 99) } else { Issue.record("it was lost") }
+        #expect(events.next() == nil)
+    }
+}

@@ -1,0 +1,138 @@
+import SystemCalls
+import TestSupport
+import Testing
+
+@testable import GroupContainer
+
+@Suite(.timeLimit(.minutes(1))) struct `What a container tells an operator` {
+    private func next(
+        _ code: Diagnostic.Code, _ follower: inout DiagnosticFollower
+    ) throws -> Diagnostic {
+        while let event = follower.next(timeout: patience) { if event.code == code { return event } }
+        throw TemporaryContainer.Failed(description: "\(code) did not come")
+    }
+
+    @Test func `is who looks after changes made without coordination`() throws {
+        let temporary = try TemporaryFolder()
+        let container = try Container(path: temporary.path, creating: true)
+        var follower = container.followDiagnostics()
+        var changes: ChangeFollower? = try container.follow()
+        #expect(try next(.stewardshipTaken, &follower).text.contains("term 1"))
+        #expect(try changes?.next(timeout: .zero) == nil)
+        changes = nil
+        #expect(try next(.stewardshipEnded, &follower).item == nil)
+        #expect(follower.next(timeout: .zero) == nil)
+    }
+
+    @Test func `comes to each listener, as a sequence and on a thread, from when it listens`() async throws {
+        let temporary = try TemporaryFolder()
+        let container = try Container(path: temporary.path, creating: true)
+        let desk = container.member.diagnostics
+        var early = container.followDiagnostics()
+        desk.tell(.damageMet, item: "file", "the first")
+        let late = container.diagnostics
+        let collector = Task {
+            var texts: [String] = []
+            for await event in late {
+                texts.append(event.description)
+                if texts.count == 2 { break }
+            }
+            return texts
+        }
+        desk.tell(.catalogWritten, count: 7, "the second")
+        desk.tell(.catalogFailed, "the third")
+        #expect(await collector.value == ["the second", "the third"])
+        #expect(early.next(timeout: .zero)?.description == "file: the first")
+        #expect(early.next()?.count == 7)
+        #expect(early.next()?.code == .catalogFailed)
+        #expect(early.next(timeout: .milliseconds(1)) == nil)
+    }
+
+    @Test func `ends for a task that is cancelled while it waits`() async throws {
+        let temporary = try TemporaryFolder()
+        let container = try Container(path: temporary.path, creating: true)
+        for _ in 0..<100 {
+            let listener = Task { [container] in
+                var count = 0
+                for await _ in container.diagnostics { count += 1 }
+                return count
+            }
+            listener.cancel()
+            #expect(await listener.value == 0)
+        }
+    }
+
+    @Test func `is bounded, and says how much is missing`() throws {
+        let temporary = try TemporaryFolder()
+        let container = try Container(path: temporary.path, creating: true)
+        var follower = container.followDiagnostics()
+        for number in 0..<1_000 { container.member.diagnostics.tell(.damageMet, "\(number)") }
+        let first = follower.next(timeout: .zero)
+        #expect(first?.code == .eventsDropped && first?.count == 1_000 - DiagnosticQueue.limit)
+        #expect(follower.next(timeout: .zero)?.text == "\(1_000 - DiagnosticQueue.limit)")
+    }
+
+    @Test func `is not even put into words where nobody listens`() throws {
+        let temporary = try TemporaryFolder()
+        let container = try Container(path: temporary.path, creating: true)
+        func words() -> String {
+            Issue.record("nobody wants to know")
+            return ""
+        }
+        container.member.diagnostics.tell(.damageMet, words())
+        var follower: DiagnosticFollower? = container.followDiagnostics()
+        #expect(follower?.next(timeout: .zero) == nil)
+        follower = nil
+        container.member.diagnostics.tell(.damageMet, words())
+    }
+
+    @Test func `is what became of the journal`() throws {
+        let small = try SmallJournal(files: 1)
+        var follower = small.container.followDiagnostics()
+        try small.rotate(files: 3)
+        let catalog = try next(.catalogWritten, &follower)
+        #expect(catalog.item == ".group/catalog" && catalog.text.contains("as of change"))
+        #expect(try next(.journalFilesDropped, &follower).count == 1)
+        // What cannot be written is said, too.
+        try small.temporary.run("mkdir", ".group/catalog.new")
+        try small.fill(files: 1)
+        small.member.tendJournal()
+        #expect(try next(.catalogFailed, &follower).item == ".group/catalog")
+    }
+
+    @Test func `is damage that was met, and where the journal was cut`() throws {
+        let small = try SmallJournal()
+        for number in 0..<5 { _ = try small.tester.write(bytes: [1], to: "\(number)") }
+        var diagnostics = small.container.followDiagnostics()
+        let end = try small.log.end()
+        var changes = try small.container.recordedChanges(since: .start)
+        let first = try #require(try changes.next(timeout: .zero))
+        #expect(first.path == "0")
+        let place = LogFileHeader.size + (end.offset - LogFileHeader.size) / 5 * 2
+        try small.flipBit(of: ".group/journal/1.log", at: place + 20)
+        #expect(code { while try changes.next(timeout: .zero) != nil {} } == .damaged)
+        #expect(try next(.damageMet, &diagnostics).item == ".group/journal/1.log")
+        try small.flipBit(of: ".group/journal/1.log", at: place + 1)
+        small.log.forgetAll(last: 1)
+        _ = try small.tester.write(bytes: [1], to: "new")
+        #expect(try next(.journalCut, &diagnostics).text.contains("it ends at byte \(place) now"))
+    }
+
+    @Test func `is what was repaired while it was opened`() throws {
+        let temporary = try TemporaryFolder()
+        do {
+            let container = try Container(path: temporary.path, creating: true)
+            _ = try container.coordinator(purpose: "tester").blocking.write(bytes: [1], to: "a")
+        }
+        // The boot that the roster knows is another one.
+        do {
+            let roster = try WritableMap(temporary.open(".group/roster"), size: 4_096)
+            roster.write([0x30], at: 32)
+        }
+        let container = try Container(path: temporary.path)
+        var follower = container.followDiagnostics()
+        #expect(follower.next(timeout: .zero)?.code == .journalRecovered)
+        var second = container.followDiagnostics()
+        #expect(second.next(timeout: .zero) == nil, "for the first who listens")
+    }
+}

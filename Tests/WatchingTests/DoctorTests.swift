@@ -1,0 +1,143 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Why nothing arrives.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct `A doctor who is asked why nothing arrives` {
+    private func codes(_ container: TemporaryContainer) async throws -> [String] {
+        let outcome = try await container.run("doctor", "--json")
+        return try outcome.lines.map { try JSONFinding($0).code }.filter { $0 != "fileSystemTemporary" }
+    }
+
+    /// Its first line of that kind; nil if it ends before.
+    private func degraded(_ watcher: Command) async throws -> String? {
+        while let line = try await watcher.readLine() { if line.hasPrefix("degraded") { return line } }
+        return nil
+    }
+
+    /// A program in a user namespace of its own that has that little of inotify.
+    private func start(
+        _ program: String, _ words: [String], in container: TemporaryContainer, limit: String, _ number: Int
+    ) throws -> Command {
+        let script = "echo \(number) > /proc/sys/user/max_inotify_\(limit) && exec \"$0\" \"$@\""
+        return try container.start(
+            "unshare", ["-Ur", "sh", "-c", script, BuildFolder.resolve(program)] + words + [container.path])
+    }
+
+    @Test func `says that nobody follows, and nothing once somebody does`() async throws {
+        let container = try await TemporaryContainer()
+        #expect(try await codes(container) == ["stewardMissing"])
+        let watcher = try await container.watching()
+        #expect(try await codes(container) == [])
+        watcher.signal(SIGKILL)
+        _ = try await watcher.finish()
+        #expect(try await codes(container) == ["stewardMissing"])
+    }
+
+    // case 42
+    @Test func `names a steward that is stopped`() async throws {
+        let container = try await TemporaryContainer()
+        let watcher = try await container.watching("--purpose", "the-watcher")
+        watcher.signal(SIGSTOP)
+        var found: [JSONFinding] = []
+        // The signal takes a moment.
+        while found.isEmpty { found = try await container.findings() }
+        #expect(found.map(\.code) == ["stewardStopped"] && found[0].pid == watcher.identifier, "\(found)")
+        #expect(
+            found[0].what.contains("the-watcher ('") && found[0].remedy.contains("kill -CONT \(watcher.identifier)"))
+        watcher.signal(SIGCONT)
+        while try await !codes(container).isEmpty {}
+    }
+
+    // case 42
+    @Test func `is told by those who watch, when asked to be verbose, what became of the stewardship`() async throws {
+        let container = try await TemporaryContainer()
+        let first = try await container.watching()
+        let second = try await container.watching()
+        #expect(try await first.readLine(from: .errors)?.hasPrefix("stewardshipTaken: ") == true)
+        first.signal(SIGSTOP)
+        #expect(try await second.readLine(from: .errors)?.contains("the steward before did not answer") == true)
+        first.signal(SIGCONT)
+        #expect(try await first.readLine(from: .errors)?.hasPrefix("stewardshipSuperseded: ") == true)
+    }
+
+    // case 16
+    @Test func `names who is stopped with a lease`() async throws {
+        let container = try await TemporaryContainer()
+        let holder = try await LeaseHolder(of: "item", in: container, purpose: "the-holder")
+        #expect(try await container.findings().isEmpty)
+        holder.command.signal(SIGSTOP)
+        var found: [JSONFinding] = []
+        while found.isEmpty { found = try await container.findings() }
+        #expect(found.map(\.code) == ["leaseHolderStopped"], "\(found)")
+        #expect(found[0].item == "item" && found[0].pid == holder.command.identifier)
+        holder.command.signal(SIGCONT)
+        #expect(try await holder.release().status == 0)
+    }
+
+    // case 31
+    @Test(arguments: [("instances", 0), ("watches", 3)])
+    func `knows what the steward lacks, and where`(limit: String, number: Int) async throws {
+        let container = try await TemporaryContainer()
+        try await WatchedContainer.run("mkdir -p a/b c", in: container)
+        let watcher = try start("watch-group", [], in: container, limit: limit, number)
+        _ = try await degraded(watcher)
+        let found = try await container.findings()
+        #expect(found.map(\.code) == ["watchingDegraded"], "\(found)")
+        #expect(found[0].what.contains("no inotify \(limit == "watches" ? "watch" : "instance") is left"))
+        #expect(found[0].severity == "warning" && found[0].what.contains("sysctl"))
+    }
+
+    // case 31
+    @Test(arguments: [("instances", "inotifyInstances", 0), ("watches", "inotifyWatches", 3)])
+    func `says how much of inotify is taken before anybody follows`(limit: String, code: String, number: Int)
+        async throws
+    {
+        let container = try await TemporaryContainer()
+        try await WatchedContainer.run("mkdir -p a/b c", in: container)
+        let outcome = try await start("groupctl", ["doctor", "--json"], in: container, limit: limit, number).finish()
+        let found = try outcome.lines.map { try JSONFinding($0) }.filter { $0.severity != "note" }
+        #expect(outcome.status == 1 && found.map(\.code) == [code], "\(outcome)")
+        #expect(found.first?.item == "user.max_inotify_\(limit)")
+        #expect(found.first?.what.contains("of \(number)") == true)
+        #expect(found.first?.remedy.contains("'sysctl user.max_inotify_\(limit)=") == true)
+        #expect(try await container.findings().isEmpty)
+    }
+
+    // case 28
+    @Test(.enabled(if: isRoot, "needs root"))
+    func `names what this user may not enter`() async throws {
+        let container = try await TemporaryContainer()
+        _ = try await container.shell("chmod 711 \"$1/..\"; mkdir -p \"$1/closed/inner\"; chmod 700 \"$1/closed\"")
+        func asNobody() async throws -> [JSONFinding] {
+            let words = ["--reuid", "65534", "--regid", "65534", "--clear-groups", BuildFolder.resolve("groupctl")]
+            let outcome = try await container.start("setpriv", words + ["doctor", "--json", container.path]).finish()
+            return try outcome.lines.map { try JSONFinding($0) }
+        }
+        let outside = try await asNobody()
+        #expect(outside.map(\.code) == ["notPermitted"], "\(outside)")
+        #expect(outside.first?.what.contains("user 65534 may not enter it: it has mode 0700, of user 0") == true)
+        _ = try await container.shell("chmod 755 \"$1\" \"$1/.group\"; chmod -R a+rX \"$1/.group\"")
+        let inside = try await asNobody().filter { !["stewardMissing", "fileSystemTemporary"].contains($0.code) }
+        #expect(inside.map(\.code) == ["folderUnreadable", "readOnly"], "\(inside)")
+        #expect(inside.first?.item == "closed")
+    }
+
+    // case 35
+    @Test func `sees that a folder was closed to the steward`() async throws {
+        let container = try await TemporaryContainer()
+        _ = try await container.shell(
+            "chmod 711 \"$1/..\"; chown -R 65534 \"$1\"; mkdir \"$1/closed\"; chmod 000 \"$1/closed\"")
+        let watcher = try container.start(
+            "setpriv",
+            [
+                "--reuid", "65534", "--regid", "65534", "--clear-groups", BuildFolder.resolve("watch-group"),
+                container.path,
+            ])
+        #expect(try await degraded(watcher)?.hasPrefix("degraded\tclosed\t") == true)
+        let found = try await container.findings()
+        #expect(found.map(\.code) == ["watchingDegraded"] && found[0].item == "closed", "\(found)")
+    }
+}
