@@ -150,6 +150,7 @@ struct Examination<World: ExaminedWorld> {
             guard try append(record) else { continue }
             outcome = .wrote
             noteOtherNames(of: location, record)
+            if record.kind == .created { try noteStrangeFolder(around: location) }
             if let state = record.state, record.kind != .moved {
                 if state.type == .file && state.contentHash == nil { unhashed.append(location) }
                 if state.type == .folder && state.inode != known?.inode { unlisted.append(location) }
@@ -191,6 +192,13 @@ struct Examination<World: ExaminedWorld> {
             }
         }
         return wrote
+    }
+
+    /// It was found by way of another folder than the journal has there: an event that is still to be read tells where
+    /// that one went, and with it what was just told.
+    private mutating func noteStrangeFolder(around location: ItemLocation) throws(CoordinationError) {
+        guard let folder = location.parent, let there = try world.found(folder) else { return }
+        if world.picture[folder]?.inode != there.inode { vanished.append(location) }
     }
 
     /// What is written through one name of a file is its content under the others, too.
