@@ -54,7 +54,7 @@ struct `A doctor who is asked why nothing arrives` {
         let found = try await firstFindings(container)
         #expect(found.map(\.code) == ["stewardStopped"] && found.first?.pid == watcher.identifier, "\(found)")
         #expect(
-            found.first?.what.contains("the-watcher ('")
+            found.first?.what.contains("the-watcher ('") == true
                 && found.first?.remedy.contains("kill -CONT \(watcher.identifier)") == true)
         watcher.signal(SIGCONT)
         let end = ContinuousClock.now + patience
