@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 /// A change with which the journal begins a new file, makes a catalog, and drops the oldest file.
+// case 10
 @Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)))
 struct `A journal that is cut down` {
     private static func container() throws -> TemporaryContainer {

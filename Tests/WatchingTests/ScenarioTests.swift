@@ -65,6 +65,7 @@ struct `A scenario` {
         }
     }
 
+    // case 32: container-removed.txt, container-moved.txt
     @Test(arguments: playable) func `is told as its file says`(file: File) async throws { try await play(file, .live) }
 
     @Test(arguments: playable) func `is told as its file says when all of it is seen at once`(file: File) async throws {

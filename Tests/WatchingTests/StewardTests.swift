@@ -109,6 +109,7 @@ struct `A steward` {
         #expect(told.kind == "degraded" && told.reason == reasons.first, "whoever comes later is told, too")
     }
 
+    // case 30
     @Test func `that was stopped until its queue ran over tells every change all the same`() async throws {
         let limit = (try? String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8))
             .flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
@@ -127,6 +128,7 @@ struct `A steward` {
         #expect(try await watched.told(by: ": > new/deep/i").withoutRepetitions == ["created new/deep/i"])
     }
 
+    // case 34
     @Test func `never tells a coordinated change a second time`() async throws {
         let watched = try await WatchedContainer()
         let writer = try Container(path: watched.container.path).coordinator(purpose: "writer").blocking

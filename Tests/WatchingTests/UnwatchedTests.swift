@@ -48,6 +48,7 @@ struct `What happened while nobody watched` {
         #expect(followed.dropLast() == told[...] && followed.last?.summary == "created last")
     }
 
+    // case 33
     @Test(arguments: scripts) func `is told by the next follower, and once`(script: String) async throws {
         let watched = try await WatchedContainer(Self.preparation)
         var tree = watched.tree
