@@ -55,8 +55,12 @@ import Testing
     }
 
     @Test func `says degraded, and that places are lost behind a cut`() async throws {
-        let container = try await TemporaryContainer()
+        let container = try await TemporaryContainer(creating: false)
+        try await container.done("create", "--journal-size", "1M")
         for name in ["first", "second", "third"] { try await container.done("write", name, input: "x") }
+        // So that the file that is cut is not the last one: what follows it says that it ends later.
+        #expect(try await container.start("test-member", ["append", container.path, "1000", "x"]).finish().status == 0)
+        #expect(FileManager.default.fileExists(atPath: container.path + "/.group/journal/2.log"))
         let file = container.path + "/.group/journal/1.log"
         let handle = try #require(FileHandle(forUpdatingAtPath: file))
         let content = try #require(try handle.readToEnd())
