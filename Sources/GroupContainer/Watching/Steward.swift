@@ -148,8 +148,11 @@ final class Steward {
     private func learn(isIdle: Bool) throws(CoordinationError) {
         guard isIdle, !unhashed.isEmpty else { return }
         let began = monotonicNanoseconds()
-        while let location = unhashed.popLast(), monotonicNanoseconds() - began < 2_000_000 {
+        var count = 0
+        // By their number, too: on a busy machine the time may be over before anything was done.
+        while count < 16 || monotonicNanoseconds() - began < 2_000_000, let location = unhashed.popLast() {
             try world.learnHash(of: location)
+            count += 1
         }
         rest = (monotonicNanoseconds() - began) * 3
     }
