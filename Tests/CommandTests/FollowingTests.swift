@@ -81,7 +81,7 @@ struct `watch-group` {
     @Test func `that was stopped gets what happened meanwhile, and stops nobody`() async throws {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching("--json", "--count", "20")
-        watcher.signal(SIGSTOP)
+        try #require(watcher.stop())
         for number in 0..<20 { try await container.done("write", "a", "--relaxed", input: "\(number)") }
         watcher.signal(SIGCONT)
         let changes = try await watcher.finish().lines.map { try JSONChange($0) }

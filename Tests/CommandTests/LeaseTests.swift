@@ -94,7 +94,7 @@ struct `A lease` {
     @Test func `of a stopped process is not stolen: the deadline names it`() async throws {
         let container = try await TemporaryContainer()
         let holder = try await LeaseHolder(of: "a", in: container, purpose: "the-holder")
-        holder.command.signal(SIGSTOP)
+        try #require(holder.command.stop())
         let outcome = try await container.run("write", "a", "--timeout", "100ms", input: "stolen")
         #expect(outcome.status == 75, "\(outcome)")
         #expect(outcome.errors.contains("the-holder (process \(holder.command.identifier), stopped, '"))

@@ -50,7 +50,7 @@ struct `A doctor who is asked why nothing arrives` {
     @Test func `names a steward that is stopped`() async throws {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching("--purpose", "the-watcher")
-        watcher.signal(SIGSTOP)
+        try #require(watcher.stop())
         let found = try await firstFindings(container)
         #expect(found.map(\.code) == ["stewardStopped"] && found.first?.pid == watcher.identifier, "\(found)")
         #expect(
@@ -68,7 +68,7 @@ struct `A doctor who is asked why nothing arrives` {
         let first = try await container.watching()
         let second = try await container.watching()
         #expect(try await first.readLine(from: .errors)?.hasPrefix("stewardshipTaken: ") == true)
-        first.signal(SIGSTOP)
+        try #require(first.stop())
         #expect(try await second.readLine(from: .errors)?.contains("the steward before did not answer") == true)
         first.signal(SIGCONT)
         #expect(try await first.readLine(from: .errors)?.hasPrefix("stewardshipSuperseded: ") == true)
@@ -79,7 +79,7 @@ struct `A doctor who is asked why nothing arrives` {
         let container = try await TemporaryContainer()
         let holder = try await LeaseHolder(of: "item", in: container, purpose: "the-holder")
         #expect(try await container.findings().isEmpty)
-        holder.command.signal(SIGSTOP)
+        try #require(holder.command.stop())
         let found = try await firstFindings(container)
         #expect(found.map(\.code) == ["leaseHolderStopped"], "\(found)")
         #expect(found.first?.item == "item" && found.first?.pid == holder.command.identifier)

@@ -60,7 +60,7 @@ struct `A steward` {
         let watched = try await WatchedContainer("printf 1 > f")
         let follower = try await watched.container.watching("--json", "--since", "start")
         #expect(try await stewards(watched.container) == [watched.watcher.identifier])
-        watched.watcher.signal(SIGSTOP)
+        try #require(watched.watcher.stop())
         defer { watched.watcher.signal(SIGCONT) }
         try await WatchedContainer.run("mv f g; mkdir d; : > d/h", in: watched.container)
         var tree = StreamedTree()
@@ -117,7 +117,7 @@ struct `A steward` {
         let count = 20_000
         try #require((limit ?? 16_384) < 2 * count)
         let watched = try await WatchedContainer("mkdir d gone; printf x > f; : > gone/g")
-        watched.watcher.signal(SIGSTOP)
+        try #require(watched.watcher.stop())
         try await WatchedContainer.run(
             "cd d; seq \(count) | xargs touch; cd ..; printf last > f; rm -r gone; mkdir -p new/deep; : > new/deep/h",
             in: watched.container)

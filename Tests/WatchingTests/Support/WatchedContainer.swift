@@ -42,7 +42,7 @@ final class WatchedContainer {
     func changes(inOneRoundBy script: String, at location: SourceLocation = #_sourceLocation) async throws
         -> [JSONChange]
     {
-        watcher.signal(SIGSTOP)
+        try #require(watcher.stop())
         defer { watcher.signal(SIGCONT) }
         try await Self.run(script, in: container)
         watcher.signal(SIGCONT)
