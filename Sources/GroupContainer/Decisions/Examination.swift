@@ -34,7 +34,7 @@ struct Examination<World: ExaminedWorld> {
     var baseline = 0
 
     /// How often anything was read or written: what was found out before, of the journal, is out of date then.
-    private var stamp = 0
+    private(set) var stamp = 0
 
     mutating func catchUp() throws(CoordinationError) {
         if !(try world.catchUp()) { return }
@@ -47,9 +47,6 @@ struct Examination<World: ExaminedWorld> {
         stamp += 1
         return true
     }
-
-    /// Changes with each record that is read or written.
-    var present: Int { stamp }
 
     /// Looks at everything that was noted: what came from elsewhere first, so that a move is told as one; then what is
     /// there, then what is gone. True if it wrote anything.
@@ -223,7 +220,8 @@ struct Examination<World: ExaminedWorld> {
     /// Another one stands there, and nobody was told of what was in the one that went. True if anything was written.
     private mutating func tellContents(ofReplaced folder: ItemLocation) throws(CoordinationError) -> Bool {
         var wrote = false
-        for inner in world.picture.below(folder) {
+        // What stands in the new one is compared when that is listed: one that is written without pause would keep us.
+        for inner in world.picture.below(folder) where try world.found(inner) == nil {
             if try examine(inner, .comparison, tellsRemoval: true) == .wrote { wrote = true }
         }
         return wrote

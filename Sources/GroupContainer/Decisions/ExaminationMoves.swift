@@ -49,7 +49,7 @@ extension Examination {
         while true {
             try catchUp()
             if world.isSuperseded { return wrote }
-            let looked = present
+            let looked = stamp
             if version != goal.version { known = try world.found(place) }
             guard let state = known, let origin = self.origin(of: goal, state), origin != place,
                 !place.isBelow(origin), world.picture[origin]?.type == state.type
@@ -84,7 +84,7 @@ extension Examination {
                     return wrote
                 }
             }
-            if present != looked { continue }
+            if stamp != looked { continue }
             if try world.isBusy([place, origin]) {
                 postpone(place, .comparison)
                 postpone(origin, .comparison)

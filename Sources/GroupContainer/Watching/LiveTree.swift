@@ -89,9 +89,6 @@ final class LiveTree {
         defer { hasAppended = false }
         return hasAppended
     }
-
-    /// What could not be watched, said once each.
-    func takeBlind() -> BlindSpots.News? { blind.take() }
 }
 
 extension LiveTree: ObservedWorld {

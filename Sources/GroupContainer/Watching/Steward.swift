@@ -170,7 +170,7 @@ final class Steward {
     }
 
     private func tellBlind() {
-        while let news = world.takeBlind() {
+        while let news = world.blind.take() {
             let (path, reason) = Blindness.text(news)
             member.diagnostics.tell(
                 reason.isEmpty ? .watchingComplete : .watchingDegraded, item: path.isEmpty ? nil : printable(path),

@@ -16,9 +16,6 @@ final class Stewardship: Sendable {
         case over
     }
     private let phase = Guarded(Phase.idle)
-    /// It was tried, and did not go: nobody need wait for it.
-    private let failed = Guarded(false)
-    var hasFailed: Bool { failed.withLock { $0 } }
     private let patience = Guarded(StewardPatience())
 
     private init(_ member: Member) { self.member = member }
@@ -93,8 +90,6 @@ final class Stewardship: Sendable {
     /// Too many descriptors or threads, or an office that could not be kept: the candidature goes on when that may be
     /// over.
     private func applyLater() {
-        failed.withLock { $0 = true }
-        member.roster.wake(Roster.stewardWord)
         // A thread that sleeps: a timer of Dispatch needs a descriptor, and ends the process where there is none.
         Self.later.async {
             pause(nanoseconds: 1_000_000_000)

@@ -37,20 +37,14 @@ extension Roster {
 }
 
 extension Member {
-    /// A steward lives, watches every folder, and has journalled what happened before. Where the kernel will not say:
-    /// no.
-    /// System calls: fcntl(F_OFD_GETLK)
-    var hasReadySteward: Bool { hasSteward(thatReached: RosterLayout.readyTerm) }
-
-    /// A steward lives and watches every folder.
-    var hasWatchingSteward: Bool { hasSteward(thatReached: RosterLayout.watchTerm) }
-
-    private func hasSteward(thatReached offset: Int) -> Bool {
+    /// A steward lives, and watches every folder.
+    var hasWatchingSteward: Bool {
         let term = roster.map.load64(RosterLayout.term)
-        if term == 0 || roster.map.load64(offset) != term { return false }
+        if term == 0 || roster.map.load64(RosterLayout.watchTerm) != term { return false }
         return hasSteward(ofTerm: term)
     }
 
+    /// Where the kernel will not say: no. System calls: fcntl(F_OFD_GETLK)
     func hasSteward(ofTerm term: UInt64) -> Bool {
         guard let handle = try? lockFile.borrow() else { return false }
         defer { lockFile.giveBackUnlocked(handle) }
