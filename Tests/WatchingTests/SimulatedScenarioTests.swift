@@ -10,7 +10,23 @@ import Testing
     func `tells what the scenario's file says`(file: `A scenario`.File, mode: Scenario.Mode) async throws {
         let scenario = try file.scenario
         guard scenario.isPlayed(mode) else { return }
+        try await expectNoFaults(of: scenario, mode, on: SimulatedStage())
+    }
+
+    /// What is looked at has changed once more already, of which the events that are still to be read tell.
+    @Test(arguments: files, 1...6)
+    func `tells the same when the first events are read before the rest`(
+        file: `A scenario`.File, count: Int
+    ) async throws {
+        let scenario = try file.scenario
+        guard scenario.isPlayed(.inOneRound) else { return }
         var stage = SimulatedStage()
+        stage.firstReading = count
+        try await expectNoFaults(of: scenario, .inOneRound, on: stage)
+    }
+
+    private func expectNoFaults(of scenario: Scenario, _ mode: Scenario.Mode, on stage: SimulatedStage) async throws {
+        var stage = stage
         let faults = try await scenario.faults(on: &stage, mode) + stage.world.differences + stage.world.streamed.faults
         if let reason = scenario.open {
             withKnownIssue("\(reason)", isIntermittent: true) {

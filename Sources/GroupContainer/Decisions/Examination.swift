@@ -11,6 +11,9 @@ struct Examination<World: ExaminedWorld> {
     var notes = ExaminationNotes()
     /// What somebody was busy with: to be looked at again later.
     private(set) var postponed: [ItemLocation: Evidence] = [:]
+    /// Places to which something was renamed that had gone on from there when it was looked for, and where the journal
+    /// has it.
+    var passing: [ItemLocation: ItemLocation] = [:]
     /// Files that were journalled without their content's hash.
     private(set) var unhashed: [ItemLocation] = []
     /// Folders that are new here: what is in them is to be compared.
@@ -55,11 +58,13 @@ struct Examination<World: ExaminedWorld> {
         for (location, why) in postponed { notes.note(location, why) }
         postponed = [:]
         var noted = notes.take()
-        var wrote = try settle(noted.arrivals) { noted.note($0, .comparison) }
+        var rest: [(location: ItemLocation, why: Evidence)] = []
+        var wrote = try settle(noted) { rest.append(($0, $1)) }
+        for (location, why) in rest { noted.note(location, why) }
         var gone: [ItemLocation] = []
         for location in noted.order where !world.isSuperseded {
             switch try examine(location, noted.evidence[location] ?? .comparison, tellsRemoval: false) {
-            case .gone: gone.append(location)
+            case .gone: if !(noted.evidence[location]?.awaitsEventOfRemoval ?? false) { gone.append(location) }
             case .wrote: wrote = true
             case .nothing, .postponed: break
             }
@@ -68,17 +73,6 @@ struct Examination<World: ExaminedWorld> {
             if try remove(location, noted.evidence[location] ?? .comparison) { wrote = true }
         }
         return wrote
-    }
-
-    /// The kernel told of a rename within the container.
-    mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation, isFolder: Bool) {
-        if isFolder {
-            for (location, why) in postponed {
-                guard let place = location.moved(from: origin, to: goal) else { continue }
-                postpone(place, why)
-            }
-        }
-        notes.noteMove(from: origin, to: goal, isFolder: isFolder)
     }
 
     mutating func takeUnhashed() -> [ItemLocation] {

@@ -1,5 +1,33 @@
 /// Renames that the kernel told of as pairs: the inode says what came from where, whatever its dates are.
 extension Examination {
+    /// The kernel told that it is gone, or has left the container: so is what was last heard of there.
+    mutating func noteRemoval(_ location: ItemLocation) {
+        notes.note(location, .removal)
+        for (place, origin) in passing where place == location || place.isBelow(location) {
+            passing[place] = nil
+            notes.note(origin, .removal)
+        }
+    }
+
+    /// The kernel told of a rename within the container.
+    mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation, isFolder: Bool) {
+        if isFolder {
+            for (place, source) in passing where place.isBelow(origin) || source.isBelow(origin) {
+                passing[place] = nil
+                passing[place.moved(from: origin, to: goal) ?? place] =
+                    source.moved(from: origin, to: goal) ?? source
+            }
+            for (location, why) in postponed {
+                guard let place = location.moved(from: origin, to: goal) else { continue }
+                postpone(place, why)
+            }
+        }
+        notes.noteMove(from: origin, to: goal, isFolder: isFolder)
+        if let source = passing.removeValue(forKey: origin), source != goal {
+            notes.noteMove(from: source, to: goal, isFolder: isFolder)
+        }
+    }
+
     /// Where something arrived, and what was found there.
     private struct Goal {
         var arrival: ExaminationNotes.Arrival
@@ -12,17 +40,27 @@ extension Examination {
 
     /// The uppermost first: what is in a folder has moved with it. `rest` gets what is to be looked at besides.
     mutating func settle(
-        _ arrivals: [ExaminationNotes.Arrival], rest: (ItemLocation) -> Void
+        _ noted: ExaminationNotes, rest: (ItemLocation, Evidence) -> Void
     ) throws(CoordinationError) -> Bool {
+        let arrivals = noted.arrivals
         if arrivals.isEmpty { return false }
         try catchUp()
         var goals: [UInt64: Goal] = [:]
+        var (wrote, settled) = (false, Set<Int>())
         for (number, arrival) in arrivals.enumerated() {
+            let origin = passing.removeValue(forKey: arrival.origin) ?? arrival.origin
             if let state = try world.found(arrival.goal) {
                 goals[state.inode] = Goal(arrival: arrival, state: state, version: version, number: number)
+            } else if noted.isRemoved(arrival.goal) {
+                rest(origin, .removal)
+            } else if world.picture[arrival.goal] == nil, let known = world.picture[origin],
+                try world.found(origin)?.inode != known.inode
+            {
+                // It has gone on from there, as an event that is still to be read tells.
+                passing[arrival.goal] = origin
+                settled.insert(number)
             }
         }
-        var (wrote, settled) = (false, Set<Int>())
         let order = goals.values.sorted { ($0.arrival.goal.depth, $0.number) < ($1.arrival.goal.depth, $1.number) }
         for goal in order where !world.isSuperseded {
             if try bring(goal, goals, []) { wrote = true }
@@ -33,8 +71,8 @@ extension Examination {
             if isThere && world.picture[goal.arrival.origin] == nil { settled.insert(goal.number) }
         }
         for (number, arrival) in arrivals.enumerated() where !settled.contains(number) {
-            rest(arrival.goal)
-            rest(arrival.origin)
+            rest(arrival.goal, .comparison)
+            rest(arrival.origin, .removal)
         }
         return wrote
     }
@@ -65,9 +103,10 @@ extension Examination {
             if origin != goal.arrival.origin, try world.found(origin)?.inode == state.inode { return wrote }
             var isExchange = false
             if let occupant = world.picture[place], occupant.inode != state.inode {
-                if let other = goals[occupant.inode], other.arrival.goal != place,
-                    world.picture.place(ofInode: occupant.inode) == place
-                {
+                let wasHere = world.picture.place(ofInode: occupant.inode) == place
+                if wasHere, try world.found(origin)?.inode == occupant.inode {
+                    isExchange = true
+                } else if wasHere, let other = goals[occupant.inode], other.arrival.goal != place {
                     isExchange = visited.contains(other.arrival.goal)
                     if !isExchange {
                         if try bring(other, goals, visited + [place]) { wrote = true }

@@ -23,6 +23,12 @@ struct ExaminationNotes: Equatable, Sendable {
         if known < why { evidence[location] = why }
     }
 
+    /// The kernel told that it, or a folder around it, is gone.
+    func isRemoved(_ location: ItemLocation) -> Bool {
+        if evidence[location] == .removal { return true }
+        return location.ancestors.contains { evidence[$0] == .removal }
+    }
+
     /// Something moved within the container: what was noted of what is in it is looked at where it stands now.
     /// Linear in what is noted, for a folder.
     mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation, isFolder: Bool) {

@@ -6,6 +6,12 @@ enum Evidence: Int, Comparable, Sendable {
     case comparison = 1
     /// An event of content.
     case content = 2
+    /// An event of its removal, or of its leaving. What stands there again is another thing.
+    case removal = 3
+
+    /// It only tells of what was there. Where that has gone since, an event that is still to be read tells how: a rename
+    /// is not to be taken for a removal.
+    var awaitsEventOfRemoval: Bool { self == .attributes || self == .content }
 
     static func < (left: Evidence, right: Evidence) -> Bool { left.rawValue < right.rawValue }
 }
@@ -32,12 +38,12 @@ enum ForeignChange: Equatable, Sendable {
             let keepsContent = found.type == .folder || (known.inode, known.modified) == (found.inode, found.modified)
             return keepsContent ? .touched : .modified
         }
-        if isSame && evidence != .content { return .nothing }
+        if isSame && evidence < .content { return .nothing }
         if known.size != found.size { return .modified }
         if evidence == .attributes && known.inode == found.inode { return .touched }
         if known.contentHash != nil && found.size <= ItemState.largestHashed { return .needsContent }
         if isSame { return .nothing }
-        return (known.inode, known.modified) == (found.inode, found.modified) && evidence != .content
+        return (known.inode, known.modified) == (found.inode, found.modified) && evidence < .content
             ? .touched : .modified
     }
 

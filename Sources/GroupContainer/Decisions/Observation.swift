@@ -28,7 +28,10 @@ struct Observation<World: ObservedWorld> {
     var isSettled: Bool { comparison.isOver && !pairs.isWaiting && examination.notes.isEmpty }
 
     /// Events were lost, or this is the beginning.
-    mutating func compareEverything() { comparison.add(nil) }
+    mutating func compareEverything() {
+        examination.passing = [:]
+        comparison.add(nil)
+    }
 
     mutating func watched(_ watch: Int32, _ location: ItemLocation?, inode: UInt64) {
         watches.set(watch, location, inode: inode)
@@ -57,7 +60,7 @@ struct Observation<World: ObservedWorld> {
         case .ended: break
         case .content: examination.notes.note(location, .content)
         case .attributes: examination.notes.note(location, .attributes)
-        case .removed: examination.notes.note(location, .comparison)
+        case .removed: examination.noteRemoval(location)
         case .created: appeared(location, isFolder: event.isFolder)
         case .left(let cookie): pairs.left(location, event.isFolder ? watches.detach(location) : nil, cookie: cookie)
         case .arrived(let cookie):
@@ -96,7 +99,7 @@ struct Observation<World: ObservedWorld> {
     }
 
     private mutating func left(_ half: RenamePairs.Half) {
-        examination.notes.note(half.origin, .comparison)
+        examination.noteRemoval(half.origin)
         if let folder = half.folder { unwatch(watches.remove(folder)) }
     }
 

@@ -147,6 +147,8 @@ extension SimulatedWorld: ObservedWorld {
 struct SimulatedStage: ScenarioStage {
     let world = SimulatedWorld()
     private var observation: Observation<SimulatedWorld>
+    /// So many events are read, and looked at, before the rest; of those that are there at once.
+    var firstReading = 0
 
     init() { observation = Observation(world) }
 
@@ -192,7 +194,9 @@ struct SimulatedStage: ScenarioStage {
                 try perform(step)
                 try serve()
             }
-        case .inOneRound: for step in steps { try perform(step) }
+        case .inOneRound:
+            for step in steps { try perform(step) }
+            if firstReading > 0 { try serve(atMost: firstReading) }
         case .unwatched:
             for step in steps { try perform(step) }
             // What the events told is lost with the old steward.
