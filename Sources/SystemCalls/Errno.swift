@@ -20,6 +20,7 @@ package struct Errno: Error, Equatable, Hashable, Sendable, CustomStringConverti
     package static let busy = Errno(EBUSY)
     package static let tooManyFiles = Errno(EMFILE)
     package static let noSpace = Errno(ENOSPC)
+    package static let tooLarge = Errno(EFBIG)
     package static let quotaExceeded = Errno(EDQUOT)
     package static let readOnly = Errno(EROFS)
     package static let tooManyLinks = Errno(ELOOP)

@@ -30,6 +30,14 @@ let usage = """
            test-member fork-hold CONTAINER PATH stays|ends
                                                   hold it, fork without exec; the child tries to write, then stays
                                                   until the input ends or ends at once
+           test-member defaults-set CONTAINER KEY N
+                                                  set KEY to 1 to N; print each
+           test-member defaults-increment CONTAINER N
+                                                  add 1 to "n" N times; print what it is then
+           test-member defaults-slow CONTAINER N  the same, but think for 5 ms each time
+           test-member defaults-history CONTAINER SEED N
+                                                  N operations on a few keys, drawn by lot; print the beginning and the
+                                                  end of each, with the time
            test-member steps CONTAINER            carry out each line of input, and say `ok` or why not
 
     """
@@ -50,6 +58,11 @@ do {
     case ("hold", 4): try hold(words[2], ItemPath(words[3]))
     case ("nest", 5): try nest(words[2], ItemPath(words[3]), ItemPath(words[4]))
     case ("steps", 3): try performSteps(in: words[2])
+    case ("defaults-set", 5): try setDefaults(of: words[2], words[3], count: Int(words[4]) ?? 0)
+    case ("defaults-increment", 4): try incrementDefaults(of: words[2], count: Int(words[3]) ?? 0, thinking: 0)
+    case ("defaults-slow", 4): try incrementDefaults(of: words[2], count: Int(words[3]) ?? 0, thinking: 5_000_000)
+    case ("defaults-history", 5):
+        try makeHistory(of: words[2], seed: UInt64(words[3]) ?? 0, count: Int(words[4]) ?? 0)
     case ("share", 4): try share(words[2], ItemPath(words[3]))
     case ("upload", 4): try upload(words[2], ItemPath(words[3]))
     case ("fork-hold", 5): try forkAndHold(words[2], ItemPath(words[3]), childStays: words[4] == "stays")

@@ -51,6 +51,10 @@ final class Drain: @unchecked Sendable {
 
     func waitForNumber(_ number: Int) throws { try wait("for \(number)") { Self.lastNumber(in: $0) >= number } }
 
+    func waitForLines(_ count: Int) throws {
+        try wait("for \(count) lines") { bytes in bytes.count { $0 == 10 } >= count }
+    }
+
     /// For one of them.
     func waitForText(_ expected: String...) throws {
         try wait("for '\(expected.joined(separator: "' or '"))'") { bytes in

@@ -46,6 +46,8 @@ package final class RunningProcess: @unchecked Sendable {
     /// Waits for the number on its last line to reach one.
     package func waitForNumber(_ number: Int) throws { try output.waitForNumber(number) }
 
+    package func waitForLines(_ count: Int) throws { try output.waitForLines(count) }
+
     package func waitForText(_ expected: String) throws { try output.waitForText(expected) }
 
     package func send(_ line: String) throws {

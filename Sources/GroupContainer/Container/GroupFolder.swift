@@ -131,6 +131,16 @@ final class GroupFolder: Sendable {
         }
     }
 
+    /// A folder below `.group`; nil where it is missing.
+    func existingFolder(_ name: String) throws(CoordinationError) -> FileDescriptor? {
+        do throws(Errno) {
+            return try FileDescriptor.open(Array(name.utf8), in: group, [.reading, .folder])
+        } catch {
+            if error == .noSuchEntry { return nil }
+            throw CoordinationError(error, item: ".group/\(name)", operation: "open")
+        }
+    }
+
     /// A folder below `.group`, made if it is missing.
     func ownFolder(_ name: String) throws(CoordinationError) -> FileDescriptor {
         try translating(".group/\(name)", "open") { () throws(Errno) in

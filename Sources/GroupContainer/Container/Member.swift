@@ -10,10 +10,12 @@ final class Member: Sendable {
     let journal: Journal
     /// Nil for one that may write.
     let readOnly: ReadOnlyReason?
-    let sleeper: JournalSleeper
+    let sleeper: Sleeper
     /// What the journal says, as far as it was read; nil until somebody asks. Kept so that it is read once.
     let recorded = Guarded<RecordedTree?>(nil)
     let notes = NoteFiles()
+    /// Those of its defaults that were opened.
+    let suites = Guarded([String: SuiteStore]())
     /// A slot has eight `pending` entries; a ninth change waits here.
     let changeRoom = DispatchSemaphore(value: RosterLayout.pendingCount)
     /// Of transactions that are committed and could not be completed: nobody may see a part of one.
@@ -25,7 +27,7 @@ final class Member: Sendable {
     ) {
         (self.folder, self.format, self.journal, self.readOnly) = (folder, format, journal, readOnly)
         desk = LeaseDesk(lockFile, roster, hashKey: hashKey)
-        sleeper = JournalSleeper(roster)
+        sleeper = Sleeper(roster, word: Roster.journalWord)
     }
 
     deinit {

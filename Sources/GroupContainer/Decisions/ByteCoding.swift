@@ -20,7 +20,28 @@ struct ByteWriter {
         bytes.append(contentsOf: kept)
     }
 
-    mutating func write(raw content: [UInt8]) { bytes.append(contentsOf: content) }
+    mutating func write(raw content: some Sequence<UInt8>) { bytes.append(contentsOf: content) }
+
+    /// Its length in two bytes, then its UTF-8. What is longer is not to be written.
+    mutating func write(text: String) {
+        write(UInt16(truncatingIfNeeded: text.utf8.count))
+        write(raw: text.utf8)
+    }
+
+    /// Four bytes for a length that is known only after what it counts.
+    mutating func reserveCount() -> Int {
+        write(UInt32(0))
+        return bytes.count
+    }
+
+    /// The length of what was written since.
+    mutating func fillCount(at place: Int) {
+        var rest = UInt32(truncatingIfNeeded: bytes.count - place)
+        for index in place - 4..<place {
+            bytes[index] = UInt8(truncatingIfNeeded: rest)
+            rest >>= 8
+        }
+    }
 }
 
 /// Reads them again, from bytes that may be anything.
@@ -38,7 +59,11 @@ struct ByteReader {
         let width = Number.bitWidth / 8
         if remaining < width { throw TooShort() }
         var value: Number = 0
-        for index in (0..<width).reversed() { value = value << 8 | Number(truncatingIfNeeded: bytes[position + index]) }
+        var index = width
+        while index > 0 {
+            index -= 1
+            value = value << 8 | Number(truncatingIfNeeded: bytes[position + index])
+        }
         position += width
         return value
     }
@@ -53,6 +78,15 @@ struct ByteReader {
         defer { position += count }
         return Array(bytes[position..<(position + count)])
     }
+
+    /// So many bytes of UTF-8; what is none is replaced.
+    mutating func text(_ count: Int) throws(TooShort) -> String {
+        if count < 0 || remaining < count { throw TooShort() }
+        defer { position += count }
+        return String(decoding: bytes[position..<(position + count)], as: UTF8.self)
+    }
+
+    mutating func countedText() throws(TooShort) -> String { try text(Int(number(UInt16.self))) }
 }
 
 /// Lower-case hexadecimal digits.

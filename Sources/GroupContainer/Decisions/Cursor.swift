@@ -22,6 +22,20 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
         )
     }
 
+    /// Of a container's log.
+    init(_ position: LogPosition, in container: UInt64) {
+        self.init(
+            container: container, file: UInt32(truncatingIfNeeded: position.file),
+            offset: UInt32(truncatingIfNeeded: position.offset), sequence: position.sequence,
+            checksum: position.checksum)
+    }
+
+    /// Nil for another container's.
+    func position(in container: UInt64) -> LogPosition? {
+        if self.container != container { return nil }
+        return LogPosition(file: UInt64(file), offset: Int(offset), sequence: sequence, checksum: checksum)
+    }
+
     /// 67 characters without spaces, for a file, an option or an environment variable.
     public var description: String {
         var writer = ByteWriter()

@@ -20,6 +20,12 @@ struct LogFileHeader: Equatable, Sendable {
     static let poisoned = 136
     /// Where the file ends, because what stood there was damaged: see `LogHeader.checked`.
     static let cut = 144
+    /// Where the records end that a compacted file was made with; 0 where there are none.
+    static let carried = 152
+    /// Who has lost so often that the others let it go first: see `LogTurn`.
+    static let turn = 160
+    /// Who syncs for all, and since when: see `MappedLog.synchronize(through:togetherBy:)`.
+    static let leader = 168
 
     private static let magic = Array("GROUPLOG".utf8)
     private static let format: UInt32 = 1

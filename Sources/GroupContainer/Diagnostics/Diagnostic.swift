@@ -37,6 +37,10 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
         public static let journalNotDurable = Code(rawValue: "journalNotDurable")
         /// What the disk had refused was written again, and was kept.
         public static let journalRenewed = Code(rawValue: "journalRenewed")
+        /// A suite of the defaults cannot be read on: its values are those from before.
+        public static let defaultsUnreadable = Code(rawValue: "defaultsUnreadable")
+        /// So many (`count`) records of a suite are not what was written, and were left out when it was compacted.
+        public static let defaultsDamaged = Code(rawValue: "defaultsDamaged")
         /// So many (`count`) are missing here: whoever listens was too slow.
         public static let eventsDropped = Code(rawValue: "eventsDropped")
     }

@@ -54,7 +54,8 @@ public struct Changes: AsyncSequence, Sendable {
                 try reader.member.checkIsThere("follow")
                 if let moment, moment <= monotonicNanoseconds() { return nil }
                 following?.stewardship.lookAfterSteward()
-                await reader.member.sleeper.wait(for: reader, until: moment)
+                let place = reader
+                await reader.member.sleeper.wait(until: moment) { place.hasMore }
             }
         }
 

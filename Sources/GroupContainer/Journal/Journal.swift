@@ -9,7 +9,7 @@ final class Journal: Sendable {
     /// The file that was the last one when it was last looked whether files may go.
     let weighed = Guarded<UInt64>(0)
     /// The first eight bytes of the container's identifier: part of every cursor.
-    private let container: UInt64
+    let container: UInt64
 
     init(_ log: MappedLog, container: [UInt8], in folder: GroupFolder) {
         self.log = log
@@ -72,10 +72,7 @@ final class Journal: Sendable {
     }
 
     func cursor(at position: LogPosition) -> Cursor {
-        Cursor(
-            container: container, file: UInt32(truncatingIfNeeded: position.file),
-            offset: UInt32(truncatingIfNeeded: position.offset),
-            sequence: position.sequence, checksum: position.checksum)
+        Cursor(position, in: container)
     }
 
     /// A place that it does not have, nor ever will: files are numbered from 1.
@@ -84,9 +81,7 @@ final class Journal: Sendable {
     /// Nil where the cursor is of another history: another container, one restored from a backup, or a file that is no
     /// longer kept.
     func position(of cursor: Cursor) throws(CoordinationError) -> LogPosition? {
-        let position = LogPosition(
-            file: UInt64(cursor.file), offset: Int(cursor.offset), sequence: cursor.sequence, checksum: cursor.checksum)
-        if cursor.container != container { return nil }
+        guard let position = cursor.position(in: container) else { return nil }
         return try log.contains(position) ? position : nil
     }
 

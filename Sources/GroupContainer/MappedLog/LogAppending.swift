@@ -9,10 +9,14 @@ extension MappedLog {
         var tries = 0
         while true {
             let file = try last()
-            try checkFits(body.count, in: file)
+            let fits = try makesRoom(for: body.count, in: file)
             let (offset, isSealed) = try findEnd(of: file)
             if isSealed {
-                _ = try successor(of: file, sealedAt: offset)
+                _ = try successor(of: file, sealedAt: offset, needed: body.count)
+                continue
+            }
+            if !fits {
+                seal(file, at: offset, by: slot)
                 continue
             }
             switch reserveAndCommit(body, isControl: isControl, by: slot, in: file, at: offset, tries: tries) {
@@ -26,18 +30,24 @@ extension MappedLog {
     /// Appends only if nothing stands behind `expected`, which is to be at the end of what its caller has read. Nil:
     /// something does, and the caller must read on and decide again.
     func append(
-        _ body: [UInt8], isControl: Bool = false, exactlyAt expected: LogPosition
+        _ body: [UInt8], isControl: Bool = false, exactlyAt expected: LogPosition,
+        carrying: LogCarriage.Maker = LogCarriage.unknown
     ) throws(CoordinationError) -> LogPosition? {
         let slot = try writerSlot("append")
         while true {
             guard let next = try advanceToAppend(expected) else { return nil }
-            try checkFits(body.count, in: next.file)
+            let fits = try makesRoom(for: body.count, in: next.file)
             switch next.reading {
             case .empty: break
             case .record(let record) where record.state == .seal:
-                _ = try successor(of: next.file, sealedAt: next.place.offset)
+                _ = try successor(
+                    of: next.file, sealedAt: next.place.offset, needed: body.count, carrying: carrying)
                 continue
             default: return nil
+            }
+            if !fits {
+                seal(next.file, at: next.place.offset, by: slot)
+                continue
             }
             switch reserveAndCommit(
                 body, isControl: isControl, by: slot, in: next.file, at: next.place.offset, tries: 0)
@@ -58,6 +68,15 @@ extension MappedLog {
             _ = try findEnd(of: try last())
             return try advance(expected)
         }
+    }
+
+    /// False: not in this one, but in the next, which is made as large as it takes.
+    private func makesRoom(for bodyCount: Int, in file: LogFile) throws(CoordinationError) -> Bool {
+        guard surroundings.carrying != nil else {
+            try checkFits(bodyCount, in: file)
+            return true
+        }
+        return file.firstAppended + LogFile.byteCount(bodyCount: bodyCount) <= file.capacity - 8
     }
 
     /// What fits into no file would go from one to the next for ever.

@@ -69,8 +69,16 @@ final class LogFile: Sendable {
 
     var capacity: Int { map.size }
 
+    /// Behind what it was made with.
+    var firstAppended: Int {
+        guard let place = Int(exactly: map.load64(LogFileHeader.carried)), place > LogFileHeader.size,
+            place <= capacity - 8, place.isMultiple(of: 8)
+        else { return LogFileHeader.size }
+        return place
+    }
+
     /// Nothing was ever appended to it.
-    var isEmpty: Bool { map.load64(LogFileHeader.size) == 0 }
+    var isEmpty: Bool { map.load64(firstAppended) == 0 }
 
     /// Where it ends; nil while it is the last one, or where only its seal says it.
     var end: Int? { cut.map { min($0, recordedEnd ?? $0) } ?? recordedEnd }
@@ -102,13 +110,17 @@ final class LogFile: Sendable {
     }
 
     func writeBody(_ body: [UInt8], at offset: Int, units: Int) {
-        writableMap?.store32(offset + 8, UInt32(body.count))
-        writableMap?.write(body, at: offset + 12)
-        writableMap?.store64(offset + units * 8 - 8, checksum(of: body, at: offset))
+        if let writableMap { Self.writeBody(body, into: writableMap, at: offset, units: units, salt: header.salt) }
     }
 
-    private func checksum(of body: [UInt8], at offset: Int) -> UInt64 {
-        SipHash(key: (header.salt, UInt64(offset))).hash(body)
+    static func writeBody(_ body: [UInt8], into map: WritableMap, at offset: Int, units: Int, salt: UInt64) {
+        map.store32(offset + 8, UInt32(body.count))
+        map.write(body, at: offset + 12)
+        map.store64(offset + units * 8 - 8, checksum(of: body, at: offset, salt: salt))
+    }
+
+    private static func checksum(of body: [UInt8], at offset: Int, salt: UInt64) -> UInt64 {
+        SipHash(key: (salt, UInt64(offset))).hash(body)
     }
 
     /// The body of a committed record, or nil where its checksum does not fit. Linear in its length.
@@ -117,7 +129,7 @@ final class LogFile: Sendable {
         guard Self.byteCount(bodyCount: count) == record.byteCount else { return nil }
         let body = map.bytes(offset + 12, count: count)
         let stored = map.load64(offset + record.byteCount - 8)
-        return stored == checksum(of: body, at: offset) ? (body, stored) : nil
+        return stored == Self.checksum(of: body, at: offset, salt: header.salt) ? (body, stored) : nil
     }
 
     /// Makes every record before `limit` committed or void, and counts: the position at `limit`, or at the end if that

@@ -17,7 +17,7 @@ extension MappedLog {
         if isSealed || offset + LogFile.byteCount(bodyCount: bodyCount) < file.capacity / 4 * 3 { return }
         try translating("\(name)/spare", "allocate") { () throws(Errno) in
             if try folder.statusIfPresent(of: Self.spare) != nil { return }
-            let name = try allocate()
+            let name = try allocate(surroundings.capacity)
             do throws(Errno) {
                 try folder.rename(name, to: Self.spare, in: folder, replacing: false)
             } catch {
@@ -27,29 +27,34 @@ extension MappedLog {
         }
     }
 
-    /// Makes the file that follows `end`, or the first one, leaving out `leap` numbers. Returns the one that won, or, where
+    /// Makes the file that follows `end`, or the first one, leaving out `leap` numbers, with what it begins with. Returns the one that won, or, where
     /// this member was so late that it has been dropped since, the last one.
-    func makeFile(after end: LogPosition?, leap: UInt64 = 0) throws(CoordinationError) -> LogFile {
-        _ = try writerSlot("create")
+    func makeFile(
+        after end: LogPosition?, leap: UInt64 = 0, carriage: LogCarriage? = nil
+    ) throws(CoordinationError) -> LogFile {
+        let slot = try writerSlot("create")
         let number = (end?.file ?? 0) &+ 1
         let label = "\(name)/\(number).log"
+        let capacity = carriage?.capacity ?? surroundings.capacity
         try translating(label, "create") { () throws(Errno) in
-            var name = try claimSpare()
-            if name == nil { name = try allocate() }
+            var name = carriage == nil ? try claimSpare() : nil
+            if name == nil { name = try allocate(capacity) }
             guard let name else { return }
             do throws(Errno) {
-                let file = try FileDescriptor.open(name, in: folder, .writing)
+                let file = try FileDescriptor.open(name, in: folder, .readingAndWriting)
                 let header = LogFileHeader(
                     salt: randomWord(), number: number, base: (end?.sequence ?? 0) + leap,
                     previousEnd: UInt64(end?.offset ?? 0),
-                    capacity: UInt64(surroundings.capacity), container: surroundings.container,
+                    capacity: UInt64(capacity), container: surroundings.container,
                     incarnation: surroundings.incarnation, created: wallNanoseconds())
                 try file.writeAll(header.encoded())
+                if let carriage { try carriage.write(into: file, header, by: slot) }
                 // The salt must be on the disk before the first record that uses it.
                 try file.synchronize()
                 try folder.rename(name, to: Array("\(number).log".utf8), in: folder, replacing: false)
                 try folder.synchronize()
                 if end != nil { hasMadeFile.withLock { $0 = true } }
+                if carriage != nil { dropFiles(before: number) }
             } catch {
                 try? folder.unlink(name)
                 if error != .exists { throw error }
@@ -75,14 +80,14 @@ extension MappedLog {
     }
 
     /// An empty file with all its blocks, under a name that nobody else uses.
-    private func allocate() throws(Errno) -> [UInt8] {
+    private func allocate(_ capacity: Int) throws(Errno) -> [UInt8] {
         let name = makeUnfinishedName()
         let file = try FileDescriptor.open(
             name, in: folder, [.readingAndWriting, .creating, .exclusively], mode: 0o600)
         do {
             try file.setMode(surroundings.fileMode)
             file.avoidCopyOnWrite()
-            try file.allocate(surroundings.capacity)
+            try file.allocate(capacity)
         } catch {
             try? folder.unlink(name)
             throw error

@@ -71,7 +71,8 @@ extension MappedLog {
     }
 
     /// The same, in the files that are open.
-    func knownStep(behind position: LogPosition) throws(CoordinationError) -> Step {
+    /// With `waits` false, what is reserved is the end for now.
+    func knownStep(behind position: LogPosition, waits: Bool = true) throws(CoordinationError) -> Step {
         while true {
             guard let next = try advance(position) else { return .lost }
             let file = next.file
@@ -80,7 +81,7 @@ extension MappedLog {
             guard case .record(let record) = next.reading else { return .end }
             switch record.state {
             case .seal, .void: return .end
-            case .reserved: if !file.awaitOrVoid(record, at: place.offset) { return .end }
+            case .reserved: if !waits || !file.awaitOrVoid(record, at: place.offset) { return .end }
             case .committed:
                 guard let (body, checksum) = file.body(at: place.offset, record) else {
                     if isTorn(file, at: place.offset) { return .end }
@@ -93,6 +94,17 @@ extension MappedLog {
                 return .entry(LogEntry(body: body, isControl: record.isControl, position: place))
             }
         }
+    }
+
+    /// The place behind a record that does not fit its checksum; nil where none stands there.
+    func placeBehindBroken(_ position: LogPosition) throws(CoordinationError) -> LogPosition? {
+        guard let next = try advance(position), case .record(let record) = next.reading, record.state == .committed
+        else { return nil }
+        var place = next.place
+        place.offset += record.byteCount
+        if !record.isControl { place.sequence += 1 }
+        place.checksum = next.file.map.load64(place.offset - 8)
+        return place
     }
 
     /// Whether `step(behind:)` would have something to give or to wait for. One load, but for voids and ends of files.

@@ -23,7 +23,8 @@ extension MappedLog {
             }
             file.cut(at: place.offset)
         }
-        _ = try makeFile(after: place, leap: file.leap)
+        _ = try makeFile(
+            after: place, leap: file.leap, carriage: try surroundings.carrying?(file, place.offset, 0))
         surroundings.diagnostics.tell(
             .journalRecovered, item: file.name,
             "recovered, after a restart of the machine or as a copy: it is whole up to byte \(place.offset)")

@@ -53,7 +53,7 @@ extension LogFile {
 
     fileprivate func poison() { writableMap?.store64(LogFileHeader.poisoned, 1) }
 
-    fileprivate func isDurable(through offset: Int) -> Bool { map.load64(LogFileHeader.durableMark) >= UInt64(offset) }
+    func isDurable(through offset: Int) -> Bool { map.load64(LogFileHeader.durableMark) >= UInt64(offset) }
 
     fileprivate func noteDurable(through offset: Int) {
         while true {

@@ -15,6 +15,9 @@ final class MappedLog: Sendable {
         /// No member lives, and the last one was of another boot or mount: `recover` has not been done.
         var awaitsRecovery = false
         var diagnostics = DiagnosticDesk()
+        /// Of a log that is compacted: what the next file begins with, by what is in the one before it. Then old files go by
+        /// themselves.
+        var carrying: (@Sendable (LogFile, _ end: Int, _ needed: Int) throws(CoordinationError) -> LogCarriage)?
     }
 
     private static let mapped = 8
@@ -126,7 +129,10 @@ final class MappedLog: Sendable {
 
     /// The file behind one that is sealed at a place; made, if nobody has yet. The seal is what makes it safe: nothing
     /// can be appended to the old file any more.
-    func successor(of file: LogFile, sealedAt offset: Int) throws(CoordinationError) -> LogFile {
+    /// It has room for a record of `needed` bytes, where the log is compacted.
+    func successor(
+        of file: LogFile, sealedAt offset: Int, needed: Int = 0, carrying: LogCarriage.Maker = LogCarriage.unknown
+    ) throws(CoordinationError) -> LogFile {
         let number = file.header.number
         if let next = try self.file(number &+ 1) { return next }
         // Its successor was dropped meanwhile: making it again would be writing into nothing.
@@ -136,6 +142,18 @@ final class MappedLog: Sendable {
         let end = try file.resolve(upTo: offset)
         // Recovery looks at the last file only, so all before it must be whole on the disk.
         try secure(file, through: end)
-        return try makeFile(after: end, leap: file.leap)
+        guard let readCarriage = surroundings.carrying else {
+            return try makeFile(after: end, leap: file.leap)
+        }
+        // All come here at once, and one is enough. Where that one takes too long, so does the next.
+        let turn = LogTurn(slot: try writerSlot("create"), round: 2)
+        if !turn.take(in: file) {
+            LogTurn.letOthersPass(in: file, except: nil)
+            if let next = try self.file(number &+ 1) { return next }
+        }
+        defer { turn.end(in: file) }
+        var carriage = try carrying(file, end.offset, needed)
+        if carriage == nil { carriage = try readCarriage(file, end.offset, needed) }
+        return try makeFile(after: end, leap: file.leap, carriage: carriage)
     }
 }

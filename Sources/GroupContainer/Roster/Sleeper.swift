@@ -1,11 +1,13 @@
 import Dispatch
 import SystemCalls
 
-/// One thread a member that sleeps in the journal's futex for all tasks that wait for a change. It runs only while one
+/// One thread that sleeps on a wake word of the roster for all tasks that wait for more in a log. It runs only while one
 /// does.
-final class JournalSleeper: Sendable {
+final class Sleeper: Sendable {
+    typealias Look = @Sendable () -> Bool
+
     private struct Waiter: Sendable {
-        var reader: ChangeReader
+        var hasMore: Look
         /// Of the monotonic clock.
         var moment: Int64?
         var continuation: CheckedContinuation<Void, Never>
@@ -19,14 +21,14 @@ final class JournalSleeper: Sendable {
 
     private let state = Guarded(State())
     private let roster: Roster
+    private let word: Int
     /// Serial: it gets a thread at once, and takes none of a pool's.
     private let queue = DispatchQueue(label: "group-container.follow")
 
-    init(_ roster: Roster) { self.roster = roster }
+    init(_ roster: Roster, word: Int) { (self.roster, self.word) = (roster, word) }
 
-    /// Returns when there may be more behind the reader's place, at the latest at that moment, after 100 ms, or when the
-    /// task is cancelled.
-    func wait(for reader: ChangeReader, until moment: Int64? = nil) async {
+    /// Returns when there may be more, at the latest at that moment, after 100 ms, or when the task is cancelled.
+    func wait(until moment: Int64? = nil, unless hasMore: @escaping Look) async {
         let ticket = state.withLock { state in
             state.last += 1
             return state.last
@@ -35,17 +37,17 @@ final class JournalSleeper: Sendable {
             await withCheckedContinuation { continuation in
                 let (isCancelled, starts) = state.withLock { state -> (Bool, Bool) in
                     if state.cancelled.remove(ticket) != nil { return (true, false) }
-                    state.waiters[ticket] = Waiter(reader: reader, moment: moment, continuation: continuation)
+                    state.waiters[ticket] = Waiter(hasMore: hasMore, moment: moment, continuation: continuation)
                     defer { state.isRunning = true }
                     return (false, !state.isRunning)
                 }
                 if isCancelled { return continuation.resume() }
                 if starts { queue.async { self.run() } }
                 // The thread may be asleep already, on a look that was before this waiter's, or until a later moment.
-                if reader.hasMore {
+                if hasMore() {
                     resume(ticket)
                 } else if moment != nil && !starts {
-                    roster.wake(Roster.journalWord)
+                    roster.wake(word)
                 }
             }
         } onCancel: {
@@ -53,6 +55,9 @@ final class JournalSleeper: Sendable {
         }
         _ = state.withLock { $0.cancelled.remove(ticket) }
     }
+
+    /// Some task waits.
+    var isWatching: Bool { state.withLock { !$0.waiters.isEmpty } }
 
     private func resume(_ ticket: UInt64, isCancelled: Bool = false) {
         let waiter = state.withLock { state -> Waiter? in
@@ -65,13 +70,13 @@ final class JournalSleeper: Sendable {
 
     private func run() {
         while true {
-            let (readers, moment) = state.withLock { state -> ([ChangeReader], Int64?) in
+            let (looks, moment) = state.withLock { state -> ([Look], Int64?) in
                 if state.waiters.isEmpty { state.isRunning = false }
-                return (state.waiters.values.map(\.reader), state.waiters.values.compactMap(\.moment).min())
+                return (state.waiters.values.map(\.hasMore), state.waiters.values.compactMap(\.moment).min())
             }
-            if readers.isEmpty { return }
+            if looks.isEmpty { return }
             let limit = moment.map { max(0, $0 - monotonicNanoseconds()) }
-            roster.awaitWake(on: Roster.journalWord, atMost: limit) { readers.contains(where: \.hasMore) }
+            roster.awaitWake(on: word, atMost: limit) { looks.contains { $0() } }
             let woken = state.withLock { state in
                 defer { state.waiters = [:] }
                 return Array(state.waiters.values)

@@ -1,0 +1,123 @@
+import FoundationEssentials
+
+/// Values as JSON and back: for `Codable` types, and for people.
+extension DefaultsValue {
+    /// As `JSONEncoder` writes them: data in base 64, a date as its number of seconds, a URL as a text; on one line, with
+    /// sorted names. Nil for what has no JSON: a number that is not finite, or a kind that a newer version wrote. Linear.
+    public var jsonText: [UInt8]? {
+        if case .json(let bytes) = self { return bytes }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return (try? encoder.encode(JSONNode(value: self))).map(Array.init)
+    }
+
+    /// What a JSON text holds; within arrays and dictionaries a `null` is left out. Nil where it is no JSON, or `null`.
+    public init?(parsingJSON text: [UInt8]) {
+        guard let node = try? JSONDecoder().decode(JSONNode.self, from: Data(text)), let value = node.value,
+            value.depth <= Self.deepest
+        else { return nil }
+        self = value
+    }
+
+    /// JSON as the arrays, dictionaries and scalars that it holds; else itself. Nil where it is no JSON.
+    public var structured: DefaultsValue? {
+        guard case .json(let text) = self else { return self }
+        return DefaultsValue(parsingJSON: text)
+    }
+}
+
+/// A value on its way from or to JSON.
+private struct JSONNode: Codable {
+    var value: DefaultsValue?
+
+    init(value: DefaultsValue?) { self.value = value }
+
+    struct Name: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    init(from decoder: any Decoder) throws {
+        if let members = try? decoder.container(keyedBy: Name.self) {
+            var values: [String: DefaultsValue] = [:]
+            for name in members.allKeys {
+                values[name.stringValue] = try members.decode(JSONNode.self, forKey: name).value
+            }
+            value = .dictionary(values)
+        } else if var elements = try? decoder.unkeyedContainer() {
+            var values: [DefaultsValue] = []
+            while !elements.isAtEnd { if let value = try elements.decode(JSONNode.self).value { values.append(value) } }
+            value = .array(values)
+        } else {
+            value = try Self.scalar(try decoder.singleValueContainer())
+        }
+    }
+
+    private static func scalar(_ container: any SingleValueDecodingContainer) throws -> DefaultsValue? {
+        if container.decodeNil() { return nil }
+        if let value = try? container.decode(Bool.self) { return .bool(value) }
+        if let value = try? container.decode(Int.self) { return .integer(value) }
+        if let value = try? container.decode(Double.self) { return .double(value) }
+        return .string(try container.decode(String.self))
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        switch value {
+        case .array(let values):
+            var container = encoder.unkeyedContainer()
+            for value in values { try container.encode(JSONNode(value: value)) }
+        case .dictionary(let values):
+            var container = encoder.container(keyedBy: Name.self)
+            for (name, value) in values {
+                try container.encode(JSONNode(value: value), forKey: Name(stringValue: name))
+            }
+        case .json: try JSONNode(value: value?.structured).encode(to: encoder)
+        default:
+            var container = encoder.singleValueContainer()
+            try encodeScalar(into: &container)
+        }
+    }
+
+    private func encodeScalar(into container: inout some SingleValueEncodingContainer) throws {
+        switch value {
+        case .bool(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .double(let value), .date(let value): try container.encode(value)
+        case .float(let value): try container.encode(value)
+        case .string(let text), .url(let text): try container.encode(text)
+        case .data(let bytes): try container.encode(Data(bytes).base64EncodedString())
+        case .unknown:
+            throw EncodingError.invalidValue(
+                self, EncodingError.Context(codingPath: [], debugDescription: "a newer version has written it"))
+        default: try container.encodeNil()
+        }
+    }
+}
+
+extension GroupDefaults.Key where Value: Codable {
+    /// A key whose values are kept as JSON. A value that was set as an array, a dictionary or a scalar is decoded, too.
+    public init(_ name: String, default fallback: Value) {
+        (self.name, self.fallback) = (name, fallback)
+        encode = { value throws(CoordinationError) in
+            do {
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+                return .json(Array(try encoder.encode(value)))
+            } catch {
+                throw CoordinationError(.invalidContent, item: name, operation: "encode", cause: "\(error)")
+            }
+        }
+        decode = { stored throws(CoordinationError) in
+            do {
+                return try JSONDecoder().decode(Value.self, from: Data(stored.jsonText ?? []))
+            } catch {
+                throw CoordinationError(
+                    .invalidContent, item: name, operation: "decode",
+                    cause: "what is set is \(stored.kindName), and not \(Value.self): \(error)",
+                    advice: "it was left as it is")
+            }
+        }
+    }
+}

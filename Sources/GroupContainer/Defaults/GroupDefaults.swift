@@ -1,0 +1,173 @@
+import SystemCalls
+
+/// Keys and values that all members of a container share: what `UserDefaults(suiteName:)` is for an app group.
+///
+/// A set is visible to every member, in every process, when its call returns; there is nothing to synchronise. None is
+/// lost, however many set at once. Each is a record in the suite's log, which is compacted by itself. Reading a value
+/// takes well below a microsecond and makes no system call; nor does setting one, unless somebody waits for changes.
+/// After a power cut a suite has what was set before some moment; `durable`, or `flush()`, says that it is on the disk.
+///
+/// Reading never fails: where the log is damaged, the values are those from before, and `Container.diagnostics` says
+/// so; `read(_:)` throws instead. Limits: a key 1 KiB, a value 16 MiB, a transaction 24 MiB, a suite 1 GiB; error
+/// `limitReached`. Of a container that is read-only: reading, without being told of changes at once.
+public final class GroupDefaults: Sendable {
+    /// Its name: a file name.
+    public let suite: String
+    let container: Container
+    let writer: [UInt8]
+    private let opened = Guarded<SuiteStore?>(nil)
+    let fallbacks = Guarded([String: DefaultsValue]())
+
+    /// A suite of a container; it comes into being with its first value. `purpose` is what observers are told of who
+    /// set a value; without it, what this process's coordinator said, or the program's name.
+    /// Errors: `invalidArgument` where the name is none; `damaged`, `newerFormat`, `noSpace`, `inputOutput`.
+    public init(_ container: Container, suite: String = "standard", purpose: String? = nil) throws(CoordinationError) {
+        let bytes = Array(suite.utf8)
+        if bytes.isEmpty || bytes.count > 200 || bytes.contains(0) || bytes.contains(UInt8(ascii: "/"))
+            || bytes.first == UInt8(ascii: ".")
+        {
+            throw CoordinationError(
+                .invalidArgument, item: suite, operation: "open defaults",
+                cause: "a suite's name has 1 to 200 bytes, no '/', no NUL, and no '.' at its beginning")
+        }
+        (self.container, self.suite) = (container, suite)
+        let member = container.member
+        let known = member.roster.slot.flatMap { member.roster.member(at: $0)?.purpose }
+        writer = DefaultsRecord.prefix(
+            processIdentifier: processIdentifier(), purpose: purpose ?? known ?? programName())
+        _ = try store(creating: false)
+    }
+
+    func store(creating: Bool) throws(CoordinationError) -> SuiteStore? {
+        try opened.withLock { (opened) throws(CoordinationError) in
+            if let opened { return opened }
+            opened = try container.member.suite(suite, creating: creating)
+            return opened
+        }
+    }
+
+    /// For who is going to write.
+    func writableStore(_ operation: String) throws(CoordinationError) -> SuiteStore {
+        if let store = try store(creating: true) { return store }
+        throw CoordinationError(
+            .notPermitted, item: ".group/defaults/\(suite)", operation: operation,
+            cause: "the container can only be read here")
+    }
+
+    /// What stands under a key now; else what was registered for it. Constant; no system call where nothing has changed.
+    public func value(forKey key: String) -> DefaultsValue? {
+        let found = (try? store(creating: false)).flatMap { $0 }?.read { $0.entries[key]?.value }
+        return found ?? fallbacks.withLock { $0[key] }
+    }
+
+    /// The same, without what was registered, and with the generation that tells one set from another. Errors: `damaged`
+    /// and what else is wrong with the suite.
+    public func versionedValue(
+        forKey key: String
+    ) throws(CoordinationError) -> (value: DefaultsValue?, generation: UInt64) {
+        guard let store = try store(creating: false) else { return (nil, 0) }
+        return try store.checkedRead { ($0.entries[key]?.value, $0.generation(of: key)) }
+    }
+
+    /// Everything that is set, without what was registered. Linear.
+    public func dictionaryRepresentation() -> [String: DefaultsValue] {
+        (try? store(creating: false)).flatMap { $0 }?.read { $0.entries.mapValues(\.value) } ?? [:]
+    }
+
+    /// What keys have as long as nothing is set: of this object, in this process. Later ones replace earlier ones.
+    public func register(defaults: [String: DefaultsValue]) {
+        fallbacks.withLock { $0.merge(defaults) { _, new in new } }
+    }
+
+    // MARK: Setting
+
+    /// Sets a value; nil removes it. Visible to every member when it returns. The generation is the set's number in the
+    /// suite's history. Errors: `limitReached`, `noSpace`, `notPermitted`, `damaged`; `notDurable` where it is set, but
+    /// the disk did not confirm it.
+    @discardableResult
+    public func set(
+        _ value: DefaultsValue?, forKey key: String, _ durability: Durability = .relaxed
+    ) throws(CoordinationError) -> UInt64 {
+        try set([value.map { .set(key, $0) } ?? .remove(key)], durability)
+    }
+
+    /// Nothing is set under the key then, and what was registered for it counts.
+    public func removeValue(
+        forKey key: String, _ durability: Durability = .relaxed
+    ) throws(CoordinationError) { try set([.remove(key)], durability) }
+
+    /// Nothing is set at all then.
+    public func removeAll(_ durability: Durability = .relaxed) throws(CoordinationError) {
+        try set([.removeAll], durability)
+    }
+
+    @discardableResult
+    private func set(
+        _ steps: [DefaultsRecord.Step], _ durability: Durability
+    ) throws(CoordinationError) -> UInt64 {
+        let store = try writableStore("set")
+        let place = try store.append(steps, by: writer)
+        if durability == .durable { try store.synchronize(through: place) }
+        return place.sequence
+    }
+
+    /// Sets a value only if what stands there is still of that generation (0: nothing stands there). The new generation.
+    /// Error: `conflict`, where it is not; those of `set`.
+    @discardableResult
+    public func set(
+        _ value: DefaultsValue?, forKey key: String, ifGeneration generation: UInt64,
+        _ durability: Durability = .relaxed
+    ) throws(CoordinationError) -> UInt64 {
+        let store = try writableStore("set")
+        var attempt = SuiteStore.Attempt()
+        defer { attempt.end() }
+        let steps: [DefaultsRecord.Step] = [value.map { .set(key, $0) } ?? .remove(key)]
+        guard let place = try store.append(steps, if: .init(key: key, generation: generation), by: writer, &attempt)
+        else {
+            let present = store.read { $0.generation(of: key) }
+            throw CoordinationError(
+                .conflict, item: "\(suite): \(key)", operation: "set",
+                cause: "it was set meanwhile: it is at generation \(present), not \(generation)",
+                advice: "read it again, and decide again")
+        }
+        if durability == .durable { try store.synchronize(through: place) }
+        return place.sequence
+    }
+
+    /// Sets a value only if what is set is `expected` (nil: nothing). False: it is not, and nothing was changed.
+    public func compareAndSet(
+        _ key: String, from expected: DefaultsValue?, to value: DefaultsValue?, _ durability: Durability = .relaxed
+    ) throws(CoordinationError) -> Bool {
+        try transact(durability, if: { $0 }) { transaction in
+            let isEqual = transaction.stored(forKey: key) == expected
+            if isEqual { transaction.set(value, forKey: key) }
+            return isEqual
+        }
+    }
+
+    /// Everything that was set before, by whomever, is on the disk when it returns. Error: `notDurable`
+    /// System calls: fdatasync(2), once for all who wait.
+    public func flush() throws(CoordinationError) {
+        guard let store = try store(creating: false), !store.isReadOnly else { return }
+        try store.synchronize(through: try store.log.end())
+    }
+
+    // MARK: Changes at a glance
+
+    /// A moment in the suite's history, as this process saw it.
+    public struct Mark: Sendable {
+        fileprivate let file: LogFile
+        fileprivate let offset: Int
+    }
+
+    /// The present one; nil where the suite does not exist.
+    public var mark: Mark? {
+        guard let store = try? store(creating: false) else { return nil }
+        store.read { _ in }
+        let (file, offset) = store.mark
+        return Mark(file: file, offset: offset)
+    }
+
+    /// Whether anything was set since. One load.
+    public func hasChanged(since mark: Mark) -> Bool { mark.file.map.load64(mark.offset) != 0 }
+}

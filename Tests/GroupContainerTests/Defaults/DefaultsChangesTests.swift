@@ -1,0 +1,102 @@
+import SystemCalls
+import TestSupport
+import Testing
+
+@testable import GroupContainer
+
+@Suite(.timeLimit(.minutes(1)))
+struct `Changes of defaults` {
+    private static let number = GroupDefaults.Key<Int>("n", default: 0)
+
+    @Test func `are told each, in order, with who set it and what was there`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container, purpose: "clock")
+        var follower = try defaults.follow()
+        for number in 1...3 { try defaults.set(number, for: Self.number) }
+        try defaults.removeValue(forKey: "n")
+        try defaults.removeValue(forKey: "n")
+        try defaults.removeAll()
+        var changes: [DefaultsChange] = []
+        while let change = try follower.next(timeout: .zero) { changes.append(change) }
+        #expect(changes.map(\.kind) == [.set, .set, .set, .removed, .cleared])
+        #expect(changes.map(\.old) == [nil, .integer(1), .integer(2), .integer(3), nil])
+        #expect(changes.map(\.new) == [.integer(1), .integer(2), .integer(3), nil, nil])
+        #expect(changes.allSatisfy { $0.by?.purpose == "clock" && $0.by?.processIdentifier == processIdentifier() })
+        #expect(changes.map(\.generation) == [1, 2, 3, 4, 6])
+        #expect(follower.cursor == changes.last?.cursor)
+    }
+
+    @Test func `go on behind a cursor`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        try defaults.set(1, forKey: "a")
+        var follower = try defaults.follow(since: .start)
+        #expect(try follower.next(timeout: .zero)?.new == .integer(1))
+        let cursor = follower.cursor
+        try defaults.set(2, forKey: "a")
+        var back = try defaults.follow(since: .cursor(cursor))
+        let change = try #require(try back.next(timeout: .zero))
+        #expect(change.old == .integer(1) && change.new == .integer(2))
+        #expect(try back.next(timeout: .zero) == nil)
+        // One of another container's.
+        let other = try SampleContainer()
+        let foreign = try GroupDefaults(other.container)
+        try foreign.set(1, forKey: "b")
+        var lost = try foreign.follow(since: .cursor(cursor))
+        #expect(try lost.next(timeout: .zero)?.kind == .rescan)
+        #expect(try lost.next(timeout: .zero)?.key == "b")
+    }
+
+    @Test func `of one key are of no other`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        try defaults.set(1, forKey: "a")
+        var follower = try defaults.follow(keys: ["a"], since: .snapshot)
+        try defaults.set(2, forKey: "b")
+        try defaults.removeAll()
+        var changes: [DefaultsChange] = []
+        while let change = try follower.next(timeout: .zero) { changes.append(change) }
+        #expect(changes.map(\.kind) == [.present, .removed] && changes.map(\.key) == ["a", "a"])
+        #expect(changes.last?.old == .integer(1))
+    }
+
+    @Test func `arrive in a task that waits, each or the last`() async throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        let values = Task { [defaults] in
+            var seen: [Int] = []
+            for try await value in defaults.values(of: Self.number) {
+                seen.append(value)
+                if value == 50 { break }
+            }
+            return seen
+        }
+        let changes = Task { [defaults] in
+            var last: DefaultsChange?
+            for try await change in defaults.changes(of: Self.number, delivering: .latest) {
+                last = change
+                if change.new == .integer(50) { break }
+            }
+            return last?.new
+        }
+        let store = try defaults.writableStore("set")
+        #expect(await eventually { store.sleeper.isWatching })
+        for number in 1...50 { try defaults.set(number, for: Self.number) }
+        let seen = try await values.value
+        #expect(seen == Array((seen.first ?? 0)...50))
+        #expect(try await changes.value == .integer(50))
+    }
+
+    @Test func `end when the task is cancelled`() async throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        let store = try defaults.writableStore("set")
+        let task = Task { [defaults] in
+            for try await _ in defaults.changes() { return false }
+            return true
+        }
+        #expect(await eventually { store.sleeper.isWatching })
+        task.cancel()
+        #expect(try await task.value)
+    }
+}

@@ -1,0 +1,199 @@
+import FoundationEssentials
+import SystemCalls
+import TestSupport
+import Testing
+
+@testable import GroupContainer
+
+private struct Item: Codable, Equatable, Sendable {
+    var title: String
+    var done = false
+}
+
+extension GroupDefaults.Key<Int> { fileprivate static let opened = Self("opened", default: 7) }
+extension GroupDefaults.Key<[Item]> { fileprivate static let items = Self("items", default: []) }
+
+@Suite(.timeLimit(.minutes(1)))
+struct `A suite of defaults` {
+    @Test func `gives back what was set, of each type, to every reader`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        let values: [String: DefaultsValue] = [
+            "bool": true.defaultsValue, "integer": .integer(.min), "double": .double(-0.5), "float": .float(12.34),
+            "string": .string("ä\0\n"), "data": .data([0, 255]), "date": .date(-1.5), "url": .url("file:///a"),
+            "array": .array([.integer(1), .array([]), .string("")]), "json": .json([123, 125]),
+            "dictionary": .dictionary(["": .bool(false), "a": .dictionary([:])]), "empty": .data([]),
+            "newer": .unknown(kind: 200, [1, 2]), "": .string("of the empty key"),
+        ]
+        for (key, value) in values { try defaults.set(value, forKey: key) }
+        #expect(defaults.dictionaryRepresentation() == values)
+        // One that reads the log from the file.
+        let other = try SuiteStore.open(sample.container.member, suite: "standard", creating: false)
+        #expect(try #require(other).read { $0.entries.mapValues(\.value) } == values)
+        try defaults.removeValue(forKey: "bool")
+        #expect(defaults.value(forKey: "bool") == nil)
+        try defaults.removeAll()
+        #expect(defaults.dictionaryRepresentation().isEmpty)
+        #expect(try #require(other).read { $0.entries.isEmpty && $0.size == 0 })
+    }
+
+    @Test func `has none before the first value, and is not made by being read`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container, suite: "a suite")
+        #expect(defaults.integer(forKey: "n") == 0)
+        #expect(try sample.container.member.folder.existingFolder("defaults/a suite") == nil)
+        try defaults.set(1, forKey: "n")
+        #expect(try sample.container.member.folder.existingFolder("defaults/a suite") != nil)
+        #expect(defaults.integer(forKey: "n") == 1)
+    }
+
+    @Test(arguments: ["", "a/b", ".", "..", ".hidden", "a\0b", String(repeating: "x", count: 201)])
+    func `has a name that is a file's`(name: String) throws {
+        let sample = try SampleContainer()
+        #expect(code { try GroupDefaults(sample.container, suite: name) } == .invalidArgument)
+    }
+
+    @Test func `falls back on what was registered, and on a key's default`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        #expect(defaults[.opened] == 7)
+        defaults.register(defaults: ["opened": .string("12")])
+        #expect(defaults[.opened] == 12)
+        #expect(defaults.integer(forKey: "opened") == 12)
+        try defaults.set(3, for: .opened)
+        #expect(defaults[.opened] == 3)
+        try defaults.remove(.opened)
+        #expect(defaults[.opened] == 12)
+        #expect(defaults.dictionaryRepresentation().isEmpty)
+    }
+
+    @Test func `keeps Codable values as JSON, and decodes what others set as arrays`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        let items = [Item(title: "Milk"), Item(title: "Ä", done: true)]
+        try defaults.set(items, for: .items)
+        #expect(defaults[.items] == items)
+        #expect(defaults.array(forKey: "items")?.count == 2)
+        try defaults.set(
+            .array([.dictionary(["title": .string("Bread"), "done": .bool(false)])]), forKey: "items")
+        #expect(defaults[.items] == [Item(title: "Bread")])
+        try defaults.set("text", forKey: "items")
+        #expect(defaults[.items] == [])
+        #expect(code { try defaults.read(.items) } == .invalidContent)
+        #expect(code { try defaults.update(.items) { $0 = [] } } == .invalidContent)
+        #expect(defaults.string(forKey: "items") == "text")
+    }
+
+    @Test func `reads, changes and sets as one`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        #expect(try defaults.update(.opened) { $0 += 1 } == 8)
+        #expect(try defaults.update(.opened) { $0 += 1 } == 9)
+        struct Stop: Error {}
+        #expect(throws: Stop.self) { try defaults.update(.opened) { _ in throw Stop() } }
+        #expect(defaults[.opened] == 9)
+        // Another one sets it in between, once.
+        var runs = 0
+        try defaults.update(.opened) { value in
+            runs += 1
+            if runs == 1 { try GroupDefaults(sample.container).set(100, for: .opened) }
+            value += 1
+        }
+        #expect(runs == 2 && defaults[.opened] == 101)
+        // Another key does not matter.
+        runs = 0
+        try defaults.update(.opened) { value in
+            runs += 1
+            try GroupDefaults(sample.container).set(runs, forKey: "other")
+            value += 1
+        }
+        #expect(runs == 1 && defaults[.opened] == 102)
+    }
+
+    @Test func `sets several keys at once or none`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        try defaults.set(1, forKey: "a")
+        var follower = try defaults.follow()
+        try defaults.transaction { transaction in
+            let a = transaction.value(forKey: "a")?.integerValue ?? 0
+            transaction.set(.integer(a + 1), forKey: "a")
+            transaction.set(.integer(a - 1), forKey: "b")
+            #expect(transaction.value(forKey: "b") == .integer(0))
+            #expect(transaction.dictionaryRepresentation().count == 2)
+        }
+        let changes = [try follower.next(timeout: .zero), try follower.next(timeout: .zero)].compactMap(\.self)
+        #expect(changes.map(\.key) == ["a", "b"])
+        #expect(changes.map(\.old) == [.integer(1), nil] && changes.map(\.new) == [.integer(2), .integer(0)])
+        #expect(Set(changes.map(\.generation)).count == 1 && changes.map(\.part) == [0, 1])
+        // One that only reads changes nothing.
+        try defaults.transaction { _ = $0.value(forKey: "a") }
+        #expect(try follower.next(timeout: .zero) == nil)
+        try defaults.transaction {
+            $0.removeAll()
+            $0.set(.bool(true), forKey: "c")
+        }
+        #expect(defaults.dictionaryRepresentation() == ["c": .bool(true)])
+    }
+
+    @Test func `compares and sets`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        let first = try defaults.set(.string("x"), forKey: "k", ifGeneration: 0)
+        #expect(code { try defaults.set(.string("y"), forKey: "k", ifGeneration: 0) } == .conflict)
+        #expect(try defaults.versionedValue(forKey: "k").generation == first)
+        let second = try defaults.set(.string("y"), forKey: "k", ifGeneration: first)
+        #expect(second > first)
+        #expect(try defaults.compareAndSet("k", from: .string("x"), to: .string("z")) == false)
+        #expect(try defaults.compareAndSet("k", from: .string("y"), to: nil))
+        #expect(try defaults.compareAndSet("k", from: nil, to: .integer(1)))
+        #expect(defaults.integer(forKey: "k") == 1)
+    }
+
+    @Test func `refuses what is too large, and loses nothing by it`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        try defaults.set(1, forKey: "n")
+        #expect(code { try defaults.set(1, forKey: String(repeating: "k", count: 1_025)) } == .limitReached)
+        let large = DefaultsValue.data([UInt8](repeating: 1, count: (16 << 20) + 1))
+        #expect(code { try defaults.set(large, forKey: "n") } == .limitReached)
+        var deep = DefaultsValue.integer(1)
+        for _ in 0..<DefaultsValue.deepest { deep = .array([deep]) }
+        #expect(code { try defaults.set(deep, forKey: "n") } == .limitReached)
+        #expect(defaults.integer(forKey: "n") == 1)
+        // The largest fit, though the suite began small.
+        let largest = DefaultsValue.data([UInt8](repeating: 1, count: (16 << 20) - 100))
+        try defaults.set(largest, forKey: String(repeating: "k", count: 1_024))
+        #expect(defaults.value(forKey: String(repeating: "k", count: 1_024)) == largest)
+        #expect(defaults.integer(forKey: "n") == 1)
+    }
+
+    @Test func `says at a glance whether anything was set since`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        #expect(defaults.mark == nil)
+        try defaults.set(1, forKey: "n")
+        let mark = try #require(defaults.mark)
+        #expect(!defaults.hasChanged(since: mark))
+        try GroupDefaults(sample.container).set(1, forKey: "n")
+        #expect(defaults.hasChanged(since: mark))
+        #expect(!defaults.hasChanged(since: try #require(defaults.mark)))
+    }
+
+    @Test func `is on the disk when that was asked for`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        try defaults.set(1, forKey: "n", .durable)
+        let store = try #require(try defaults.store(creating: false))
+        func isDurable() -> Bool {
+            store.read { _ in }
+            let (file, offset) = store.mark
+            return file.map.load64(LogFileHeader.durableMark) == UInt64(offset)
+        }
+        #expect(isDurable())
+        try defaults.set(2, forKey: "n")
+        #expect(!isDurable())
+        try defaults.flush()
+        #expect(isDurable())
+    }
+}

@@ -1,0 +1,132 @@
+import SystemCalls
+import TestSupport
+import Testing
+
+@testable import GroupContainer
+
+@Suite(.timeLimit(.minutes(1)))
+struct `A suite's log` {
+    /// More sets than its first file has room for.
+    private static func fill(_ defaults: GroupDefaults, files: UInt64) throws -> Int {
+        let store = try defaults.writableStore("set")
+        var number = 0
+        while try store.log.last().header.number < files {
+            number += 1
+            try defaults.set(number, forKey: "n\(number % 10)")
+        }
+        return number
+    }
+
+    private static func mark(of defaults: GroupDefaults) throws -> (file: LogFile, offset: Int) {
+        let store = try defaults.writableStore("set")
+        store.read { _ in }
+        return store.mark
+    }
+
+    @Test func `is compacted when a file is full, and has everything still`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        try defaults.set("kept", forKey: "first")
+        try defaults.set("gone", forKey: "second")
+        try defaults.removeValue(forKey: "second")
+        let generation = try defaults.versionedValue(forKey: "first").generation
+        let last = try Self.fill(defaults, files: 5)
+        let store = try defaults.writableStore("set")
+        let expected = defaults.dictionaryRepresentation()
+        #expect(expected["first"] == .string("kept") && expected["second"] == nil && expected.count == 11)
+        #expect(expected["n\(last % 10)"] == .integer(last))
+        // The oldest files are gone, and who comes new reads the same.
+        #expect(try store.log.fileNumbers().first != 1)
+        let other = try #require(try SuiteStore.open(sample.container.member, suite: "standard", creating: false))
+        #expect(other.read { $0 } == store.read { $0 })
+        #expect(other.read { $0.generation(of: "first") } == generation)
+        #expect(other.read { $0.generation } == UInt64(last) + 3)
+    }
+
+    @Test func `keeps what only a newer version understands`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        let store = try defaults.writableStore("set")
+        _ = try store.log.append([99, 1, 2, 3])
+        _ = try Self.fill(defaults, files: 4)
+        let other = try #require(try SuiteStore.open(sample.container.member, suite: "standard", creating: false))
+        #expect(other.read { $0.unknown } == [[99, 1, 2, 3]])
+    }
+
+    @Test func `grows with its suite, so that a set costs the same`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        for number in 0..<20_000 { try defaults.set("value \(number)", forKey: "key \(number)") }
+        let store = try defaults.writableStore("set")
+        let file = try store.log.last()
+        let number = file.header.number
+        // Another 20,000 sets make at most a file or two: each holds some times what the suite takes.
+        for key in 0..<20_000 { try defaults.set("other \(key)", forKey: "key \(key)") }
+        #expect(try store.log.last().header.number <= number + 3)
+        #expect(defaults.dictionaryRepresentation().count == 20_000)
+    }
+
+    @Test func `that is slow to be followed gives one rescan and the differences`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        try defaults.set(0, forKey: "n1")
+        try defaults.set("gone", forKey: "second")
+        let store = try defaults.writableStore("set")
+        // As a process that was stopped: it has no file mapped.
+        let late = try #require(try SuiteStore.open(sample.container.member, suite: "standard", creating: false))
+        var reader = try DefaultsReader(late, in: sample.container, keys: nil, since: .now)
+        let cursor = reader.cursor
+        try defaults.removeValue(forKey: "second")
+        _ = try Self.fill(defaults, files: 9)
+        late.log.forgetAll(last: try store.log.last().header.number)
+        #expect(try store.log.fileNumbers().first ?? 0 > 2)
+        var changes: [DefaultsChange] = []
+        while let change = try reader.next() { changes.append(change) }
+        #expect(changes.first?.kind == .rescan && changes.filter { $0.kind == .rescan }.count == 1)
+        #expect(changes.contains { $0.key == "second" && $0.kind == .removed && $0.old == .string("gone") })
+        let values = Dictionary(uniqueKeysWithValues: changes.filter { $0.kind == .set }.map { ($0.key, $0.new) })
+        #expect(values == defaults.dictionaryRepresentation().mapValues { $0 })
+        // A cursor from then is answered in the same way.
+        var back = try DefaultsReader(late, in: sample.container, keys: nil, since: .cursor(cursor))
+        #expect(try back.next()?.kind == .rescan)
+        #expect(try back.next()?.kind == .present)
+    }
+
+    @Test func `passes over a record that is not what was written, and says so`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        try defaults.set(1, forKey: "a")
+        let before = try Self.mark(of: defaults)
+        try defaults.set(2, forKey: "a")
+        try defaults.set(3, forKey: "b")
+        before.file.writableMap?.store32(before.offset + 16, 0xffff_ffff)
+        let diagnostics = sample.container.followDiagnostics()
+        let other = try #require(try SuiteStore.open(sample.container.member, suite: "standard", creating: false))
+        #expect(other.read { $0.entries.mapValues(\.value) } == ["a": .integer(1), "b": .integer(3)])
+        var told = diagnostics
+        #expect(told.next(timeout: .zero)?.code == .defaultsDamaged)
+        // One that follows is told once, and goes on.
+        var reader = try DefaultsReader(other, in: sample.container, keys: nil, since: .start)
+        #expect(try reader.next()?.key == "a")
+        #expect(code { try reader.next() } == .damaged)
+        #expect(try reader.next()?.key == "b")
+        // It can be set, changed and compacted all the same.
+        #expect(try defaults.update(.init("a", default: 0)) { $0 += 10 } > 10)
+        _ = try Self.fill(defaults, files: 3)
+        #expect(defaults.integer(forKey: "b") == 3)
+    }
+
+    @Test func `ends where a header is broken, and goes on behind that`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        try defaults.set(1, forKey: "a")
+        let before = try Self.mark(of: defaults)
+        try defaults.set(2, forKey: "b")
+        before.file.writableMap?.store64(before.offset, 0x1234)
+        let other = try #require(try SuiteStore.open(sample.container.member, suite: "standard", creating: false))
+        #expect(other.read { $0.entries.mapValues(\.value) } == ["a": .integer(1)])
+        var attempt = SuiteStore.Attempt()
+        #expect(try other.append([.set("c", .integer(3))], if: .init(), by: defaults.writer, &attempt) != nil)
+        #expect(other.read { $0.entries.mapValues(\.value) } == ["a": .integer(1), "c": .integer(3)])
+    }
+}

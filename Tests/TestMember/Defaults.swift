@@ -1,0 +1,69 @@
+import GroupContainer
+import ScenarioKit
+import SystemCalls
+
+func setDefaults(of path: String, _ key: String, count: Int) throws {
+    let defaults = try GroupDefaults(Container(path: path))
+    for number in stride(from: 1, through: count, by: 1) {
+        try defaults.set(number, forKey: key)
+        say("\(number)")
+    }
+}
+
+func incrementDefaults(of path: String, count: Int, thinking: Int64) throws {
+    let defaults = try GroupDefaults(Container(path: path))
+    for _ in stride(from: 1, through: count, by: 1) {
+        let value = try defaults.update(GroupDefaults.Key<Int>("n", default: 0)) {
+            if thinking > 0 { pause(nanoseconds: thinking) }
+            $0 += 1
+        }
+        say("\(value)")
+    }
+}
+
+/// A line as it begins and one as it ends: `>` and `<`, the time, then what it is and what it gave.
+func makeHistory(of path: String, seed: UInt64, count: Int) throws {
+    let defaults = try GroupDefaults(Container(path: path))
+    var random = Lots(seed: seed)
+    for number in stride(from: 1, through: count, by: 1) {
+        let name = "k\(random.next(below: 4))"
+        let key = GroupDefaults.Key<Int>(name, default: 0)
+        switch random.next(below: 4) {
+        case 0:
+            say("> \(monotonicNanoseconds()) \(name) get")
+            sayEnd(try defaults.read(key))
+        case 1:
+            let value = Int(seed) * 1_000_000 + number
+            say("> \(monotonicNanoseconds()) \(name) set \(value)")
+            try defaults.set(value, for: key)
+            sayEnd(0)
+        case 2:
+            say("> \(monotonicNanoseconds()) \(name) add")
+            sayEnd(try defaults.update(key) { $0 += 1 })
+        default:
+            let (expected, value) = (defaults[key], Int(seed) * 1_000_000 + number)
+            say("> \(monotonicNanoseconds()) \(name) cas \(expected) \(value)")
+            let isSet = try defaults.compareAndSet(
+                name, from: .integer(expected), to: .integer(value))
+            sayEnd(isSet ? 1 : 0)
+        }
+    }
+}
+
+/// The time is that after the operation.
+private func sayEnd(_ answer: Int) { say("< \(monotonicNanoseconds()) \(answer)") }
+
+/// SplitMix64 (Steele, Lea, Flood).
+private struct Lots {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next(below limit: UInt64) -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
+        return (mixed ^ mixed >> 31) % limit
+    }
+}
