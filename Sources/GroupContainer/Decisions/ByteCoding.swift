@@ -68,6 +68,11 @@ struct ByteReader {
         return value
     }
 
+    mutating func skip(_ count: Int) throws(TooShort) {
+        if remaining < count { throw TooShort() }
+        position += count
+    }
+
     mutating func counted() throws(TooShort) -> [UInt8] {
         let count = try number(UInt16.self)
         return try raw(Int(count))

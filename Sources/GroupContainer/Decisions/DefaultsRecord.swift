@@ -57,8 +57,22 @@ struct DefaultsRecord: Equatable, Sendable {
         let length = Int(try reader.number(UInt16.self))
         purpose = try reader.text(length)
         time = try reader.number()
-        steps = []
+        steps = try Self.steps(from: &reader)
+    }
+
+    /// Only what it does, not who did it.
+    static func steps(in bytes: [UInt8]) throws(ByteReader.TooShort) -> [Step] {
+        var reader = ByteReader(bytes)
+        guard try reader.number(UInt8.self) == Self.kind else { throw ByteReader.TooShort() }
+        try reader.skip(5)
+        try reader.skip(Int(reader.number(UInt16.self)) + 8)
+        return try steps(from: &reader)
+    }
+
+    private static func steps(from reader: inout ByteReader) throws(ByteReader.TooShort) -> [Step] {
+        var steps: [Step] = []
         while reader.remaining > 0 { steps.append(try Step(from: &reader)) }
+        return steps
     }
 
     init(processIdentifier: Int32, time: Int64, purpose: String, steps: [Step]) {

@@ -18,6 +18,16 @@ struct SuiteState: Equatable, Sendable {
     /// Of the last change of any.
     private(set) var generation: UInt64 = 0
 
+    /// The body of a record of that sequence; one that only a newer version understands is kept.
+    mutating func take(_ body: [UInt8], at sequence: UInt64) {
+        if let steps = try? DefaultsRecord.steps(in: body) {
+            apply(steps, at: sequence)
+        } else {
+            unknown.append(body)
+            generation = sequence
+        }
+    }
+
     /// A record of that sequence. Constant a step, but for clearing.
     mutating func apply(_ steps: [DefaultsRecord.Step], at sequence: UInt64) {
         for step in steps {
@@ -46,12 +56,6 @@ struct SuiteState: Equatable, Sendable {
     }
 
     static func size(of key: String, _ value: DefaultsValue) -> Int { key.utf8.count + value.roughSize + 16 }
-
-    /// One that this version does not understand.
-    mutating func keep(_ body: [UInt8], at sequence: UInt64) {
-        unknown.append(body)
-        generation = sequence
-    }
 
     /// The bodies of records that make the same state: what a compacted file begins with. Linear in its size.
     func carried() -> [[UInt8]] {

@@ -19,11 +19,7 @@ enum SuiteCompaction {
     ) throws(CoordinationError) -> LogCarriage {
         var state = SuiteState()
         let broken = try file.forEachCommitted(before: end) { body, sequence in
-            if let record = try? DefaultsRecord(decoding: body) {
-                state.apply(record.steps, at: sequence)
-            } else {
-                state.keep(body, at: sequence)
-            }
+            state.take(body, at: sequence)
         }
         if broken > 0 {
             diagnostics.tell(

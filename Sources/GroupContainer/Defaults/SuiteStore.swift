@@ -73,6 +73,12 @@ final class SuiteStore: Sendable {
     /// Who writes may go on faster than this reads.
     private static let lag = 256
 
+    /// The file that its place is in.
+    private func follow(_ fold: inout Fold) throws(CoordinationError) {
+        if fold.position.file == fold.file.header.number { return }
+        if let file = try log.file(fold.position.file) { fold.file = file }
+    }
+
     // MARK: Reading
 
     /// The state as of now: of everything that was set before this call. Where the log cannot be read, the state before
@@ -111,10 +117,15 @@ final class SuiteStore: Sendable {
     ) throws(CoordinationError) {
         var count = 0
         while true {
-            count += 1
-            if count.isMultiple(of: Self.lag) { isBehind(fold.file) }
             let step: MappedLog.Step
             do {
+                let file = fold.file
+                let isAtEnd = try file.readOn(from: &fold.position) { body, place in
+                    fold.state.take(body, at: place.sequence)
+                    count += 1
+                    if count.isMultiple(of: Self.lag) { isBehind(file) }
+                }
+                if isAtEnd { return }
                 step = try log.knownStep(behind: fold.position, waits: waits)
             } catch {
                 fold.position = try placeBehindDamage(fold.position, error)
@@ -126,20 +137,16 @@ final class SuiteStore: Sendable {
                     let file = try log.file(entry.position.file)
                 {
                     // What was read up to the end of the file before it is what it begins with.
-                    fold.position = file.placeBehindCarried
+                    (fold.position, fold.file) = (file.placeBehindCarried, file)
                     continue
                 }
                 fold.position = entry.position
-                if let record = try? DefaultsRecord(decoding: entry.body) {
-                    fold.state.apply(record.steps, at: entry.position.sequence)
-                } else {
-                    fold.state.keep(entry.body, at: entry.position.sequence)
-                }
-            case .gap(let place): fold.position = place
+                fold.state.take(entry.body, at: entry.position.sequence)
+            case .gap(let place):
+                fold.position = place
+                try follow(&fold)
             case .end:
-                if fold.position.file != fold.file.header.number {
-                    if let file = try log.file(fold.position.file) { fold.file = file }
-                }
+                try follow(&fold)
                 return
             // What was missed is in what the last file begins with.
             case .lost:

@@ -49,15 +49,14 @@ extension SuiteStore {
         let body = DefaultsRecord.encode(steps, prefix: writer, time: wallNanoseconds())
         let slot = roster.slot ?? 0
         while true {
-            let file = fold.withLock { $0.file }
-            attempt.letOthersPass(in: file)
-            enum Outcome { case appended(LogPosition), conflict, lost }
+            enum Outcome { case appended(LogPosition), conflict(LogFile), lost(LogFile), notNow(LogFile) }
             let isRetry = attempt.losses > 0
             let outcome = try fold.withLock { (fold) throws(CoordinationError) -> Outcome in
+                if attempt.isOthersTurn(in: fold.file) { return .notNow(fold.file) }
                 try catchUp(&fold, waits: isRetry) { attempt.noteLag(slot: slot, in: $0) }
-                if !reads.hold(in: fold.state) { return .conflict }
+                if !reads.hold(in: fold.state) { return .conflict(fold.file) }
                 try checkSize(steps, fold.state.size)
-                guard let place = try append(body, behind: &fold) else { return .lost }
+                guard let place = try append(body, behind: &fold) else { return .lost(fold.file) }
                 try take(steps, at: place, &fold)
                 return .appended(place)
             }
@@ -66,10 +65,11 @@ extension SuiteStore {
                 attempt.end()
                 roster.wake(wakeWord)
                 return place
-            case .conflict:
+            case .conflict(let file):
                 attempt.noteLoss(slot: slot, in: file)
                 return nil
-            case .lost: attempt.noteLoss(slot: slot, in: file)
+            case .lost(let file): attempt.noteLoss(slot: slot, in: file)
+            case .notNow(let file): attempt.letOthersPass(in: file)
             }
         }
     }
@@ -159,6 +159,8 @@ extension SuiteStore {
 }
 
 extension SuiteStore.Attempt {
+    fileprivate func isOthersTurn(in file: LogFile) -> Bool { LogTurn.isOthers(in: file, than: turn) }
+
     fileprivate func letOthersPass(in file: LogFile) { LogTurn.letOthersPass(in: file, except: turn) }
 
     /// It was decided anew, or is tried again, for nothing. After some of these, it asks for its turn.

@@ -44,6 +44,28 @@ extension LogFile {
         return place
     }
 
+    /// Moves a place of this file on over committed records, and shows each, without a look at other files. True: nothing
+    /// stands behind it. False: something that is to be looked at more closely, or where another file begins.
+    func readOn(
+        from place: inout LogPosition, _ look: (_ body: [UInt8], _ place: LogPosition) -> Void
+    ) throws(CoordinationError) -> Bool {
+        if recordedEnd != nil || place.file != header.number { return false }
+        while cut == nil {
+            guard case .record(let record) = try reading(at: place.offset) else { return true }
+            switch record.state {
+            case .seal, .reserved: return false
+            case .void: place.offset += record.byteCount
+            case .committed:
+                guard let (body, checksum) = body(at: place.offset, record) else { return false }
+                place.offset += record.byteCount
+                if !record.isControl { place.sequence += 1 }
+                place.checksum = checksum
+                look(body, place)
+            }
+        }
+        return false
+    }
+
     /// Shows the bodies of the committed records before a place, with their sequence; those that do not fit their
     /// checksums are left out, and counted in the answer. Linear in them.
     func forEachCommitted(

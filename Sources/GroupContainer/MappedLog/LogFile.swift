@@ -13,7 +13,7 @@ final class LogFile: Sendable {
     /// For errors: ".group/journal/1.log".
     let name: String
     /// Where the file ended when its successor was made; nil if it had none when it was opened.
-    private let recordedEnd: Int?
+    let recordedEnd: Int?
 
     /// Everything before these places, ascending, is committed or void; the last one is the furthest. It saves scanning
     /// again.

@@ -21,6 +21,12 @@ struct LogTurn: Equatable, Sendable {
 
     var next: LogTurn { LogTurn(slot: Int(word & 0xffff) - 1, round: round + 1) }
 
+    /// One load.
+    static func isOthers(in file: LogFile, than own: LogTurn?) -> Bool {
+        let word = file.map.load64(LogFileHeader.turn)
+        return word != 0 && word != own?.word
+    }
+
     /// A load, mostly. Waits while it is another's turn. System calls: futex(FUTEX_WAIT), only then.
     static func letOthersPass(in file: LogFile, except own: LogTurn?) {
         let word = file.map.load64(LogFileHeader.turn)
