@@ -28,7 +28,6 @@ struct LineStream {
             let wait = flushing.hasUnwritten || isWatched ? .zero : watch.wait(since: lastLine)
             let change = try source.next(timeout: wait)
             if isWatched { watch.announcement.say(at: source.place, run) }
-            watch.sayDiagnostics(run)
             if let change {
                 if try write(change, &run) { return try end(.success, &run) }
             } else if flushing.hasUnwritten {
@@ -40,6 +39,8 @@ struct LineStream {
                 try watch.keep(source.cursor, isDue: true)
                 if watch.isSilent(since: lastLine) { return try end(.timedOut, &run) }
             }
+            // The lines first: somebody waits for them.
+            watch.sayDiagnostics(run)
         }
     }
 
