@@ -50,6 +50,16 @@ func makeHistory(of path: String, seed: UInt64, count: Int) throws {
     }
 }
 
+/// Sets "first" and, once the suite's log has begun another file, "last".
+func compactDefaults(of path: String, _ text: String, _ durability: Durability) throws {
+    let defaults = try GroupDefaults(Container(path: path))
+    try defaults.set(text, forKey: "first", durability)
+    say("first")
+    for _ in 0..<12 { try defaults.set(DefaultsValue.data([UInt8](repeating: 1, count: 48_000)), forKey: "filler") }
+    try defaults.set(text, forKey: "last", durability)
+    say("last")
+}
+
 /// The time is that after the operation.
 private func sayEnd(_ answer: Int) { say("< \(monotonicNanoseconds()) \(answer)") }
 

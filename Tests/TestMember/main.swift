@@ -35,6 +35,9 @@ let usage = """
            test-member defaults-increment CONTAINER N
                                                   add 1 to "n" N times; print what it is then
            test-member defaults-slow CONTAINER N  the same, but think for 5 ms each time
+           test-member defaults-compact CONTAINER TEXT durable|relaxed
+                                                  let "first" be TEXT, fill the log until it begins another file, let "last"
+                                                  be TEXT; print the names
            test-member defaults-history CONTAINER SEED N
                                                   N operations on a few keys, drawn by lot; print the beginning and the
                                                   end of each, with the time
@@ -61,6 +64,8 @@ do {
     case ("defaults-set", 5): try setDefaults(of: words[2], words[3], count: Int(words[4]) ?? 0)
     case ("defaults-increment", 4): try incrementDefaults(of: words[2], count: Int(words[3]) ?? 0, thinking: 0)
     case ("defaults-slow", 4): try incrementDefaults(of: words[2], count: Int(words[3]) ?? 0, thinking: 5_000_000)
+    case ("defaults-compact", 5):
+        try compactDefaults(of: words[2], words[3], words[4] == "durable" ? .durable : .relaxed)
     case ("defaults-history", 5):
         try makeHistory(of: words[2], seed: UInt64(words[3]) ?? 0, count: Int(words[4]) ?? 0)
     case ("share", 4): try share(words[2], ItemPath(words[3]))

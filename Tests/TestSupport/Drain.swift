@@ -51,6 +51,10 @@ final class Drain: @unchecked Sendable {
 
     func waitForNumber(_ number: Int) throws { try wait("for \(number)") { Self.lastNumber(in: $0) >= number } }
 
+    func waitForText(_ isThere: (String) -> Bool) throws {
+        try wait("for a text") { bytes in isThere(String(decoding: bytes, as: UTF8.self)) }
+    }
+
     func waitForLines(_ count: Int) throws {
         try wait("for \(count) lines") { bytes in bytes.count { $0 == 10 } >= count }
     }

@@ -32,9 +32,20 @@ package final class TracedProcess {
 
     /// Waits for the fault `stop`; false: it ended and did not reach it.
     package func waitUntilStopped() throws -> Bool {
-        // strace itself lives on, and its log with it.
-        try log.waitForText(Self.stopped, "+++ exited", "+++ killed")
+        // strace itself lives on, and its log with it. Threads that end are told of as well.
+        try log.waitForText { text in
+            text.contains(Self.stopped) || text.contains("+++ ") && !hasTracee
+        }
         return log.text.contains(Self.stopped)
+    }
+
+    /// strace tells of its end after it has waited for it.
+    private var hasTracee: Bool {
+        let path = "/proc/\(process.identifier)/task/\(process.identifier)/children"
+        guard let file = try? FileDescriptor.open(path: Array(path.utf8), .reading),
+            let children = try? file.readAll(limit: 64)
+        else { return false }
+        return !children.isEmpty
     }
 
     /// Lets go on what was stopped.

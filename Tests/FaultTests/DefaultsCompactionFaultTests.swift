@@ -1,0 +1,100 @@
+import GroupContainer
+import SystemCalls
+import TestSupport
+import Testing
+
+/// Faults at the system calls of a process that sets values and makes its suite's log begin another file.
+@Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)))
+struct `A suite of defaults that is compacted` {
+    private static func container() throws -> TemporaryContainer {
+        let container = try TemporaryContainer()
+        let defaults = try GroupDefaults(container.open())
+        try defaults.set("kept", forKey: "kept")
+        for key in ["first", "last"] { try defaults.set("old", forKey: key) }
+        return container
+    }
+
+    private static func compact(_ container: TemporaryContainer, _ text: String, _ durability: String) -> [String] {
+        ["test-member", "defaults-compact", container.path, text, durability]
+    }
+
+    /// What was said is there; what was not is there or not. Nobody is kept from setting.
+    private func expectWhole(
+        _ container: TemporaryContainer, _ reader: Container?, _ text: String, said: String, _ what: String
+    ) throws {
+        let defaults = try GroupDefaults(reader ?? container.open())
+        #expect(defaults.string(forKey: "kept") == "kept", "\(what)")
+        let (first, last) = (defaults.string(forKey: "first"), defaults.string(forKey: "last"))
+        #expect(first == text || first == "old" && !said.contains("first"), "\(what)")
+        #expect(last == text || last == "old" && !said.contains("last"), "\(what)")
+        if last == text { #expect(first == text, "\(what)") }
+        for key in ["first", "last"] { try defaults.set("old", forKey: key) }
+        #expect(try defaults.update(.init("count", default: 0)) { $0 += 1 } > 0, "\(what)")
+    }
+
+    // case 2, case 10
+    @Test(arguments: [true, false], ["durable", "relaxed"])
+    func `by a process that is killed at any of its system calls is whole for everybody`(
+        isWatched: Bool, durability: String
+    ) throws {
+        let container = try Self.container()
+        let reader = isWatched ? try container.open() : nil
+        let kills = try EverySystemCall(of: Self.compact(container, "model", durability), in: container)
+        try #require(kills.calls.contains { $0.name.hasPrefix("rename") })
+        try kills.forEachIfLong { kill in
+            try expectWhole(container, reader, "model", said: "", "model")
+            let said = try kill.run(Self.compact(container, "\(kill.number)", durability)).text
+            try expectWhole(container, reader, "\(kill.number)", said: said, "\(kill)")
+        }
+    }
+
+    // case 41
+    @Test func `by a process that is stopped at any of its system calls stops nobody`() throws {
+        let container = try Self.container()
+        let reader = try container.open()
+        let calls = try Strace.calls(of: Self.compact(container, "model", "durable"), input: "", in: container)
+        // From the making of the next file on.
+        let begin = try #require(calls.firstIndex { $0.name == "fallocate" })
+        for (number, stop) in calls[begin...].enumerated() where runsLongTests || number % 2 == 0 {
+            let process = try Strace.start(
+                Self.compact(container, "\(number)", "durable"), input: "", fault: .stop, at: stop)
+            let isStopped = try process.waitUntilStopped()
+            // Others set, and compact it themselves.
+            let other = try RunningProcess(Self.compact(container, "other", "durable")).finish()
+            #expect(other.status == 0, "\(stop): \(other.text)")
+            #expect(try GroupDefaults(reader).update(.init("n", default: 0), .durable) { $0 += 1 } > 0, "\(stop)")
+            if isStopped { process.resume() }
+            // When it goes on, nothing of it is lost, and nothing of the others.
+            let said = try process.finish()
+            #expect(said.status == 0, "\(stop): \(said.text)")
+            let defaults = try GroupDefaults(reader)
+            #expect(defaults.string(forKey: "kept") == "kept", "\(stop)")
+            #expect(["\(number)", "other"].contains(defaults.string(forKey: "last")), "\(stop)")
+        }
+    }
+
+    // case 5
+    @Test func `is set, and not called durable, where the disk refuses`() throws {
+        let container = try Self.container()
+        let call = Strace.Call(name: "fdatasync", number: 1)
+        let (_, text) = try Strace.run(Self.compact(container, "new", "durable"), fault: .error("EIO"), at: call)
+        #expect(text.contains("error notDurable"), "\(text)")
+        let defaults = try GroupDefaults(container.open())
+        #expect(defaults.string(forKey: "first") == "new")
+        // Then it is made anew, and durable.
+        try defaults.set("newer", forKey: "first", .durable)
+        #expect(defaults.string(forKey: "first") == "newer" && defaults.string(forKey: "kept") == "kept")
+    }
+
+    // case 6
+    @Test func `is refused where there is no room for the next file, and nothing is lost`() throws {
+        let container = try Self.container()
+        let model = try EverySystemCall(of: Self.compact(container, "model", "relaxed"), in: container)
+        try expectWhole(container, nil, "model", said: "", "model")
+        let allocations = model.calls.filter { $0.name == "fallocate" }
+        let call = try #require(allocations.last)
+        let (_, text) = try Strace.run(Self.compact(container, "new", "relaxed"), fault: .error("ENOSPC"), at: call)
+        #expect(text.hasPrefix("first\n") && text.contains("error noSpace"), "\(text)")
+        try expectWhole(container, nil, "new", said: "first", "no room")
+    }
+}
