@@ -11,11 +11,15 @@ struct `A container of another boot` {
     private func container(withChanges count: Int) throws -> TemporaryContainer {
         let container = try TemporaryContainer()
         for number in 0..<count { _ = try container.groupctl("write", "item", input: "\(number)") }
+        try leaveAsAnotherBoot(container)
+        return container
+    }
+
+    private func leaveAsAnotherBoot(_ container: TemporaryContainer) throws {
         let roster = try #require(FileHandle(forUpdatingAtPath: "\(container.path)/.group/roster"))
         try roster.seek(toOffset: 32)
         try roster.write(contentsOf: Data("another boot, another boot, anot".utf8))
         try roster.close()
-        return container
     }
 
     @Test func `is followed from its past into its present by the one that recovers it`() throws {
@@ -27,6 +31,34 @@ struct `A container of another boot` {
         _ = try container.groupctl("write", "item", input: "new")
         #expect(try follower.finish().text == "created\titem\nmodified\titem\nmodified\titem\n")
         #expect(container.journalFiles == ["1.log", "2.log"])
+    }
+
+    // case 8
+    @Test func `has of a suite what was set before a hole, and nothing behind it comes alive again`() throws {
+        let container = try container(withChanges: 1)
+        // Set and left before that boot.
+        let text = "set s1 1\nset s2 2\nset s3 3\n"
+        for word in text.split(separator: "\n") {
+            let words = word.split(separator: " ").map(String.init)
+            #expect(try container.member("defaults-set", words[1], "1").finish().status == 0)
+        }
+        let log = "\(container.path)/.group/defaults/standard/1.log"
+        let file = try #require(FileHandle(forUpdatingAtPath: log))
+        try file.seek(toOffset: 4_096)
+        let header = try #require(try file.read(upToCount: 8)).enumerated().reduce(UInt64(0)) {
+            $0 | UInt64($1.element) << UInt64(8 * $1.offset)
+        }
+        let size = (header >> 4 & 0x3f_ffff) * 8
+        try file.seek(toOffset: 4_096 + size)
+        try file.write(contentsOf: Data(repeating: 0, count: Int(size)))
+        try file.close()
+        try leaveAsAnotherBoot(container)
+        for _ in 0..<2 {
+            let defaults = try GroupDefaults(container.open())
+            #expect(defaults.dictionaryRepresentation().keys.filter { $0.hasPrefix("s") } == ["s1"])
+            try defaults.set(true, forKey: "new")
+            try leaveAsAnotherBoot(container)
+        }
     }
 
     @Test(.enabled(if: Strace.isThere, Strace.isMissing))
