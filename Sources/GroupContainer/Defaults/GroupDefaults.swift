@@ -1,3 +1,4 @@
+import Synchronization
 import SystemCalls
 
 /// Keys and values that all members of a container share: what `UserDefaults(suiteName:)` is for an app group.
@@ -15,7 +16,8 @@ public final class GroupDefaults: Sendable {
     public let suite: String
     let container: Container
     let writer: [UInt8]
-    private let opened = Guarded<SuiteStore?>(nil)
+    /// Nil as long as there is none: then each reader looks again.
+    private let opened = AtomicLazyReference<SuiteStore>()
     let fallbacks = Guarded([String: DefaultsValue]())
 
     /// A suite of a container; it comes into being with its first value. `purpose` is what observers are told of who
@@ -39,11 +41,8 @@ public final class GroupDefaults: Sendable {
     }
 
     func store(creating: Bool) throws(CoordinationError) -> SuiteStore? {
-        try opened.withLock { (opened) throws(CoordinationError) in
-            if let opened { return opened }
-            opened = try container.member.suite(suite, creating: creating)
-            return opened
-        }
+        if let store = opened.load() { return store }
+        return try container.member.suite(suite, creating: creating).map { opened.storeIfNil($0) }
     }
 
     /// For who is going to write.

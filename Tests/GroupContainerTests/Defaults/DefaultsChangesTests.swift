@@ -1,3 +1,4 @@
+import Observation
 import SystemCalls
 import TestSupport
 import Testing
@@ -98,5 +99,25 @@ struct `Changes of defaults` {
         #expect(await eventually { store.sleeper.isWatching })
         task.cancel()
         #expect(try await task.value)
+    }
+
+    @Test func `are told by Observation`() async throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        try defaults.set(1, for: Self.number)
+        let observed = ObservedDefault(defaults, Self.number)
+        #expect(observed.value == 1)
+        let told = AsyncStream<Void>.makeStream()
+        withObservationTracking {
+            _ = observed.value
+        } onChange: {
+            told.continuation.yield()
+        }
+        try GroupDefaults(sample.container).set(2, for: Self.number)
+        for await _ in told.stream { break }
+        #expect(await eventually { observed.value == 2 })
+        try observed.set(3)
+        #expect(defaults[Self.number] == 3)
+        #expect(await eventually { observed.value == 3 })
     }
 }
