@@ -1,0 +1,68 @@
+import SystemCalls
+import TestSupport
+import Testing
+
+@testable import GroupContainer
+
+@Suite(.timeLimit(.minutes(1)))
+struct `A suite whose file is not what it was` {
+    private static func file(of sample: SampleContainer, _ suite: String) throws -> FileDescriptor {
+        let folder = try sample.container.member.folder.ownFolder("defaults/\(suite)")
+        return try FileDescriptor.open(
+            Array("1.log".utf8), in: folder, [.readingAndWriting, .creating], mode: 0o600)
+    }
+
+    // case 11
+    @Test(arguments: [0, 8, 4_096, 262_144])
+    func `is damaged where there are only zeros, and not empty`(size: Int) throws {
+        let sample = try SampleContainer()
+        try Self.file(of: sample, "zeros").setSize(size)
+        #expect(code { try GroupDefaults(sample.container, suite: "zeros") } == .damaged)
+        // Others are whole.
+        let other = try GroupDefaults(sample.container, suite: "other")
+        try other.set(1, forKey: "n")
+        #expect(other.integer(forKey: "n") == 1)
+    }
+
+    // case 35
+    @Test(arguments: [0, 4_096])
+    func `gives the values before where it is cut short under a member, and an error where it is changed`(
+        size: Int
+    ) throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        for number in 0..<200 { try defaults.set(number, forKey: "n") }
+        #expect(defaults.integer(forKey: "n") == 199)
+        try Self.file(of: sample, "standard").setSize(size)
+        var diagnostics = sample.container.followDiagnostics()
+        #expect(code { try defaults.set(1, forKey: "n") } == .damaged)
+        #expect(code { try defaults.update(.init("n", default: 0)) { $0 += 1 } } == .damaged)
+        #expect(defaults.integer(forKey: "n") == 199)
+        #expect(code { try defaults.read(.init("n", default: 0)) } == .damaged)
+        _ = diagnostics.next(timeout: .zero)
+    }
+
+    // case 37
+    @Test func `is refused where a newer version has made it`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container, suite: "old")
+        try defaults.set(1, forKey: "n")
+        let page = try Self.file(of: sample, "old").readAll(limit: LogFileHeader.size)
+        var newer = page
+        newer[8] = 2
+        let file = try Self.file(of: sample, "newer")
+        try file.writeAll(newer)
+        try file.setSize(262_144)
+        #expect(code { try GroupDefaults(sample.container, suite: "newer") } == .newerFormat)
+    }
+
+    // case 37
+    @Test func `keeps numbers that are none`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        for (key, number) in [("nan", Double.nan), ("infinite", .infinity)] { try defaults.set(number, forKey: key) }
+        #expect(defaults.double(forKey: "nan").isNaN && defaults.double(forKey: "infinite") == .infinity)
+        #expect(defaults.integer(forKey: "nan") == 0 && defaults.integer(forKey: "infinite") == .max)
+        #expect(defaults.value(forKey: "nan")?.jsonText == nil)
+    }
+}
