@@ -6,6 +6,8 @@ struct Todo: Codable, Equatable, Sendable {
     var done = false
 }
 
+extension GroupDefaults.Key<Int> { static let opened = Self("opened", default: 0) }
+
 struct NextTodo: WidgetProvider {
     static let kind = "next-todo"
     var interests: [Interest] { [.path("Library/todo.json")] }
@@ -30,6 +32,11 @@ func example(_ container: Container) async throws {
     try await todos.coordinate(.reading("Library/todo.json"), .writing("Library/backup.json")) { access in
         _ = try access.write(bytes: access.readBytes("Library/todo.json"), to: "Library/backup.json")
     }
+
+    // Small values: every process sees a set at once, and none is lost.
+    let defaults = try GroupDefaults(container, suite: "settings")
+    try defaults.update(.opened) { $0 += 1 }
+    print(defaults[.opened], defaults.string(forKey: "theme") ?? "no theme")
 
     // In a widget's process: is there something new for me?
     let result = try await Refresh(NextTodo(), in: container).performUpdate { print("next:", $0) }
