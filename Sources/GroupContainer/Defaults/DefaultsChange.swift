@@ -121,6 +121,11 @@ struct DefaultsReader: Sendable {
     /// Behind what was given; in front of it where that is a part of what belongs together.
     var cursor: Cursor { Cursor(waiting.isEmpty ? position : front, in: identity) }
 
+    var place: Cursor { Cursor(position, in: identity) }
+
+    /// More of what belongs together is to be given.
+    var isAmongOthers: Bool { !waiting.isEmpty }
+
     /// Whether there may be more.
     var hasMore: Bool { !waiting.isEmpty || store.log.hasMore(behind: position) }
 
