@@ -24,7 +24,7 @@ extension GroupControl {
                 "groupctl defaults ./shared/ settings set --if dark -- theme light",
                 "Only if nobody has set another theme meanwhile; else status 4."),
             HelpEntry(
-                "groupctl defaults ./shared/ old export --format plist | groupctl defaults ./shared/ new import -",
+                "groupctl defaults a/ s export --format plist | groupctl defaults b/ s import -",
                 "Copies a suite, types included."),
         ])
 
