@@ -28,10 +28,12 @@ package struct ManualPage: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private static func subcommand(_ command: CommandSpecification) -> [String] {
-        [".SS \(text(command.name))"] + usage(command) + [".PP", text(command.summary)] + arguments(command, nil)
+    private static func subcommand(_ command: CommandSpecification, of outer: String = "") -> [String] {
+        [".SS \(text(outer + command.name))"] + usage(command) + [".PP", text(command.summary)]
+            + arguments(command, nil)
             + command.options.flatMap(option)
             + command.notes.flatMap { [".PP", text($0.text)] } + examples(command.examples, nil)
+            + command.subcommands.flatMap { subcommand($0, of: "\(outer)\(command.name) ") }
     }
 
     private static func usage(_ command: CommandSpecification) -> [String] {

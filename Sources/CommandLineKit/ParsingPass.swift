@@ -80,12 +80,24 @@ struct ParsingPass {
             throw parsed.usageError("option '\(spelled)' takes no value")
         }
         if option == .help {
-            let inherited = outer.reversed().flatMap(\.options)
-            return .help(HelpText(of: inner, path: parsed.commandPath, inherited: inherited).rendered())
+            return .help(help)
         }
         if option == .version { return .version }
         parsed.options.append(ParsedArguments.NamedValue(name: option.name, value: value))
         return nil
+    }
+
+    /// Of the command that was meant: who asks for help may leave out what stands before a subcommand.
+    private var help: String {
+        var (command, path) = (inner, parsed.commandPath)
+        var inherited = outer.reversed().flatMap(\.options)
+        if taken > 0, let word = parsed.namedPositionals.last?.value,
+            let meant = inner.subcommands.first(where: { Array($0.name.utf8) == word })
+        {
+            (inherited, command) = (inner.options + inherited, meant)
+            path.append(meant.name)
+        }
+        return HelpText(of: command, path: path, inherited: inherited).rendered()
     }
 
     private mutating func takeOperand(_ word: [UInt8]) throws(UsageError) {

@@ -1,9 +1,9 @@
-import CommandLineKit
+package import CommandLineKit
 import GroupContainer
 import SystemCalls
 
 /// How an error reaches its reader: a sentence on standard error, or an object, and an exit status.
-struct ErrorReport {
+package struct ErrorReport {
     let program: String
     let isJSON: Bool
     var isQuiet: Bool
@@ -12,7 +12,7 @@ struct ErrorReport {
         if case OutputError.closedPipe? = error as? OutputError { return .success }
         if !isQuiet {
             var errors = StandardOutput(descriptor: 2)
-            try? errors.writeLine(isJSON ? object(error).encoded() : "\(program): \(error)")
+            try? errors.writeLine(isJSON ? Self.object(error).encoded() : "\(program): \(error)")
             try? errors.flush()
         }
         return status(error)
@@ -51,7 +51,8 @@ struct ErrorReport {
         }
     }
 
-    private func object(_ error: any Error) -> JSONValue {
+    /// An error as `--json` tells it.
+    package static func object(_ error: any Error) -> JSONValue {
         let known = error as? CoordinationError
         let code: String =
             switch error {

@@ -20,19 +20,26 @@ package enum FilterOptions {
 
     package static func filter(_ arguments: ParsedArguments) throws(UsageError) -> ChangeFilter {
         var filter = ChangeFilter()
+        try addPatterns(arguments, to: &filter)
+        for word in kindWords(arguments) { filter.kinds = (filter.kinds ?? []).union([try kind(word, arguments)]) }
+        return filter
+    }
+
+    /// Patterns and purposes.
+    static func addPatterns(_ arguments: ParsedArguments, to filter: inout ChangeFilter) throws(UsageError) {
         for rule in arguments.occurrences(of: "include", "exclude") {
             if rule.value.isEmpty { throw arguments.usageError("--\(rule.name): the pattern is empty") }
             if rule.name == "include" { filter.include(bytes: rule.value) } else { filter.exclude(bytes: rule.value) }
         }
-        for list in arguments.values("kind") {
-            for word in list.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
-                filter.kinds = (filter.kinds ?? []).union([try kind(Array(word), arguments)])
-            }
-        }
         for purpose in arguments.values("exclude-purpose") {
             filter.excludedPurposes.insert(String(decoding: purpose, as: UTF8.self))
         }
-        return filter
+    }
+
+    static func kindWords(_ arguments: ParsedArguments) -> [[UInt8]] {
+        arguments.values("kind").flatMap { list in
+            list.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map { Array($0) }
+        }
     }
 
     private static func kind(_ word: [UInt8], _ arguments: ParsedArguments) throws(UsageError) -> Change.Kind.Word {

@@ -10,9 +10,8 @@ enum GroupControl {
         options: CommonOptions.specifications(
             timeout: "How long to wait for a lease: 2, 0.5 (seconds) or 250ms; 30 s unless told; 0 is one try."),
         subcommands: [
-            create, path, list, read, write, update, mkdir, remove, move, copy, lock, changes, refresh,
-            status, doctor,
-            deleteGroup,
+            create, path, list, read, write, update, mkdir, remove, move, copy, lock, defaults, changes,
+            refresh, status, doctor, deleteGroup,
         ],
         examples: [
             HelpEntry("groupctl create group.com.example.todo", "Makes a container for this user."),
@@ -23,15 +22,16 @@ enum GroupControl {
         exitStatuses: [
             HelpEntry("0", "done, also when nothing had to change"), HelpEntry("1", "any other failure"),
             HelpEntry("3", "refresh: noData; elsewhere, with --exit-code: unchanged"), HelpEntry("4", "conflict"),
-            HelpEntry("64", "wrong usage"), HelpEntry("65", "damaged, or a newer format"),
-            HelpEntry("66", "no such group or item"),
+            HelpEntry("64", "wrong usage"),
+            HelpEntry("65", "damaged, or a newer format; content that is not what it should be"),
+            HelpEntry("66", "no such group, item or key"),
             HelpEntry("69", "this file system cannot do it"), HelpEntry("74", "input/output error, disk full"),
             HelpEntry("75", "lease not granted in time; the holder is named"),
             HelpEntry("77", "not permitted; leads out of the container"),
             HelpEntry("128+n", "ended by signal n"),
         ])
 
-    private static let group = PositionalSpecification(
+    static let group = PositionalSpecification(
         "GROUP", help: "A group identifier or, with a '/' in it, the path of a container.")
     private static let item = PositionalSpecification("PATH", help: "An item, relative to the container's root.")
     private static let relaxed = OptionSpecification.flag(

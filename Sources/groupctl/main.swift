@@ -15,6 +15,7 @@ CommandRun.main(GroupControl.specification) { run in
     case "move": try move(&run)
     case "copy": try copy(&run)
     case "lock": try lock(&run)
+    case "defaults": try defaults(&run)
     case "changes": try changes(&run)
     case "refresh": try refresh(&run)
     case "status": try status(&run)

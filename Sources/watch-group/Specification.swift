@@ -21,6 +21,11 @@ let watchGroupSpecification = CommandSpecification(
             "bookmarks",
             help: "Print a 'bookmark' line when everything up to its cursor was told and nothing happens for a while."),
         .value("count", letter: "n", "N", help: "End after N lines, or N successful runs of COMMAND."),
+        .value(
+            "defaults", "SUITE",
+            help:
+                "The keys of this suite that change, rather than items: --include and --exclude match keys, --kind says set, removed, cleared or present."
+        ),
     ] + ChangeText.options + FilterOptions.specifications + [
         .value(
             "settle", "T",
@@ -46,6 +51,10 @@ let watchGroupSpecification = CommandSpecification(
             "Command",
             "COMMAND is run for each batch of changes that settled, never twice at once, with a path a line on its standard input (of a move both paths) and GROUP_CONTAINER, GROUP_CURSOR (the place behind the batch), GROUP_PATHS (how many), GROUP_RESCAN (1 if the place was lost) and GROUP_FAILURES in its environment. The cursor file moves on only when it ends with 0. If it fails, it is run again after half a second, then one, two, up to a minute, with what changed meanwhile. What it changes itself comes back, unless its purpose is left out: --exclude-purpose. It is killed if watch-group is, and gets the signal that ends watch-group."
         ),
+        HelpEntry(
+            "Keys",
+            "With --defaults a line in a pipe is KIND<TAB>KEY<TAB>VALUE, without VALUE for what is gone; VALUE is what 'groupctl defaults … get' prints, escaped. Kinds: set, removed, cleared (all keys, in one line), present; rescan: the place was lost, what is set now, or how it differs, follows up to the next bookmark. A snapshot ends with a bookmark, too. JSON lines have old and new; those of a transaction share sequence and cursor. COMMAND reads the keys that changed, each once, and has GROUP_SUITE, GROUP_KEYS, GROUP_CLEARED (1 if all keys were removed) in its environment. Options for which keys have no meaning are refused."
+        ),
     ],
     examples: [
         HelpEntry("watch-group group.com.example.todo", "Shows what changes from now on."),
@@ -62,6 +71,9 @@ let watchGroupSpecification = CommandSpecification(
         HelpEntry(
             "watch-group --cursor-file built -0 ./shared/ -- xargs -0 ls -ld --",
             "Runs a command with the paths that changed; those of one that failed come again."),
+        HelpEntry(
+            "watch-group --defaults settings --since snapshot --json ./shared/",
+            "The keys and values of a suite, and then what is set."),
     ],
     exitStatuses: [
         HelpEntry("0", "done, or the reader of the output is gone"), HelpEntry("2", "--timeout passed without a line"),

@@ -28,17 +28,10 @@ struct WatchOptions {
 
     init(_ run: borrowing CommandRun) throws {
         let arguments = run.arguments
-        origin =
-            try OriginOption.origin(
-                arguments, words: [("start", .start), ("snapshot", .snapshot), ("now", .now)]) ?? .now
+        origin = try Self.origin(arguments)
         filter = try FilterOptions.filter(arguments)
         text = try ChangeText(run)
-        limit = try arguments.text("count").map { text in
-            guard let number = Int(text), number > 0 else {
-                throw arguments.usageError("--count: '\(PipeText.escaped(Array(text.utf8)))' is not a positive number")
-            }
-            return number
-        }
+        limit = try Self.limit(arguments)
         silence = run.options.timeout
         command = arguments.command
         saysBookmarks = arguments.flag("bookmarks")
@@ -54,6 +47,18 @@ struct WatchOptions {
         if command != nil && (arguments.value("format") != nil || saysBookmarks) {
             throw arguments.usageError("COMMAND reads paths: --format and --bookmarks are for lines")
         }
+    }
+
+    /// --since
+    static func origin(_ arguments: ParsedArguments) throws(UsageError) -> ChangeOrigin {
+        try OriginOption.origin(arguments, words: [("start", .start), ("snapshot", .snapshot), ("now", .now)]) ?? .now
+    }
+
+    /// --count
+    static func limit(_ arguments: ParsedArguments) throws(UsageError) -> Int? {
+        guard let text = try arguments.text("count") else { return nil }
+        if let number = Int(text), number > 0 { return number }
+        throw arguments.usageError("--count: '\(PipeText.escaped(Array(text.utf8)))' is not a positive number")
     }
 
     /// After a `rescan`: who began with what stands there gets that again.

@@ -1,6 +1,15 @@
 import ContainerCommands
 
 CommandRun.main(watchGroupSpecification) { run in
+    if let options = try KeyWatchOptions(run) {
+        let watch = try KeyWatch(options, &run)
+        if let command = options.command {
+            var loop = KeyCommandLoop(watch, command)
+            return try loop.run(&run)
+        }
+        var stream = KeyStream(watch)
+        return try stream.run(&run)
+    }
     let watch = try Watch(&run)
     if let command = watch.options.command {
         var loop = CommandLoop(watch, command)

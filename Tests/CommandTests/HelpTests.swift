@@ -6,7 +6,7 @@ import Testing
 struct `Asked for help` {
     static let calls: [(program: String, words: [String])] =
         [("groupctl", []), ("watch-group", [])]
-        + ["create", "path", "list", "read", "write", "update", "changes", "refresh", "status"].map {
+        + ["create", "path", "list", "read", "write", "update", "defaults", "changes", "refresh", "status"].map {
             ("groupctl", [$0])
         }
 
@@ -38,6 +38,17 @@ struct `Asked for help` {
         let statuses = outcome.text.components(separatedBy: "Exit status:").last ?? ""
         for status in ["0", "64", "65", "66", "74", "77", "128+n"] {
             #expect(statuses.contains("\n  \(status) "), "\(status) is not explained")
+        }
+    }
+
+    @Test func `a command behind arguments is found without them`() async throws {
+        for words in [["defaults", "get"], ["defaults", "./g/", "s", "get"], ["defaults", "g", "get"]] {
+            let outcome = try await Command("groupctl", words + ["--help"]).finish()
+            #expect(outcome.status == 0 && outcome.lines.first?.contains("SUITE get KEY") == true, "\(outcome)")
+        }
+        let all = try await Command("groupctl", ["defaults", "--help"]).finish()
+        for command in ["get", "set", "delete", "increment", "list", "import", "export", "clear", "flush", "batch"] {
+            #expect(all.text.contains("\n  \(command) "))
         }
     }
 

@@ -48,6 +48,8 @@ struct DefaultsReader: Sendable {
     private var state = SuiteState()
     private var position: LogPosition
     private var waiting: ArraySlice<DefaultsChange> = []
+    /// In front of what is waiting: who stops in the middle gets all of it again. Of a snapshot no place at all.
+    private var front: LogPosition
     /// It is a member as long as somebody follows.
     let container: Container
     private var identity: UInt64 { container.member.journal.container }
@@ -57,6 +59,7 @@ struct DefaultsReader: Sendable {
     ) throws(CoordinationError) {
         (self.store, self.keys, self.container) = (store, keys, container)
         position = LogPosition(file: 0, offset: 0, sequence: 0, checksum: 0)
+        front = position
         switch origin {
         case .now: try beginAtEnd()
         case .start:
@@ -115,7 +118,13 @@ struct DefaultsReader: Sendable {
         return record.steps.filter { $0.key.map(keys.contains) ?? true }
     }
 
-    var cursor: Cursor { Cursor(position, in: identity) }
+    /// Behind what was given; in front of it where that is a part of what belongs together.
+    var cursor: Cursor { Cursor(waiting.isEmpty ? position : front, in: identity) }
+
+    var place: Cursor { Cursor(position, in: identity) }
+
+    /// More of what belongs together is to be given.
+    var isAmongOthers: Bool { !waiting.isEmpty }
 
     /// Whether there may be more.
     var hasMore: Bool { !waiting.isEmpty || store.log.hasMore(behind: position) }
@@ -123,7 +132,11 @@ struct DefaultsReader: Sendable {
     /// The next change, or nil at the end. Errors: `damaged`; after it, the one behind it.
     mutating func next() throws(CoordinationError) -> DefaultsChange? {
         while true {
-            if let change = waiting.popFirst() { return change }
+            if var change = waiting.popFirst() {
+                // The changes of a transaction share the place behind it, and say how many they are.
+                if change.parts == 1 { change.cursor = cursor }
+                return change
+            }
             let step: MappedLog.Step
             do {
                 step = try store.log.knownStep(behind: position)
@@ -145,34 +158,34 @@ struct DefaultsReader: Sendable {
     }
 
     private mutating func tell(_ entry: LogEntry) {
-        position = entry.position
+        (front, position) = (position, entry.position)
         guard !entry.isControl, let record = try? DefaultsRecord(decoding: entry.body) else {
             // What a compacted file begins with is known.
             return
         }
         let by = Change.Author(processIdentifier: record.processIdentifier, purpose: record.purpose)
-        let steps = steps(of: record)
-        for (part, step) in steps.enumerated() {
-            var changes: [DefaultsChange] = []
+        var changes: [DefaultsChange] = []
+        for step in steps(of: record) {
             switch step {
             case .set(let key, let value), .carried(let key, let value, _):
-                changes = [change(.set, key, state.entries[key]?.value, value)]
+                changes.append(change(.set, key, state.entries[key]?.value, value))
             case .remove(let key):
-                if let old = state.entries[key]?.value { changes = [change(.removed, key, old, nil)] }
-            case .removeAll where keys == nil: changes = [change(.cleared, "", nil, nil)]
-            case .removeAll: changes = state.entries.map { change(.removed, $0.key, $0.value.value, nil) }
-            }
-            for var change in changes {
-                (change.by, change.time, change.part, change.parts) = (by, record.time, part, steps.count)
-                waiting.append(change)
+                if let old = state.entries[key]?.value { changes.append(change(.removed, key, old, nil)) }
+            case .removeAll where keys == nil: changes.append(change(.cleared, "", nil, nil))
+            case .removeAll: changes += state.entries.map { change(.removed, $0.key, $0.value.value, nil) }
             }
             state.apply([step], at: position.sequence)
+        }
+        for (part, var change) in changes.enumerated() {
+            (change.by, change.time, change.part, change.parts) = (by, record.time, part, changes.count)
+            waiting.append(change)
         }
     }
 
     /// What was missed, as the differences that it made.
     private mutating func compare() throws(CoordinationError) {
         let before = state.entries
+        front = position
         try beginAtEnd()
         waiting.append(change(.rescan, "", nil, nil))
         for key in Set(before.keys).union(state.entries.keys).sorted() where before[key] != state.entries[key] {
@@ -187,7 +200,8 @@ struct DefaultsReader: Sendable {
         let generation = new == nil ? position.sequence : state.entries[key]?.generation ?? position.sequence
         return DefaultsChange(
             kind: kind, suite: store.name, key: key, old: old, new: new,
-            generation: kind == .set ? max(generation, position.sequence) : generation, cursor: cursor, by: nil,
+            generation: kind == .set ? max(generation, position.sequence) : generation,
+            cursor: Cursor(position, in: identity), by: nil,
             time: 0, part: 0, parts: 1)
     }
 }

@@ -100,8 +100,15 @@ public struct DefaultsFollower: Sendable {
 
     init(_ reader: DefaultsReader) { self.reader = reader }
 
-    /// Right behind the last change that was given.
+    /// Right behind the last change that was given; in front of it where it is one of several that belong together, and
+    /// not the last of them.
     public var cursor: Cursor { reader.cursor }
+
+    /// Where it reads on in the suite's log, whatever is still to be given.
+    package var place: Cursor { reader.place }
+
+    /// Nothing is left of what belongs to the last change that was given: of its transaction, or of a snapshot.
+    package var isBetweenRecords: Bool { !reader.isAmongOthers }
 
     /// The next change. Waits for it at most `timeout` (nil: for ever) and then returns nil. Errors: as those of
     /// `DefaultsChanges`. System calls: futex(FUTEX_WAIT), only where there is nothing to read.

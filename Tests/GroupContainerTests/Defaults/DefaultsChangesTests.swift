@@ -48,6 +48,27 @@ struct `Changes of defaults` {
         #expect(try lost.next(timeout: .zero)?.key == "b")
     }
 
+    @Test func `that belong together come again to who stopped among them`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        var follower = try defaults.follow()
+        let start = follower.cursor
+        try defaults.transaction {
+            for key in ["a", "b"] { $0.set(.integer(1), forKey: key) }
+            $0.set(nil, forKey: "c")
+        }
+        let first = try #require(try follower.next(timeout: .zero))
+        #expect(first.key == "a" && first.parts == 2, "the removal of nothing is none")
+        #expect(follower.cursor == start)
+        let second = try #require(try follower.next(timeout: .zero))
+        #expect(second.part == 1 && second.cursor == first.cursor && follower.cursor == second.cursor)
+        // Half a snapshot is no place to begin.
+        var snapshot = try defaults.follow(since: .snapshot)
+        #expect(snapshot.cursor.isNowhere)
+        #expect(try snapshot.next(timeout: .zero)?.cursor.isNowhere == true)
+        #expect(try snapshot.next(timeout: .zero)?.cursor == second.cursor && snapshot.cursor == second.cursor)
+    }
+
     @Test func `of one key are of no other`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)

@@ -1,0 +1,61 @@
+import Glibc
+
+/// Standard input line by line, as it comes. Not copyable, so that no two owners hold the same unread bytes.
+package struct InputLines: ~Copyable {
+    /// What there is.
+    package enum Step: Equatable {
+        /// Without its newline; the last one need not have any.
+        case line([UInt8])
+        /// Everything that has come was given: `wait` for more.
+        case dry
+        case end
+    }
+
+    private let descriptor: Int32
+    private let limit: Int
+    private var pending: ArraySlice<UInt8> = []
+    /// Up to here there is no newline.
+    private var searched = 0
+    private var isAtEnd = false
+    private var buffer = [UInt8](repeating: 0, count: 65_536)
+
+    /// Reads this descriptor, and lines of at most `limit` bytes.
+    package init(descriptor: Int32 = 0, limit: Int) { (self.descriptor, self.limit) = (descriptor, limit) }
+
+    /// The next line, as far as it has come. Does not block.
+    package mutating func next() throws(InputError) -> Step {
+        if let end = pending.dropFirst(searched).firstIndex(of: 0x0A) {
+            let line = Array(pending[..<end])
+            (pending, searched) = (pending[(end + 1)...], 0)
+            return .line(line)
+        }
+        searched = pending.count
+        if searched > limit { throw .tooLarge(limit: limit) }
+        if !isAtEnd { return .dry }
+        if pending.isEmpty { return .end }
+        defer { (pending, searched) = ([], 0) }
+        return .line(Array(pending))
+    }
+
+    /// Blocks until more has come, or the input has ended.
+    ///
+    /// System calls: read(2), poll(2).
+    package mutating func wait() throws(InputError) {
+        while !isAtEnd {
+            let count = unsafe read(descriptor, &buffer, buffer.count)
+            let code = errno
+            if count > 0 {
+                pending += buffer[..<count]
+                return
+            }
+            if count == 0 {
+                isAtEnd = true
+            } else if code == EAGAIN {
+                var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                _ = unsafe poll(&entry, 1, -1)
+            } else if code != EINTR {
+                throw .failed(code)
+            }
+        }
+    }
+}

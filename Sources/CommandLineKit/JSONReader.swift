@@ -1,0 +1,174 @@
+/// Reads JSON (RFC 8259), strictly: names of an object must differ, and a number must not be beyond a double. A number
+/// without fraction and exponent is an integer as long as 64 bits hold it.
+package struct JSONReader {
+    private let text: [UInt8]
+    private var place = 0
+    private let deepest: Int
+
+    /// The value that a text is. `deepest` is how many levels there may be: a scalar is one.
+    package static func value(of text: [UInt8], deepest: Int) throws(TextFault) -> JSONValue {
+        var reader = JSONReader(text: text, deepest: deepest)
+        let value = try reader.value(depth: 1)
+        reader.skipBlanks()
+        if reader.place < text.count { throw reader.fault("there is more behind the value") }
+        return value
+    }
+
+    private init(text: [UInt8], deepest: Int) { (self.text, self.deepest) = (text, deepest) }
+
+    private func fault(_ what: String) -> TextFault { TextFault(what, at: place, of: text) }
+
+    private var next: UInt8? { place < text.count ? text[place] : nil }
+
+    private mutating func skipBlanks() {
+        while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { place += 1 }
+    }
+
+    private mutating func take(_ byte: Unicode.Scalar) -> Bool {
+        guard next == UInt8(ascii: byte) else { return false }
+        place += 1
+        return true
+    }
+
+    private mutating func value(depth: Int) throws(TextFault) -> JSONValue {
+        skipBlanks()
+        if depth > deepest { throw fault("it is nested more than \(deepest) levels deep") }
+        switch next {
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            place += 1
+            return text[place - 1] == UInt8(ascii: "{") ? try object(depth) : try array(depth)
+        case UInt8(ascii: "\""):
+            place += 1
+            return .string(try string())
+        case UInt8(ascii: "t"): return try word("true", .bool(true))
+        case UInt8(ascii: "f"): return try word("false", .bool(false))
+        case UInt8(ascii: "n"): return try word("null", .null)
+        case nil: throw fault("it ends where a value should be")
+        default: return try number()
+        }
+    }
+
+    private mutating func word(_ word: String, _ value: JSONValue) throws(TextFault) -> JSONValue {
+        guard text[place...].starts(with: word.utf8) else { throw fault("this is no value") }
+        place += word.utf8.count
+        return value
+    }
+
+    private mutating func array(_ depth: Int) throws(TextFault) -> JSONValue {
+        var elements: [JSONValue] = []
+        skipBlanks()
+        if take("]") { return .array([]) }
+        while true {
+            elements.append(try value(depth: depth + 1))
+            skipBlanks()
+            if take("]") { return .array(elements) }
+            if !take(",") { throw fault("a ',' or a ']' is missing") }
+        }
+    }
+
+    private mutating func object(_ depth: Int) throws(TextFault) -> JSONValue {
+        var members: [(String, JSONValue)] = []
+        var names = Set<String>()
+        skipBlanks()
+        if take("}") { return .object([]) }
+        while true {
+            skipBlanks()
+            if !take("\"") { throw fault("a name in quotes is missing") }
+            let name = try string()
+            if !names.insert(name).inserted {
+                throw fault("the name '\(PipeText.escaped(Array(name.utf8)))' is there twice")
+            }
+            skipBlanks()
+            if !take(":") { throw fault("a ':' is missing") }
+            members.append((name, try value(depth: depth + 1)))
+            skipBlanks()
+            if take("}") { return .object(members) }
+            if !take(",") { throw fault("a ',' or a '}' is missing") }
+        }
+    }
+
+    private mutating func digits() -> Int {
+        let start = place
+        while let byte = next, (0x30...0x39).contains(byte) { place += 1 }
+        return place - start
+    }
+
+    private mutating func number() throws(TextFault) -> JSONValue {
+        let start = place
+        _ = take("-")
+        let first = next
+        let count = digits()
+        if count == 0 || (count > 1 && first == 0x30) { throw fault("this is no value") }
+        var isWhole = true
+        if take(".") {
+            isWhole = false
+            if digits() == 0 { throw fault("digits are missing behind the point") }
+        }
+        if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
+            isWhole = false
+            place += 1
+            if !take("+") { _ = take("-") }
+            if digits() == 0 { throw fault("the exponent is missing") }
+        }
+        let word = String(decoding: text[start..<place], as: UTF8.self)
+        if isWhole, let number = Int64(word) { return .integer(number) }
+        guard let number = Double(word), number.isFinite else { throw fault("the number is too large") }
+        return .double(number)
+    }
+
+    /// Behind the quote that opens it.
+    private mutating func string() throws(TextFault) -> String {
+        var bytes: [UInt8] = []
+        while true {
+            guard let byte = next else { throw fault("a text does not end") }
+            switch byte {
+            case UInt8(ascii: "\""):
+                guard let text = bytes.validText else { throw fault("a text is not UTF-8") }
+                place += 1
+                return text
+            case UInt8(ascii: "\\"):
+                place += 1
+                bytes += Array(String(try escaped()).utf8)
+            case ..<0x20:
+                throw fault(
+                    "a control character in a text must be written as \\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))"
+                )
+            default:
+                bytes.append(byte)
+                place += 1
+            }
+        }
+    }
+
+    /// Behind the backslash.
+    private mutating func escaped() throws(TextFault) -> Unicode.Scalar {
+        guard let letter = next else { throw fault("a text does not end") }
+        place += 1
+        switch letter {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(letter)
+        case UInt8(ascii: "b"): return "\u{8}"
+        case UInt8(ascii: "f"): return "\u{C}"
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "u"): break
+        default: throw fault("an escape is unknown")
+        }
+        var code = try unit()
+        if (0xD800..<0xDC00).contains(code), take("\\"), take("u") {
+            let low = try unit()
+            if (0xDC00..<0xE000).contains(low) { code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00) }
+        }
+        guard let scalar = Unicode.Scalar(code) else { throw fault("half of a surrogate pair is no character") }
+        return scalar
+    }
+
+    private mutating func unit() throws(TextFault) -> UInt32 {
+        let digits = text[place..<min(place + 4, text.count)]
+        guard digits.count == 4, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+            let code = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
+        else { throw fault("an escape needs four hexadecimal digits") }
+        place += 4
+        return code
+    }
+}

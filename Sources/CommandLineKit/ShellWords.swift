@@ -1,0 +1,62 @@
+/// A line that no shell would take apart.
+package enum ShellWordsFault: Error, Equatable, CustomStringConvertible {
+    /// A quote that opens something is not closed.
+    case openQuote(Character)
+    /// The last byte is a backslash.
+    case openBackslash
+
+    /// A sentence for the user.
+    package var description: String {
+        switch self {
+        case .openQuote(let quote): "a \(quote) is not closed"
+        case .openBackslash: "there is nothing behind the last backslash"
+        }
+    }
+}
+
+/// A line's words with the quoting of sh(1): `'…'` as it is, `"…"` with `\` before `"`, `\`, `$` and a backquote, `\`
+/// before anything else outside of quotes. Nothing is expanded, and nothing begins a comment.
+package enum ShellWords {
+    /// The words; none of a blank line.
+    package static func of(_ line: [UInt8]) throws(ShellWordsFault) -> [[UInt8]] {
+        var words: [[UInt8]] = []
+        var word: [UInt8]?
+        var rest = line[...]
+        while let byte = rest.popFirst() {
+            switch byte {
+            case 0x20, 0x09:
+                if let done = word { words.append(done) }
+                word = nil
+            case UInt8(ascii: "'"): word = (word ?? []) + (try quoted(&rest))
+            case UInt8(ascii: "\""): word = (word ?? []) + (try doublyQuoted(&rest))
+            case UInt8(ascii: "\\"):
+                guard let next = rest.popFirst() else { throw .openBackslash }
+                word = (word ?? []) + [next]
+            default:
+                if word?.append(byte) == nil { word = [byte] }
+            }
+        }
+        if let word { words.append(word) }
+        return words
+    }
+
+    private static func quoted(_ rest: inout ArraySlice<UInt8>) throws(ShellWordsFault) -> [UInt8] {
+        guard let end = rest.firstIndex(of: UInt8(ascii: "'")) else { throw .openQuote("'") }
+        defer { rest = rest[(end + 1)...] }
+        return Array(rest[..<end])
+    }
+
+    private static func doublyQuoted(_ rest: inout ArraySlice<UInt8>) throws(ShellWordsFault) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\"") { return bytes }
+            if byte == UInt8(ascii: "\\"), let next = rest.first, "\"\\$`".utf8.contains(next) {
+                bytes.append(next)
+                rest = rest.dropFirst()
+            } else {
+                bytes.append(byte)
+            }
+        }
+        throw .openQuote("\"")
+    }
+}

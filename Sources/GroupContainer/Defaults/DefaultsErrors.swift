@@ -1,0 +1,27 @@
+package import SystemCalls
+
+extension CoordinationError {
+    /// Nothing is set under a key.
+    package static func noSuchKey(_ key: String, in suite: String, operation: String) -> CoordinationError {
+        ofDefaults(.notFound, key, in: suite, operation: operation, cause: "nothing is set under this key")
+    }
+
+    /// What is set under a key, or what was to be set, will not do.
+    package static func ofDefaults(
+        _ code: Code, _ key: String, in suite: String, operation: String, cause: String, advice: String? = nil
+    ) -> CoordinationError {
+        CoordinationError(
+            code, item: "\(suite): \(printable(Array(key.utf8)))", operation: operation, cause: cause, advice: advice)
+    }
+
+    /// A file that is to be imported could not be read.
+    package static func importFile(_ path: [UInt8], _ errno: Errno) -> CoordinationError {
+        CoordinationError(errno, item: printable(path), operation: "import")
+    }
+
+    /// A file that is to be imported is not what it should be.
+    package static func malformedImport(_ path: [UInt8], cause: String) -> CoordinationError {
+        CoordinationError(
+            .invalidContent, item: printable(path), operation: "import", cause: cause, advice: "nothing was imported")
+    }
+}

@@ -1,0 +1,128 @@
+import CommandLineKit
+
+extension GroupControl {
+    static let defaults = CommandSpecification(
+        name: "defaults",
+        summary:
+            "Reads and sets keys and values that all members share: what UserDefaults(suiteName:) is for an app group. No set is lost, and each is seen at once.",
+        usage: ["groupctl defaults GROUP SUITE COMMAND …"],
+        positionals: [
+            group, PositionalSpecification("SUITE", help: "Its name; it comes into being with its first value."),
+        ],
+        subcommands: DefaultsCommand.specifications + [batch],
+        notes: [
+            HelpEntry(
+                "Values",
+                "A text is printed as it is, everything else as JSON; with --json a text is JSON, too. A date is ISO 8601 in UTC, as 2026-11-20T10:00:00Z, data is base 64, both on the way in and out."
+            )
+        ],
+        examples: [
+            HelpEntry("groupctl defaults ./shared/ settings set theme dark", "Sets a text."),
+            HelpEntry(
+                "groupctl defaults ./shared/ settings increment opened", "Adds one; however many do, none is lost."),
+            HelpEntry(
+                "groupctl defaults ./shared/ settings set --if dark -- theme light",
+                "Only if nobody has set another theme meanwhile; else status 4."),
+            HelpEntry(
+                "groupctl defaults a/ s export --format plist | groupctl defaults b/ s import -",
+                "Copies a suite, types included."),
+        ])
+
+    private static let batch = CommandSpecification(
+        name: "batch",
+        summary:
+            "Runs the commands on standard input, one a line, in one process: the words behind SUITE, quoted as for a shell. Answers with a line each: a JSON value, 'ok', or 'error: …', flushed whenever input has run dry. Goes on after an error; ends with 1 if there was any.",
+        usage: ["groupctl defaults GROUP SUITE batch"],
+        notes: [
+            HelpEntry(
+                "Quoting",
+                "'…' as it is, \"…\" with a backslash before a quote, a backslash, $ and `; nothing is expanded. A newline in a value: set --type json k '\"a\\nb\"'. Blank lines are skipped."
+            )
+        ],
+        examples: [
+            HelpEntry("printf 'increment n 2\\nget n\\nset k \"two words\"\\n' | groupctl defaults g s batch", "")
+        ])
+}
+
+/// What can be done with a suite, from the command line and line by line.
+enum DefaultsCommand: String, CaseIterable {
+    case get, set, delete, increment, list
+    case importing = "import"
+    case export, clear, flush
+
+    static let specifications = allCases.map(\.specification)
+
+    private static let key = PositionalSpecification("KEY", help: "At most 1,024 bytes.")
+
+    private var specification: CommandSpecification {
+        let usage = "groupctl defaults GROUP SUITE \(rawValue)"
+        return switch self {
+        case .get:
+            CommandSpecification(
+                name: rawValue, summary: "Prints what is set under a key; ends with 66 where nothing is.",
+                usage: [usage + " KEY [--default VALUE]"],
+                options: [.value("default", "VALUE", help: "Print this text where nothing is set.")],
+                positionals: [Self.key])
+        case .set: Self.setting(usage)
+        case .delete:
+            CommandSpecification(
+                name: rawValue, summary: "Removes a key; ends with 66 where nothing is set.", usage: [usage + " KEY"],
+                positionals: [Self.key])
+        case .increment:
+            CommandSpecification(
+                name: rawValue,
+                summary:
+                    "Adds N (1 unless told) to a whole number, and prints the sum; nothing counts as 0. A negative N goes behind '--'. Exact, however many do it at once. Ends with 65 where something else is set.",
+                usage: [usage + " KEY [N]"],
+                positionals: [Self.key, PositionalSpecification("N", .optional, help: "A whole number.")])
+        case .list:
+            CommandSpecification(
+                name: rawValue,
+                summary:
+                    "Prints each key and its value with a TAB between, escaped as watch-group's lines; with --json one object.",
+                usage: [usage])
+        case .importing:
+            CommandSpecification(
+                name: rawValue,
+                summary:
+                    "Sets what a file holds: a JSON object, or a property list in XML with a dictionary. All of it at once or, if anything is wrong with it, nothing; other keys stay.",
+                usage: [usage + " FILE"],
+                positionals: [PositionalSpecification("FILE", help: "A path, or '-' for standard input.")])
+        case .export:
+            CommandSpecification(
+                name: rawValue,
+                summary:
+                    "Prints everything that is set. A property list keeps dates (to the second) and data apart from texts, JSON does not.",
+                usage: [usage + " [--format json|plist]"],
+                options: [
+                    .value(
+                        "format", "FORMAT",
+                        help: "json (the default): one object; plist: XML, version 1.0, as macOS and Python read it.")
+                ])
+        case .clear: CommandSpecification(name: rawValue, summary: "Removes all keys, as one change.", usage: [usage])
+        case .flush:
+            CommandSpecification(
+                name: rawValue, summary: "Returns once everything that was set is on the disk.", usage: [usage])
+        }
+    }
+
+    private static func setting(_ usage: String) -> CommandSpecification {
+        CommandSpecification(
+            name: "set", summary: "Sets a key. Seen by everybody when it ends.",
+            usage: [usage + " [--type TYPE] [--if VALUE] [--durable] [--] KEY VALUE"],
+            options: [
+                .value(
+                    "type", "TYPE",
+                    help:
+                        "What VALUE is: string (the default), int, double, bool, date (ISO 8601: 2026-11-20T10:00:00Z), data (base 64) or json (an array, an object, or any value)."
+                ),
+                .value(
+                    "if", "VALUE",
+                    help: "Only if the key has this value still, as 'get' prints it; else end with status 4."),
+                .flag("durable", help: "Return once it is on the disk."),
+            ],
+            positionals: [
+                key, PositionalSpecification("VALUE", help: "One that begins with '-' goes behind '--', with its key."),
+            ])
+    }
+}

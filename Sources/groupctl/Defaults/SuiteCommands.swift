@@ -1,0 +1,150 @@
+import CommandLineKit
+import ContainerCommands
+import GroupContainer
+
+/// What a command says when it is done.
+enum SuiteAnswer {
+    /// Nothing, but for programs: what it was.
+    case done([(String, JSONValue)])
+    case value(DefaultsValue, key: String)
+    case listing([String: DefaultsValue])
+    case document(JSONValue)
+    case propertyList(String)
+}
+
+/// The commands over one suite.
+struct SuiteCommands {
+    let defaults: GroupDefaults
+    /// Standard input can be imported; in a batch it holds the commands.
+    let mayReadInput: Bool
+
+    func answer(to arguments: ParsedArguments) throws -> SuiteAnswer {
+        guard let command = arguments.subcommands.last.flatMap(DefaultsCommand.init) else {
+            throw arguments.usageError("missing a command")
+        }
+        switch command {
+        case .get: return try get(arguments)
+        case .set: return try set(arguments)
+        case .delete: return try delete(arguments)
+        case .increment: return try increment(arguments)
+        case .list: return .listing(try members())
+        case .importing: return try importFile(arguments)
+        case .export: return try export(arguments)
+        case .clear:
+            // A suite that is not there is not made for this.
+            if defaults.mark != nil { try defaults.removeAll() }
+            return .done([("outcome", "cleared")])
+        case .flush:
+            try defaults.flush()
+            return .done([("outcome", "flushed")])
+        }
+    }
+
+    private func text(_ name: String, _ arguments: ParsedArguments) throws(UsageError) -> String {
+        guard let text = arguments.positional(name)?.validText else {
+            throw arguments.usageError("\(name) is not valid UTF-8")
+        }
+        return text
+    }
+
+    private func get(_ arguments: ParsedArguments) throws -> SuiteAnswer {
+        let key = try text("KEY", arguments)
+        let fallback = try arguments.text("default")
+        if let value = try defaults.versionedValue(forKey: key).value { return .value(value, key: key) }
+        if let fallback { return .value(.string(fallback), key: key) }
+        throw CoordinationError.noSuchKey(key, in: defaults.suite, operation: "get")
+    }
+
+    private func set(_ arguments: ParsedArguments) throws -> SuiteAnswer {
+        let key = try text("KEY", arguments)
+        let name = try arguments.text("type") ?? ValueType.string.rawValue
+        guard let type = ValueType(rawValue: name) else {
+            let known = ValueType.allCases.map(\.rawValue).joined(separator: ", ")
+            throw arguments.usageError(
+                "--type: '\(PipeText.escaped(Array(name.utf8)))' is none; the types are \(known)")
+        }
+        let value: DefaultsValue
+        do throws(ValueType.Fault) {
+            value = try type.value(of: arguments.positional("VALUE") ?? [])
+        } catch {
+            throw arguments.usageError("VALUE: \(error)")
+        }
+        let durability: Durability = arguments.flag("durable") ? .durable : .relaxed
+        if let expected = arguments.value("if") {
+            try set(value, key, ifPresent: (expected, type), durability)
+        } else {
+            try defaults.set(value, forKey: key, durability)
+        }
+        return .done([("key", .string(key)), ("outcome", "set")])
+    }
+
+    private func set(
+        _ value: DefaultsValue, _ key: String, ifPresent expected: (word: [UInt8], type: ValueType),
+        _ durability: Durability
+    ) throws {
+        let sameType = try? expected.type.value(of: expected.word)
+        try defaults.transaction(durability) { transaction in
+            let present = transaction.stored(forKey: key)
+            let shown = try? present?.plainText()
+            guard let present, present == sameType || shown.map({ Array($0.utf8) }) == expected.word else {
+                let now = shown.map { "is '\(PipeText.escaped(Array($0.prefix(100).utf8)))'" } ?? "is another one"
+                throw CoordinationError.ofDefaults(
+                    .conflict, key, in: defaults.suite, operation: "set",
+                    cause: present == nil ? "nothing is set" : "the value \(now)",
+                    advice: "read it again, and decide again")
+            }
+            transaction.set(value, forKey: key)
+        }
+    }
+
+    private func delete(_ arguments: ParsedArguments) throws -> SuiteAnswer {
+        let key = try text("KEY", arguments)
+        let missing = CoordinationError.noSuchKey(key, in: defaults.suite, operation: "delete")
+        if try defaults.versionedValue(forKey: key).value == nil { throw missing }
+        try defaults.transaction { transaction in
+            if transaction.stored(forKey: key) == nil { throw missing }
+            transaction.set(nil, forKey: key)
+        }
+        return .done([("key", .string(key)), ("outcome", "removed")])
+    }
+
+    private func increment(_ arguments: ParsedArguments) throws -> SuiteAnswer {
+        let key = try text("KEY", arguments)
+        let word = arguments.positional("N") ?? Array("1".utf8)
+        guard let step = word.validText.flatMap({ Int($0) }) else {
+            throw arguments.usageError("N: '\(PipeText.escaped(word))' is no whole number of 64 bits")
+        }
+        let sum = try defaults.transaction { transaction in
+            let present = try number(transaction.stored(forKey: key), key)
+            let (sum, isOver) = present.addingReportingOverflow(step)
+            if isOver { throw invalid(key, "the sum of \(present) and \(step) is beyond 64 bits") }
+            transaction.set(.integer(sum), forKey: key)
+            return sum
+        }
+        return .value(.integer(sum), key: key)
+    }
+
+    /// A text counts that is a whole number: who sets without a type sets one.
+    private func number(_ value: DefaultsValue?, _ key: String) throws(CoordinationError) -> Int {
+        switch value {
+        case nil: return 0
+        case .integer(let number)?: return number
+        case .string(let text)?:
+            if let number = Int(text) { return number }
+            throw invalid(key, "what is set is a text, and no whole number")
+        case let value?: throw invalid(key, "what is set is of type \(value.typeName), and no whole number")
+        }
+    }
+
+    private func invalid(_ key: String, _ cause: String) -> CoordinationError {
+        .ofDefaults(
+            .invalidContent, key, in: defaults.suite, operation: "increment", cause: cause,
+            advice: "it was left as it is")
+    }
+
+    /// Error: what is wrong with the suite, where the library's own reading would go on with what it has.
+    func members() throws(CoordinationError) -> [String: DefaultsValue] {
+        _ = try defaults.versionedValue(forKey: "")
+        return defaults.dictionaryRepresentation()
+    }
+}

@@ -1,0 +1,88 @@
+import CommandLineKit
+import ContainerCommands
+import GroupContainer
+import SystemCalls
+
+/// A whole suite from a file, and into one.
+extension SuiteCommands {
+    /// More cannot be one transaction, however it is written.
+    private static let largestFile = 256 << 20
+
+    func importFile(_ arguments: ParsedArguments) throws -> SuiteAnswer {
+        let path = arguments.positional("FILE") ?? []
+        let content = try content(of: path, arguments)
+        let members: [String: DefaultsValue]
+        do throws(TextFault) {
+            members = try Self.members(of: content)
+        } catch {
+            throw CoordinationError.malformedImport(path, cause: "\(error)")
+        }
+        if !members.isEmpty {
+            try defaults.transaction { transaction in
+                for (key, value) in members { transaction.set(value, forKey: key) }
+            }
+        }
+        return .done([("outcome", "imported"), ("keys", .integer(Int64(members.count)))])
+    }
+
+    private func content(of path: [UInt8], _ arguments: ParsedArguments) throws -> [UInt8] {
+        if path == Array("-".utf8) {
+            if !mayReadInput { throw arguments.usageError("FILE: standard input holds the commands") }
+            return try StandardInput.readAll(limit: Self.largestFile)
+        }
+        let content: [UInt8]
+        do throws(Errno) {
+            content = try FileDescriptor.open(path: path, .reading).readAll(limit: Self.largestFile + 1)
+        } catch {
+            throw CoordinationError.importFile(path, error)
+        }
+        if content.count > Self.largestFile {
+            throw CoordinationError.malformedImport(path, cause: "it has more than \(Self.largestFile) bytes")
+        }
+        return content
+    }
+
+    /// Which of both it is says its first byte that is not blank.
+    private static func members(of content: [UInt8]) throws(TextFault) -> [String: DefaultsValue] {
+        let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let text = content.starts(with: byteOrderMark) ? Array(content.dropFirst(3)) : content
+        let first = text.first { !" \t\r\n".utf8.contains($0) }
+        guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else {
+            return try PropertyList.members(of: content)
+        }
+        guard case .object(let members) = try JSONReader.value(of: text, deepest: DefaultsValue.deepest + 1) else {
+            throw TextFault("an object should be here: keys and values", at: 0, of: text)
+        }
+        return Dictionary(members.map { ($0.0, DefaultsValue($0.1)) }) { _, last in last }
+    }
+
+    func export(_ arguments: ParsedArguments) throws -> SuiteAnswer {
+        let format = try arguments.text("format") ?? "json"
+        switch format {
+        case "json":
+            var fields: [(String, JSONValue)] = []
+            for (key, value) in try members().sorted(by: { $0.key < $1.key }) {
+                do throws(NoForm) {
+                    fields.append((key, try value.json()))
+                } catch {
+                    throw formless(key, error)
+                }
+            }
+            return .document(.object(fields))
+        case "plist":
+            let members = try members()
+            do throws(PropertyList.Fault) {
+                return .propertyList(try PropertyList.text(of: members))
+            } catch {
+                throw formless(error.key, error.cause)
+            }
+        default: throw arguments.usageError("--format: say json or plist")
+        }
+    }
+
+    private func formless(_ key: String, _ cause: NoForm) -> CoordinationError {
+        .ofDefaults(
+            .invalidContent, key, in: defaults.suite, operation: "export", cause: "\(cause)",
+            advice: "nothing was exported")
+    }
+}

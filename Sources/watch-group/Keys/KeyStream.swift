@@ -1,0 +1,55 @@
+import CommandLineKit
+import ContainerCommands
+import GroupContainer
+import SystemCalls
+
+/// A line a change of a key on standard output.
+struct KeyStream {
+    private var watch: KeyWatch
+    private var flushing = Flushing()
+    private var lines = 0
+    private var lastLine = monotonicNanoseconds()
+
+    init(_ watch: KeyWatch) { self.watch = watch }
+
+    mutating func run(_ run: inout CommandRun) throws -> ExitStatus {
+        try watch.keep(isDue: true)
+        while true {
+            if let number = watch.signals.received { return try end(.signal(number), &run) }
+            let line = try watch.next(timeout: flushing.hasUnwritten ? .zero : watch.wait(since: lastLine))
+            watch.sayDiagnostics(run)
+            if let line {
+                if try write(line, &run) { return try end(.success, &run) }
+            } else if flushing.hasUnwritten {
+                // Nothing more is ready.
+                try flush(&run, isDue: false)
+            } else {
+                if run.output.readerIsGone() { return .success }
+                try watch.keep(isDue: true)
+                if watch.isSilent(since: lastLine) { return try end(.timedOut, &run) }
+            }
+        }
+    }
+
+    /// True: that was the last one that was asked for.
+    private mutating func write(_ line: KeyLine, _ run: inout CommandRun) throws -> Bool {
+        let bytes = watch.options.text.line(line)
+        try run.output.write(bytes)
+        lines += 1
+        lastLine = monotonicNanoseconds()
+        if flushing.note(bytes.count, at: lastLine) { try flush(&run, isDue: false) }
+        return lines == watch.options.limit
+    }
+
+    /// The place after the lines: a kill in between repeats them, rather than skipping them.
+    private mutating func flush(_ run: inout CommandRun, isDue: Bool) throws {
+        try run.output.flush()
+        flushing.noteFlush()
+        try watch.keep(isDue: isDue)
+    }
+
+    private mutating func end(_ status: ExitStatus, _ run: inout CommandRun) throws -> ExitStatus {
+        try flush(&run, isDue: true)
+        return status
+    }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A line of `watch-group --defaults --json` whose values are whole numbers.
+struct JSONKeyChange: Decodable, Equatable {
+    var sequence: UInt64
+    var cursor: String
+    var kind: String
+    var suite: String
+    var key: String?
+    var type: String?
+    var old: Int?
+    var new: Int?
+    var transaction: JSONChange.Transaction?
+    var by: JSONChange.Author?
+    var time: String?
+
+    init(_ line: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(line.utf8)) }
+}
+
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct `watch-group --defaults` {
+    @Test func `tells what is set, by whom, and what was there before, while others set it`() async throws {
+        let container = try await TemporaryContainer()
+        _ = try await container.defaults("s", "set", "--type", "int", "n", "1")
+        let watcher = try await container.watching("--defaults", "s", "--json", "--count", "5")
+        _ = try await container.defaults("other", "set", "n", "no")
+        let words = ["increment n", "delete n", "increment m 7", "clear", "increment n"]
+        var lines: [JSONKeyChange] = []
+        for word in words {
+            _ = try await container.defaults("s", "batch", "--purpose", "clock", input: word)
+            lines.append(try JSONKeyChange(try #require(try await watcher.readLine())))
+        }
+        #expect(try await watcher.finish().status == 0)
+        #expect(lines.map(\.kind) == ["set", "removed", "set", "cleared", "set"])
+        #expect(
+            lines.map(\.key) == ["n", "n", "m", nil, "n"] && lines.map(\.type) == ["int", "int", "int", nil, "int"])
+        #expect(lines.map(\.old) == [1, 2, nil, nil, nil] && lines.map(\.new) == [2, nil, 7, nil, 1])
+        #expect(lines.map(\.sequence) == [2, 3, 4, 5, 6] && Set(lines.map(\.cursor)).count == 5)
+        for line in lines {
+            #expect(
+                line.suite == "s" && line.by?.purpose == "clock" && line.transaction == nil && isTimestamp(line.time))
+        }
+        let rest = try await container.watch("--defaults", "s", "--since", lines[2].cursor, "--timeout", "0").finish()
+        #expect(rest.status == 2 && rest.lines == ["cleared\t", "set\tn\t1"], "\(rest)")
+    }
+
+    @Test func `tells kind, key and value in a pipe, escaped`() async throws {
+        let container = try await TemporaryContainer()
+        _ = try await container.defaults("s", "set", "a\tb", "x\ny\u{1B}")
+        _ = try await container.defaults("s", "set", "--type", "json", "j", #"{"b": [true], "a": "x"}"#)
+        _ = try await container.defaults("s", "delete", "a\tb")
+        let outcome = try await container.watch("--defaults", "s", "--since", "start", "-n", "3").finish()
+        #expect(outcome.lines == [#"set\#ta\tb\#tx\ny\033"#, #"set\#tj\#t{"a":"x","b":[true]}"#, #"removed\#ta\tb"#])
+        let coloured = try await container.watch(
+            "--defaults", "s", "--since", "start", "-n", "3", "--color", "always"
+        ).finish()
+        #expect(
+            coloured.lines.first?.contains(#"\#u{1b}[32mset\#u{1b}[0m      a\tb  x\ny\033  "#) == true, "\(coloured)")
+    }
+
+    @Test func `begins with what is set, and anew where that was not told to its end`() async throws {
+        let container = try await TemporaryContainer()
+        let empty = try await container.watch("--defaults", "s", "--since", "snapshot", "--timeout", "0").finish()
+        #expect(empty.lines == ["bookmark\t"] && empty.status == 2, "\(empty)")
+        for key in ["b", "a"] { _ = try await container.defaults("s", "set", key, "1") }
+        let file = container.folder + "/cursor"
+        func watch(_ count: String) async throws -> [String] {
+            try await container.watch(
+                "--defaults", "s", "--since", "snapshot", "--cursor-file", file, "--count", count
+            ).finish().lines
+        }
+        for _ in 0..<2 { #expect(try await watch("1") == ["present\ta\t1"]) }
+        #expect(try await watch("3") == ["present\ta\t1", "present\tb\t1", "bookmark\t"])
+        _ = try await container.defaults("s", "import", "-", input: #"{"c":1,"d":2}"#)
+        // Half of a transaction is no place either.
+        for _ in 0..<2 { #expect(try await watch("1") == ["set\tc\t1"]) }
+        #expect(try await watch("2") == ["set\tc\t1", "set\td\t2"])
+    }
+
+    // case 43
+    @Test func `says that the place was lost, and tells what is set`() async throws {
+        let (container, other) = (try await TemporaryContainer(), try await TemporaryContainer())
+        _ = try await container.defaults("s", "set", "a", "1")
+        _ = try await other.defaults("s", "set", "--type", "int", "x", "1")
+        let foreign = try JSONKeyChange(
+            try #require(
+                try await other.watch("--defaults", "s", "--since", "start", "-n", "1", "--json").finish().lines.first))
+        let outcome = try await container.watch("--defaults", "s", "--since", foreign.cursor, "--timeout", "0").finish()
+        #expect(outcome.lines == ["rescan\t", "present\ta\t1", "bookmark\t"], "\(outcome)")
+    }
+
+    @Test func `tells only what was asked for`() async throws {
+        let container = try await TemporaryContainer()
+        let script = "set a.b 1\nset a.c 2\ndelete a.b\nset x 3\n"
+        _ = try await container.defaults("s", "batch", input: script)
+        _ = try await container.defaults("s", "batch", "--purpose", "me", input: "set a.b 4\nclear\n")
+        func lines(_ options: String...) async throws -> [String] {
+            try await container.start(
+                "watch-group", ["--defaults", "s", "--since", "start", "--timeout", "0"] + options + [container.path]
+            ).finish().lines
+        }
+        let all = ["set\ta.b\t1", "set\ta.c\t2", "removed\ta.b", "set\tx\t3", "set\ta.b\t4", "cleared\t"]
+        #expect(try await lines() == all)
+        #expect(try await lines("--include", "a.*", "--exclude", "*.c") == [all[0], all[2], all[4], all[5]])
+        #expect(try await lines("--exclude-purpose", "me") == Array(all[..<4]))
+        #expect(try await lines("--kind", "removed,cleared") == [all[2], all[5]])
+    }
+
+    @Test(
+        arguments: [
+            ("--format %f", "--format is for items"), ("--timefmt %H", "--timefmt is for items"),
+            ("--bookmarks", "--bookmarks is for items"), ("--settle 1", "is for COMMAND"),
+            ("--settle-max 1", "is for COMMAND"),
+            ("-0", "-0 is for what COMMAND reads"), ("--kind created", "the kinds are set, removed, cleared"),
+            ("--since yesterday", "neither a cursor nor start, snapshot or now"),
+            ("--count 0", "not a positive number"),
+            ("--include=", "the pattern is empty"), ("--defaults a/b", "a suite's name"),
+        ])
+    func `refuses what has no meaning with it`(options: String, message: String) async throws {
+        let container = try await TemporaryContainer()
+        let words = ["--defaults", "s"] + options.split(separator: " ").map(String.init) + [container.path]
+        let outcome = try await container.start("watch-group", words).finish()
+        #expect(outcome.status == 64 && outcome.output.isEmpty && outcome.errors.contains(message), "\(outcome)")
+    }
+
+    @Test func `ends when it is silent, asked to, or signalled, and of a damaged place with 65`() async throws {
+        let container = try await TemporaryContainer()
+        #expect(try await container.watch("--defaults", "s", "--timeout", "10ms").finish().status == 2)
+        let watcher = try await container.watching("--defaults", "s")
+        watcher.signal(SIGTERM)
+        #expect(try await watcher.finish().status == 128 + SIGTERM)
+        let file = container.folder + "/cursor"
+        try "garbage".write(toFile: file, atomically: false, encoding: .utf8)
+        #expect(try await container.watch("--defaults", "s", "--cursor-file", file).finish().status == 65)
+    }
+
+    // case 1
+    @Test func `killed at any moment goes on without a gap`() async throws {
+        let container = try await TemporaryContainer()
+        let file = container.folder + "/cursor"
+        let words = ["--defaults", "s", "--since", "start", "--cursor-file", file, "--json", container.path]
+        let input = (1...2_000).map { "set --type int n \($0)\n" }.joined()
+        let setter = try container.start("groupctl", ["defaults", container.path, "s", "batch"], input: input)
+        var last = 0
+        for round in 1...4 {
+            let watcher = try container.start("watch-group", words)
+            _ = try await watcher.readLines(round * 60)
+            watcher.signal(SIGKILL)
+            last = try check(try await watcher.finish().output, after: last)
+        }
+        #expect(try await setter.finish().status == 0)
+        let rest = try await container.start("watch-group", ["--timeout", "0"] + words).finish()
+        #expect(rest.status == 2)
+        #expect(try check(rest.output, after: last) == 2_000)
+        #expect(try await container.start("watch-group", ["--timeout", "0"] + words).finish().output.isEmpty)
+    }
+
+    /// Each value once in a run, from one that was told before, or the next. The last one.
+    private func check(_ output: [UInt8], after last: Int) throws -> Int {
+        // A line that was cut is not told.
+        let lines = String(decoding: output, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+            .dropLast()
+        let changes = try lines.map { try JSONKeyChange(String($0)) }
+        let values = changes.compactMap(\.new)
+        let first = try #require(values.first)
+        #expect(values.count == changes.count && first <= last + 1)
+        #expect(values == Array(first..<(first + values.count)))
+        #expect(changes.allSatisfy { $0.kind == "set" && $0.old == ($0.new == 1 ? nil : ($0.new ?? 0) - 1) })
+        return try #require(values.last)
+    }
+}

@@ -1,0 +1,29 @@
+import Testing
+
+@testable import watch_group
+
+@Suite struct `Keys for a command` {
+    @Test func `are each there once, in the order in which they came`() {
+        var batch = KeyBatch(quiet: 10, atMost: 100)
+        #expect(batch.isEmpty && batch.wait(from: 0) == .max)
+        for key in ["b", "a", "b"] { batch.note(key: key, at: 0) }
+        #expect(batch.keys == ["b", "a"] && !batch.isEmpty && !batch.isCleared && !batch.isRescan)
+        batch.noteCleared(at: 1)
+        batch.noteRescan(at: 2)
+        #expect(batch.isCleared && batch.isRescan)
+        #expect(batch.successor == KeyBatch(quiet: 10, atMost: 100))
+    }
+
+    @Test func `settle when it is quiet, and at the latest after a while`() {
+        var batch = KeyBatch(quiet: 10, atMost: 25)
+        batch.note(key: "a", at: 1_000)
+        #expect(batch.wait(from: 1_000) == 10 && batch.wait(from: 1_009) == 1 && batch.wait(from: 1_010) == 0)
+        batch.note(key: "a", at: 1_009)
+        #expect(batch.wait(from: 1_010) == 9)
+        batch.note(key: "a", at: 1_018)
+        #expect(batch.wait(from: 1_018) == 7, "25 after the first")
+        #expect(batch.wait(from: 1_025) == 0 && batch.wait(from: 2_000) == 0)
+        batch.noteRescan(at: 2_000)
+        #expect(batch.wait(from: 2_000) == 0)
+    }
+}
