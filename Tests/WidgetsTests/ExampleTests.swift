@@ -98,14 +98,14 @@ struct `The example` {
         let outcome = try await container.start("readme-example", [container.path]).finish()
         #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")
         let lines = outcome.lines
-        #expect(lines.prefix(2) == ["next: Milk", "newData"])
-        let told = lines.dropFirst(2).map { $0.split(separator: " ").prefix(3).joined(separator: " ") }
+        #expect(lines.prefix(3) == ["1 no theme", "next: Milk", "newData"])
+        let told = lines.dropFirst(3).map { $0.split(separator: " ").prefix(3).joined(separator: " ") }
         #expect(
             told.filter { !$0.hasPrefix("created Library ") } == [
                 "created Library/todo.json todo-app", "created Library/next-week.json todo-app",
                 "created Library/backup.json todo-app",
             ], "\(lines)")
-        #expect(lines.dropFirst(2).allSatisfy { $0.split(separator: " ").last?.hasPrefix("g1-") == true })
+        #expect(lines.dropFirst(3).allSatisfy { $0.split(separator: " ").last?.hasPrefix("g1-") == true })
         #expect(try await todo(container, "list").lines == ["1 [ ] Milk"])
         #expect(try await container.start("readme-example", []).finish().status == 64)
     }
