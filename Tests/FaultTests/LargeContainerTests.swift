@@ -1,0 +1,48 @@
+import Foundation
+import GroupContainer
+import TestSupport
+import Testing
+
+@Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 5)))
+struct `A large container` {
+    private static let (folders, files, records) =
+        runsLongTests ? (10_000, 10, 1_000_000) : (300, 10, 30_000)
+
+    private static func container(folders: Int, records: Int) throws -> TemporaryContainer {
+        let container = try TemporaryContainer()
+        if records > 0 {
+            #expect(try container.member("append", "\(records)", "record").finish().status == 0)
+        }
+        for folder in 0..<folders {
+            let path = "\(container.path)/folder \(folder)"
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            for file in 0..<Self.files { FileManager.default.createFile(atPath: "\(path)/\(file)", contents: nil) }
+        }
+        return container
+    }
+
+    /// What a follower that is not the steward takes for itself, in KiB, once it has told of a change.
+    private func memory(of container: TemporaryContainer) throws -> Int {
+        let steward = try RunningProcess(["watch-group", "--verbose", container.path])
+        try steward.waitForText("stewardshipTaken")
+        let follower = try RunningProcess(["watch-group", "--verbose", container.path])
+        defer { for process in [steward, follower] { process.kill() } }
+        try follower.waitForText("watching ")
+        _ = try container.groupctl("write", "last item", input: "1")
+        try follower.waitForText("last item")
+        let status = try String(contentsOfFile: "/proc/\(follower.identifier)/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") })
+        return try #require(Int(line.split(separator: " ").dropFirst().first ?? ""))
+    }
+
+    // case 40
+    @Test func `costs a follower no memory, however much is in it and in its journal`() throws {
+        let small = try memory(of: Self.container(folders: 1, records: 0))
+        let large = try memory(of: Self.container(folders: Self.folders, records: Self.records))
+        // A picture of 3,000 items would be more than that, and so would the journal.
+        #expect(large - small < 512, "\(large) KiB, and \(small) KiB of a small one")
+        print(
+            "a follower of \(Self.folders * (Self.files + 1)) items and \(Self.records) records: \(large) KiB; small: \(small)"
+        )
+    }
+}
