@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 
+from . import programs
 from .failures import Unavailable
 from .programs import KEPT
 
@@ -15,16 +16,35 @@ PYTHON = os.path.join(ENVIRONMENT, "bin", "python")
 def debian(command: str, package: str) -> str:
     """The path of a command, after installing its package if need be."""
     path = shutil.which(command)
-    if path is not None:
-        return path
-    root = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    apt = root + ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-o", "DPkg::Lock::Timeout=120", "-q=2"]
-    install = apt + ["install", "--yes", "--no-install-recommends", package]
-    if succeeds(install) or (succeeds(apt + ["update"]) and succeeds(install)):
+    if path is None:
+        install([package])
         path = shutil.which(command)
     if path is None:
-        raise Unavailable(f"could not be installed; try: apt-get install {package}")
+        raise missing([package])
     return path
+
+
+def header(name: str, names: list[str]) -> None:
+    """Sees to it that the compiler finds a header, after installing packages if need be."""
+    include = [programs.compiler(), "-E", "-include", name, "-x", "c", os.devnull]
+    include_directory = f"/usr/include/{name}"
+    if os.path.exists(include_directory) or succeeds(include):
+        return
+    install(names)
+    if not os.path.exists(include_directory) and not succeeds(include):
+        raise missing(names)
+
+
+def missing(names: list[str]) -> Unavailable:
+    return Unavailable(f"could not be installed; try: apt-get install {' '.join(names)}")
+
+
+def install(names: list[str]) -> None:
+    root = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    apt = root + ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-o", "DPkg::Lock::Timeout=120", "-q=2"]
+    command = apt + ["install", "--yes", "--no-install-recommends", *names]
+    if not succeeds(command) and succeeds(apt + ["update"]):
+        succeeds(command)
 
 
 def python(module: str) -> str:
