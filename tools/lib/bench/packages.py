@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 
-from . import programs
 from .failures import Unavailable
 from .programs import KEPT
 
@@ -24,14 +23,11 @@ def debian(command: str, package: str) -> str:
     return path
 
 
-def header(name: str, names: list[str]) -> None:
-    """Sees to it that the compiler finds a header, after installing packages if need be."""
-    include = [programs.compiler(), "-E", "-include", name, "-x", "c", os.devnull]
-    include_directory = f"/usr/include/{name}"
-    if os.path.exists(include_directory) or succeeds(include):
-        return
-    install(names)
-    if not os.path.exists(include_directory) and not succeeds(include):
+def files(paths: list[str], names: list[str]) -> None:
+    """Sees to it that headers and the like are there, after installing packages if need be."""
+    if not all(map(os.path.exists, paths)):
+        install(names)
+    if not all(map(os.path.exists, paths)):
         raise missing(names)
 
 

@@ -47,17 +47,18 @@ def build(name: str, libraries: list[str] | None = None) -> list[str]:
 
 
 def sqlite(_: dict[str, str]) -> list[str]:
-    packages.header("sqlite3.h", ["libsqlite3-dev"])
+    packages.files(["/usr/include/sqlite3.h"], ["libsqlite3-dev"])
     return build("sqlite", ["-lsqlite3"])
 
 
 def lmdb(_: dict[str, str]) -> list[str]:
-    packages.header("lmdb.h", ["liblmdb-dev"])
+    packages.files(["/usr/include/lmdb.h"], ["liblmdb-dev"])
     return build("lmdb", ["-llmdb"])
 
 
 def dconf(_: dict[str, str]) -> list[str]:
-    packages.header("dconf/dconf.h", ["libdconf-dev", "dconf-service"])
+    service = "/usr/share/dbus-1/services/ca.desrt.dconf.service"
+    packages.files(["/usr/include/dconf/dconf.h", service], ["libdconf-dev", "dconf-service"])
     packages.debian("pkg-config", "pkg-config")
     packages.debian("dbus-daemon", "dbus")
     said = subprocess.run(["pkg-config", "--cflags", "--libs", "dconf"], capture_output=True, text=True, check=False)

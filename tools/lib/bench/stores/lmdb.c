@@ -40,7 +40,11 @@ static void write_key(const char *key, int64_t value) {
     check(mdb_txn_commit(transaction), "mdb_txn_commit");
 }
 
-void store_version(void) { printf("%s\n", mdb_version(NULL, NULL, NULL)); }
+void store_version(void) {
+    int major, minor, patch;
+    mdb_version(&major, &minor, &patch);
+    printf("%d.%d.%d\n", major, minor, patch);
+}
 
 void store_open(const char *folder, int is_durable) {
     check(mdb_env_create(&environment), "mdb_env_create");
