@@ -41,7 +41,10 @@ class Increments(Row):
         for base in self.bases:
             table.add_ratio(rate, base)
         table.add("the least ÷ the most of a process, lowest", cells(gathered(findings, "least"), lowest))
-        table.add("the longest wait, ms", cells(gathered(findings, "longest"), highest))
+        wait = table.add("the longest wait, ms", cells(gathered(findings, "longest"), highest))
+        if SWAP.name in table.columns:
+            table.add_ratio(wait, SWAP.name)
+            table.notes.append(f"{SWAP.name} waits for nobody: its longest is how long the machine let a process stand")
         table.add("lost, %", cells(gathered(findings, "lost"), highest))
 
 

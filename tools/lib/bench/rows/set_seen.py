@@ -35,5 +35,5 @@ class SetSeen(Row):
         late = table.add("p99, µs", cells(delays, lambda samples: percentile(samples, 99)))
         for measure in (middle, late):
             table.add_ratio(measure, INOTIFY.name)
-        table.add("the first a hundredth, µs", cells(delays, lambda samples: percentile(samples, 1)))
+        table.add("the quickest hundredth, µs", cells(delays, lambda samples: percentile(samples, 1)))
         table.add("not told by themselves", cells(gathered(findings, "missed"), sum))
