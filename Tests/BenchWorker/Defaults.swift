@@ -1,15 +1,18 @@
+import Glibc
 import GroupContainer
 
-/// One process's part in what tools/bench asks of `GroupDefaults`.
+/// One process's part in what tools/bench asks of `GroupDefaults`; tools/lib/bench/stores does the same with others.
 struct DefaultsWork {
     let defaults: GroupDefaults
     private static let key = GroupDefaults.Key<Int>("n", default: 0)
+    private static let batch = 1_000
 
     init(folder: String) throws { defaults = try GroupDefaults(Container(path: folder)) }
 
-    /// Adds one for so long; prints how often, and the longest that one took, in nanoseconds.
-    func increment(for nanoseconds: Int64, _ durability: Durability) throws {
-        let end = MonotonicClock.now + nanoseconds
+    /// Adds one from a moment on for so long; prints how often, and the longest that one took, in nanoseconds.
+    func increment(from begin: Int64, for nanoseconds: Int64, _ durability: Durability) throws {
+        MonotonicClock.wait(until: begin)
+        let end = begin + nanoseconds
         var (count, longest, last) = (0, Int64(0), MonotonicClock.now)
         while last < end {
             try defaults.update(Self.key, durability) { $0 += 1 }
@@ -22,27 +25,65 @@ struct DefaultsWork {
     /// Prints the sum.
     func sum() { print(defaults[Self.key]) }
 
-    /// Nanoseconds of a read of an unchanged value, by name and by typed key, and of the question whether anything changed.
-    func read(_ count: Int) throws {
+    /// Nanoseconds of a read of an unchanged value by typed key, of the question whether anything changed, and of a read
+    /// by name: a line a batch.
+    func read(_ batches: Int) throws {
         try defaults.set(1, for: Self.key)
         guard let mark = defaults.mark else { return }
         var sum = 0
-        let begin = MonotonicClock.now
-        for _ in 0..<count { sum &+= defaults.integer(forKey: "n") }
-        let named = MonotonicClock.now
-        for _ in 0..<count { sum &+= defaults[Self.key] }
-        let typed = MonotonicClock.now
-        for _ in 0..<count { sum &+= defaults.hasChanged(since: mark) ? 1 : 0 }
-        let asked = MonotonicClock.now
-        let times = [named - begin, typed - named, asked - typed].map { String(Double($0) / Double(count)) }
-        print(times.joined(separator: " "), sum == 2 * count ? "right" : "wrong")
+        for _ in 0..<batches {
+            let begin = MonotonicClock.now
+            for _ in 0..<Self.batch { sum &+= defaults[Self.key] }
+            let typed = MonotonicClock.now
+            for _ in 0..<Self.batch { sum &+= defaults.hasChanged(since: mark) ? 1 : 0 }
+            let asked = MonotonicClock.now
+            for _ in 0..<Self.batch { sum &+= defaults.integer(forKey: "n") }
+            let named = MonotonicClock.now
+            let times = [typed - begin, asked - typed, named - asked].map { String(Double($0) / Double(Self.batch)) }
+            print(times.joined(separator: " "))
+        }
+        if sum != 2 * batches * Self.batch { exit(1) }
     }
 
-    /// Nanoseconds of a set in a suite of so many keys.
+    /// Nanoseconds of each set in a suite of so many keys.
     func set(keys: Int, _ count: Int) throws {
-        for key in 0..<keys { try defaults.set(key, forKey: "key \(key)") }
-        let begin = MonotonicClock.now
-        for number in 0..<count { try defaults.set(number, forKey: "key \(number % keys)") }
-        print(Double(MonotonicClock.now - begin) / Double(count))
+        let names = (0..<keys).map { "key \($0)" }
+        _ = try defaults.transaction { transaction in
+            for (number, name) in names.enumerated() { transaction.set(.integer(number), forKey: name) }
+        }
+        var times: [Int64] = []
+        times.reserveCapacity(count)
+        var last = MonotonicClock.now
+        for number in 0..<count {
+            // Not one after the other as they were made.
+            try defaults.set(number, forKey: names[number * 7_919 % keys])
+            let now = MonotonicClock.now
+            times.append(now - last)
+            last = now
+        }
+        times.forEach { print($0) }
+    }
+
+    /// Sets a key to what time it is, with pauses; at the end to -1.
+    func send(_ count: Int, pause: Int64) throws {
+        for number in 0..<Int64(count) {
+            // Between 3/4 and 5/4 of it, so that nothing falls into step with it.
+            MonotonicClock.wait(until: MonotonicClock.now + pause * 3 / 4 + number * 7_919 % 1_000 * pause / 2_000)
+            try defaults.set(Int(MonotonicClock.now), for: Self.key)
+        }
+        MonotonicClock.wait(until: MonotonicClock.now + pause)
+        try defaults.set(-1, for: Self.key)
+    }
+
+    /// How long after each of these times it knew, in nanoseconds.
+    func follow() throws {
+        var (follower, delays) = (try defaults.follow(keys: [Self.key.name]), [Int64]())
+        delays.reserveCapacity(1 << 16)
+        print("ready")
+        fflush(nil)
+        while let change = try follower.next(), let began = change.new?.integerValue, began >= 0 {
+            delays.append(MonotonicClock.now - Int64(began))
+        }
+        delays.forEach { print($0) }
     }
 }

@@ -6,13 +6,15 @@ let usage = """
     usage: bench-worker create FOLDER                    make a container, also where files are
            bench-worker write FOLDER FIRST COUNT PACE    write the items sample-NNNNNN; PACE is none,
                                                          pause:NANOSECONDS or steady:NANOSECONDS
-           bench-worker increment FOLDER NANOSECONDS relaxed|durable
-                                                         add one to a key for so long; print how often, and
-                                                         the longest that one took
+           bench-worker increment FOLDER BEGIN NANOSECONDS relaxed|durable
+                                                         add one to a key from a moment on for so long; print
+                                                         how often, and the longest that one took
            bench-worker sum FOLDER                       print what it has come to
-           bench-worker read FOLDER COUNT                print nanoseconds of a read by name, by typed key, and of
-                                                         the question whether anything changed
-           bench-worker set FOLDER KEYS COUNT            print nanoseconds of a set in a suite of so many keys
+           bench-worker read FOLDER BATCHES              print nanoseconds of a read by typed key, of the question
+                                                         whether anything changed, and of a read by name
+           bench-worker set FOLDER KEYS COUNT            print nanoseconds of each set in a suite of so many keys
+           bench-worker send FOLDER COUNT NANOSECONDS    set a key to what time it is, with such pauses; then to -1
+           bench-worker follow FOLDER                    print "ready", then how long after each it was told
 
     """
 
@@ -23,12 +25,14 @@ do {
     case ("write", 6):
         guard let first = Int(words[3]), let count = Int(words[4]), let pace = Pace(words[5]) else { fallthrough }
         try CoordinatedChanges(folder: words[2], first: first, count: count, pace: pace).run()
-    case ("increment", 5):
+    case ("increment", 6):
         try DefaultsWork(folder: words[2]).increment(
-            for: Int64(words[3]) ?? 0, words[4] == "durable" ? .durable : .relaxed)
+            from: Int64(words[3]) ?? 0, for: Int64(words[4]) ?? 0, words[5] == "durable" ? .durable : .relaxed)
     case ("sum", 3): try DefaultsWork(folder: words[2]).sum()
     case ("read", 4): try DefaultsWork(folder: words[2]).read(Int(words[3]) ?? 0)
     case ("set", 5): try DefaultsWork(folder: words[2]).set(keys: Int(words[3]) ?? 1, Int(words[4]) ?? 0)
+    case ("send", 5): try DefaultsWork(folder: words[2]).send(Int(words[3]) ?? 0, pause: Int64(words[4]) ?? 0)
+    case ("follow", 3): try DefaultsWork(folder: words[2]).follow()
     default:
         print(usage, terminator: "")
         exit(64)

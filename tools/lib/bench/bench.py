@@ -12,7 +12,8 @@ from .progress import Progress
 from .row import Contender, Finding, Row
 from .session import Session
 from .table import Table
-from .watchers import PEERS, Watcher
+from .stores import Store
+from .watchers import Watcher
 
 
 class Bench:
@@ -43,29 +44,30 @@ class Bench:
             place.close()
         Place("scratch", self.scratch, "").close()
 
-    def found(self, watcher: Watcher) -> list[str]:
+    def found(self, party: Watcher | Store) -> list[str]:
         """What its commands begin with; installed at the first call. Raises Unavailable."""
-        if watcher.name not in self.findings:
-            self.progress.show(f"looking for {watcher.name}")
+        if party.name not in self.findings:
+            self.progress.show(f"looking for {party.name}")
             try:
-                self.findings[watcher.name] = watcher.find(self.programs)
+                self.findings[party.name] = party.find(self.programs)
             except Unavailable as reason:
-                self.findings[watcher.name] = reason
-        found = self.findings[watcher.name]
+                self.findings[party.name] = reason
+        found = self.findings[party.name]
         if isinstance(found, Unavailable):
             raise found
         return found
 
-    def versions(self) -> dict[str, str]:
-        """Of the peers, as they say it themselves."""
+    def versions(self, rows: list[Row]) -> dict[str, str]:
+        """Of the peers that take part in some rows, as they say it themselves."""
         versions = {}
-        for watcher in PEERS:
+        for party in dict.fromkeys(contender.party for row in rows for contender in row.contenders()):
+            if party.version is None:
+                continue
             try:
-                found = self.found(watcher)
-                said = packages.answer(watcher.version(found)) if watcher.version else ""
-                versions[watcher.name] = said.removeprefix(watcher.name).strip()
+                said = packages.answer(party.version(self.found(party)))
+                versions[party.name] = said.removeprefix(party.name).strip()
             except Unavailable as reason:
-                versions[watcher.name] = f"({reason})"
+                versions[party.name] = f"({reason})"
         return versions
 
     def container(self, watcher: Watcher, folder: str) -> str:

@@ -5,12 +5,13 @@ import argparse
 from .rows import ROWS
 
 DESCRIPTION = """\
-Measures watch-group beside the programs that people use instead, alternately in one run, and prints Markdown.
+Measures watch-group and group defaults beside what people use instead, alternately in one run, and prints Markdown.
 
-Builds ours with optimisation, and installs what it is compared with where it is missing (inotify-tools, fswatch and
-watchman with apt-get; watchfiles and watchdog into .build/bench). What cannot be installed is said in its column.
-Nothing here is a test: compare numbers of one run only, taken while nothing else runs. The whole takes about twenty
-minutes.
+Builds ours with optimisation, and installs what it is compared with where it is missing (inotify-tools, fswatch,
+watchman, and what SQLite, LMDB and dconf are compiled with, by apt-get; watchfiles and watchdog into .build/bench).
+Only what the chosen rows need. What cannot be installed is said in its column. dconf gets a D-Bus session of its own.
+Nothing here is a test: compare numbers of one run only, taken while nothing else runs. The whole takes about half an
+hour.
 """
 
 
@@ -26,7 +27,7 @@ def parse(words: list[str]) -> argparse.Namespace:
         prog="tools/bench", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     names = [row.name for row in ROWS]
-    parser.add_argument("--quick", action="store_true", help="small sizes, in memory only, one round: about a minute")
+    parser.add_argument("--quick", action="store_true", help="small sizes, one place, one round: about two minutes")
     parser.add_argument("--row", nargs="+", action="extend", choices=names, metavar="NAME", help="only these rows")
     parser.add_argument("--list", action="store_true", help="print the rows, and measure nothing")
     parser.add_argument("--json", metavar="FILE", help="write the numbers to FILE, too")

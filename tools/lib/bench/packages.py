@@ -15,16 +15,32 @@ PYTHON = os.path.join(ENVIRONMENT, "bin", "python")
 def debian(command: str, package: str) -> str:
     """The path of a command, after installing its package if need be."""
     path = shutil.which(command)
-    if path is not None:
-        return path
-    root = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    apt = root + ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-o", "DPkg::Lock::Timeout=120", "-q=2"]
-    install = apt + ["install", "--yes", "--no-install-recommends", package]
-    if succeeds(install) or (succeeds(apt + ["update"]) and succeeds(install)):
+    if path is None:
+        install([package])
         path = shutil.which(command)
     if path is None:
-        raise Unavailable(f"could not be installed; try: apt-get install {package}")
+        raise missing([package])
     return path
+
+
+def files(paths: list[str], names: list[str]) -> None:
+    """Sees to it that headers and the like are there, after installing packages if need be."""
+    if not all(map(os.path.exists, paths)):
+        install(names)
+    if not all(map(os.path.exists, paths)):
+        raise missing(names)
+
+
+def missing(names: list[str]) -> Unavailable:
+    return Unavailable(f"could not be installed; try: apt-get install {' '.join(names)}")
+
+
+def install(names: list[str]) -> None:
+    root = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    apt = root + ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-o", "DPkg::Lock::Timeout=120", "-q=2"]
+    command = apt + ["install", "--yes", "--no-install-recommends", *names]
+    if not succeeds(command) and succeeds(apt + ["update"]):
+        succeeds(command)
 
 
 def python(module: str) -> str:

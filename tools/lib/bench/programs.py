@@ -20,16 +20,24 @@ def build(show) -> dict[str, str]:
         show(f"building {name}")
         run(["swift", "build", "--configuration", "release", "--product", name])
         paths[name] = os.path.join(ROOT, ".build", "release", name)
-    compiler = shutil.which("cc") or shutil.which("clang")
-    if compiler is None:
-        sys.exit("tools/bench: no C compiler (cc or clang): install one")
-    os.makedirs(KEPT, exist_ok=True)
     for name in C:
         show(f"compiling {name}")
         paths[name] = os.path.join(KEPT, name)
-        source = os.path.join(HERE, f"{name}.c")
-        run([compiler, "-std=gnu17", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror", "-o", paths[name], source])
+        compile_c(paths[name], [os.path.join(HERE, f"{name}.c")])
     return paths
+
+
+def compiler() -> str:
+    found = shutil.which("cc") or shutil.which("clang")
+    if found is None:
+        sys.exit("tools/bench: no C compiler (cc or clang): install one")
+    return found
+
+
+def compile_c(path: str, sources: list[str], libraries: list[str] | None = None) -> None:
+    os.makedirs(KEPT, exist_ok=True)
+    strict = ["-std=gnu17", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror"]
+    run([compiler(), *strict, "-o", path, *sources, *(libraries or [])])
 
 
 def run(command: list[str]) -> None:

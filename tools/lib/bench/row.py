@@ -23,6 +23,10 @@ class Contender:
     variant: str = ""
 
     @property
+    def party(self) -> Watcher:
+        return self.watcher
+
+    @property
     def name(self) -> str:
         return f"{self.column}, {self.variant}" if self.variant else self.column
 

@@ -15,7 +15,7 @@ def main() -> int:
     choices = options.parse(sys.argv[1:])
     if choices.list:
         for row in ROWS:
-            print(f"{row.name:12} {row(choices.quick).heading} (on {', '.join(row.places)})")
+            print(f"{row.name:18} {row(choices.quick).heading} (on {', '.join(row.places)})")
         return 0
     # Whoever ends it wants what it started and made to go, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
@@ -31,20 +31,18 @@ def main() -> int:
 
 def measure(choices) -> int:
     tables = []
+    rows = [kind(choices.quick) for kind in ROWS if not choices.row or kind.name in choices.row]
     with Bench(choices.directory) as bench:
-        facts = machine.facts(bench.places, bench.versions())
+        facts = machine.facts(bench.places, bench.versions(rows))
         bench.progress.clear()
         print("## tools/bench" + (" --quick" if choices.quick else "") + "\n")
         for name, fact in facts.items():
             print(f"- {name}: {fact}")
         print(flush=True)
         began = time.monotonic()
-        for kind in ROWS:
-            if choices.row and kind.name not in choices.row:
-                continue
-            row = kind(choices.quick)
-            places = bench.places[:1] if choices.quick else [p for p in bench.places if p.name in row.places]
-            for place in places or bench.places[:1]:
+        for row in rows:
+            places = [place for place in bench.places if place.name in row.places] or bench.places[:1]
+            for place in places[:1] if choices.quick else places:
                 table = bench.run(row, place)
                 tables.append(table)
                 print(table.markdown(), flush=True)

@@ -1,0 +1,76 @@
+"""Many processes add to one number: how many a second, how they share it, and whether any is lost."""
+
+from ..failures import Unavailable
+from ..places import Place
+from ..row import Finding, Row, cells, gathered
+from ..store_session import StoreSession
+from ..stores import DCONF, FOUNDATION, LMDB, OURS, SQLITE, SWAP, StoreContender
+from ..table import Table
+
+
+class Increments(Row):
+    name = "increments"
+    title = "{processes} processes add to one number for {seconds} s"
+    goal = "10 × SQLite NORMAL and 2 × LMDB NOSYNC; the least ≥ 0.5 × the most; no wait above 150 ms; none lost"
+    places = ("disk",)
+    rounds = 3
+    sizes = {"processes": (8, 8), "seconds": (10, 1)}
+    bases = ("SQLite NORMAL", "LMDB NOSYNC")
+
+    def contenders(self) -> list[StoreContender]:
+        ours = StoreContender(OURS.name, OURS)
+        theirs = [StoreContender("SQLite NORMAL", SQLITE), StoreContender("LMDB NOSYNC", LMDB)]
+        lossy = [StoreContender(store.name, store) for store in (DCONF, FOUNDATION)]
+        return [ours, *theirs, *lossy, StoreContender(SWAP.name, SWAP)]
+
+    def round(self, bench, place: Place, contender: StoreContender) -> Finding:
+        with StoreSession(bench, contender, place.fresh()) as session:
+            made = session.increments(self.size("processes"), self.size("seconds"))
+            total = int(session.numbers("sum")[0][0])
+        counts = [count for count, _ in made]
+        return {
+            "rate": sum(counts) / self.size("seconds"),
+            "least": min(counts) / max(counts) if max(counts) else None,
+            "longest": max(longest for _, longest in made) / 1e6,
+            # Also where more is there than was added, which nobody must see.
+            "lost": 100 * abs(sum(counts) - total) / sum(counts) if sum(counts) else None,
+        }
+
+    def summarise(self, table: Table, findings: dict[StoreContender, list[Finding]]) -> None:
+        rate = table.add("a second, median", cells(gathered(findings, "rate"), middle))
+        for base in self.bases:
+            table.add_ratio(rate, base)
+        table.add("the least ÷ the most of a process, lowest", cells(gathered(findings, "least"), lowest))
+        wait = table.add("the longest wait, ms", cells(gathered(findings, "longest"), highest))
+        if SWAP.name in table.columns:
+            table.add_ratio(wait, SWAP.name)
+            table.notes.append(f"{SWAP.name} waits for nobody: its longest is how long the machine let a process stand")
+        table.add("lost, %", cells(gathered(findings, "lost"), highest))
+
+
+class DurableIncrements(Increments):
+    name = "durable-increments"
+    title = "the same, each on the disk before the next: {processes} processes, {seconds} s"
+    goal = "1.4 × SQLite FULL; none lost"
+    bases = ("SQLite FULL", "LMDB")
+
+    def contenders(self) -> list[StoreContender]:
+        parties = {OURS.name: OURS, "SQLite FULL": SQLITE, "LMDB": LMDB}
+        return [StoreContender(column, store, "durable") for column, store in parties.items()]
+
+    def round(self, bench, place: Place, contender: StoreContender) -> Finding:
+        if place.type == "tmpfs":
+            raise Unavailable("nothing is durable in memory; name a disk with --directory")
+        return super().round(bench, place, contender)
+
+
+def middle(values: list) -> float | None:
+    return sorted(values)[len(values) // 2] if values else None
+
+
+def lowest(values: list) -> float | None:
+    return min(values, default=None)
+
+
+def highest(values: list) -> float | None:
+    return max(values, default=None)

@@ -1,0 +1,45 @@
+"""What it costs to read a key that nobody changes, and to ask whether anybody has changed anything."""
+
+from ..figures import median, percentile
+from ..places import Place
+from ..row import Finding, Row, cells, gathered
+from ..store_session import StoreSession
+from ..stores import DCONF, FOUNDATION, INOTIFY, LMDB, OURS, SQLITE, StoreContender
+from ..table import Table
+
+
+class Reads(Row):
+    name = "reads"
+    title = "an unchanged key is read, and asked whether anything has changed; {batches} times 1,000 of each"
+    goal = "a read within 100 ns, the question within 5 ns"
+    places = ("disk",)
+    rounds = 5
+    sizes = {"batches": (200, 50)}
+
+    def contenders(self) -> list[StoreContender]:
+        return [StoreContender(store.name, store) for store in (OURS, SQLITE, LMDB, DCONF, FOUNDATION, INOTIFY)]
+
+    def round(self, bench, place: Place, contender: StoreContender) -> Finding:
+        with StoreSession(bench, contender, place.fresh()) as session:
+            lines = session.numbers("read", self.size("batches"))
+        # The third is of ours only.
+        names = ("read", "asked", "named")
+        return {name: [line[index] for line in lines] for index, name in enumerate(names) if len(lines[0]) > index}
+
+    def summarise(self, table: Table, findings: dict[StoreContender, list[Finding]]) -> None:
+        labels = {
+            "read": "a read (ours: by typed key; inotify's: pread), ns",
+            "named": "a read by name, ns",
+            "asked": "has anything changed, ns",
+        }
+        for name, label in labels.items():
+            values = gathered(findings, name)
+            for column in [column for column, samples in values.items() if not samples]:
+                del values[column]
+            middle = table.add(f"{label}, median", cells(values, median))
+            table.add(f"{label}, p99", cells(values, lambda samples: percentile(samples, 99)))
+            if name != "named":
+                table.add_ratio(middle, OURS.name)
+        table.notes.append(
+            "p99 is of batches of 1,000, each divided by 1,000; above 4,000 ns another process got the processor in one"
+        )

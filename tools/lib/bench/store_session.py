@@ -1,0 +1,74 @@
+"""A new store in a folder, and the processes that use it: what every round of a store begins with."""
+
+import os
+import subprocess
+import time
+
+from . import processes
+from .failures import Failed
+from .stores import StoreContender
+
+
+class StoreSession:
+    """Used with `with`. Nothing of the user's is touched: what stores keep at home, they keep in the folder."""
+
+    def __init__(self, bench, contender: StoreContender, folder: str, limit: float = 300) -> None:
+        self.found, self.contender, self.folder, self.limit = bench.found(contender.store), contender, folder, limit
+        run = os.path.join(folder, "run")
+        os.mkdir(run, mode=0o700)
+        homes = {"HOME": folder, "CFFIXED_USER_HOME": folder, "XDG_CONFIG_HOME": folder, "XDG_RUNTIME_DIR": run}
+        self.environment = {**os.environ, **homes}
+        self.started: list[subprocess.Popen] = []
+
+    def __enter__(self) -> "StoreSession":
+        try:
+            if self.contender.store.is_on_bus:
+                self.start_bus()
+            self.numbers("create")
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_) -> None:
+        # The bus last: it takes its services with it.
+        for process in reversed(self.started):
+            processes.end([process])
+            if process.stdout is not None:
+                process.stdout.close()
+
+    def start_bus(self) -> None:
+        bus = self.popen(["dbus-daemon", "--session", "--nofork", "--nopidfile", "--print-address"])
+        self.environment["DBUS_SESSION_BUS_ADDRESS"] = bus.stdout.readline().strip()
+
+    def popen(self, command: list[str]) -> subprocess.Popen:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            env=self.environment,
+        )  # fmt: skip
+        self.started.append(process)
+        return process
+
+    def start(self, word: str, *more: object) -> subprocess.Popen:
+        return self.popen([*self.found, word, self.folder, *map(str, more)])
+
+    def finish(self, process: subprocess.Popen, word: str) -> list[list[float]]:
+        """The lines that it has printed, as numbers."""
+        try:
+            out, _ = process.communicate(timeout=self.limit)
+        except subprocess.TimeoutExpired:
+            raise Failed(f"did not end '{word}' within {self.limit:.0f} s") from None
+        if process.returncode != 0:
+            raise Failed(f"'{word}' failed with {process.returncode}: {out.strip()[-200:]}")
+        return [[float(field) for field in line.split()] for line in out.splitlines()]
+
+    def numbers(self, word: str, *more: object) -> list[list[float]]:
+        return self.finish(self.start(word, *more), word)
+
+    def increments(self, count: int, seconds: float) -> list[tuple[int, float]]:
+        """As many processes, all at once; of each: how many it has made, and its longest in nanoseconds."""
+        begin = time.monotonic_ns() + 1_000_000_000
+        words = (begin, int(seconds * 1e9), self.contender.durability)
+        workers = [self.start("increment", *words) for _ in range(count)]
+        lines = [self.finish(worker, "increment")[0] for worker in workers]
+        return [(int(made), longest) for made, longest in lines]

@@ -1,0 +1,28 @@
+// What a store does for tools/bench. Each ends the program where it fails.
+#pragma once
+#include <stdint.h>
+
+// Prints one line.
+void store_version(void);
+
+// Makes it in a folder, with 0 under the key "n".
+void store_create(const char *folder);
+
+// For this process. Durable: what is set is on the disk when its call returns.
+void store_open(const char *folder, int is_durable);
+
+// What stands under "n", as other processes set it, too.
+int64_t store_read(void);
+void store_increment(void);
+void store_write(int64_t value);
+
+// Whether others have changed anything since the last call, as cheaply as it says that; -1: it does not.
+int store_has_changed(void);
+
+// Keys "key 0" and so on, all at once, then one of them.
+void store_fill(long keys);
+void store_set(long key, int64_t value);
+
+// Calls `told` with what stands under "n" each time that it knows of a change, until that returns 0. Calls `ready` when
+// no further change is missed.
+void store_follow(void (*ready)(void), int (*told)(int64_t value, int64_t moment));
