@@ -41,6 +41,16 @@ struct `groupctl defaults import and export` {
         #expect(try await container.defaults("t", "list").text == container.defaults("s", "list").text)
     }
 
+    @Test func `keep carriage returns, that XML would make newlines`() async throws {
+        let container = try await TemporaryContainer()
+        _ = try await container.defaults("s", "set", "k\r", "a\r\nb\r")
+        let exported = try await container.defaults("s", "export", "--format", "plist")
+        let script = "import plistlib, sys; print(plistlib.loads(sys.stdin.buffer.read()) == {'k\\r': 'a\\r\\nb\\r'})"
+        #expect(try await python(container, script, input: exported.output) == Array("True\n".utf8))
+        #expect(try await container.defaults("t", "import", "-", input: exported.output).status == 0)
+        #expect(try await container.defaults("t", "export").text == #"{"k\r":"a\r\nb\r"}"# + "\n")
+    }
+
     @Test func `take what json writes, and it takes what they write`() async throws {
         let container = try await TemporaryContainer()
         let json = try await python(

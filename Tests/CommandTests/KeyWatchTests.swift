@@ -60,6 +60,25 @@ struct `watch-group --defaults` {
             coloured.lines.first?.contains(#"\#u{1b}[32mset\#u{1b}[0m      a\tb  x\ny\033  "#) == true, "\(coloured)")
     }
 
+    @Test func `shows a person nothing that harms the terminal`() async throws {
+        let container = try await TemporaryContainer()
+        _ = try await container.defaults("s", "set", "\u{202E}k", "\u{1B}[2J\u{200B}", "--purpose", "p\u{202E}")
+        let outcome = try await container.watch(
+            "--defaults", "s", "--since", "start", "-n", "1", "--color", "always"
+        ).finish()
+        let text = outcome.text.replacing(#/\u{1b}\[[0-9;]*m/#, with: "")
+        #expect(text.contains(#"set      \342\200\256k  \033[2J\342\200\213  p\342\200\256 ("#), "\(text)")
+        let list = try await container.defaults("s", "list", "--color", "always")
+        #expect(list.text.contains(#"\342\200\256k"#) && list.text.contains("\t\\033[2J"), "\(list)")
+    }
+
+    @Test func `is a member that others see, by its purpose`() async throws {
+        let container = try await TemporaryContainer()
+        let watcher = try await container.watching("--defaults", "s", "--purpose", "keeper")
+        #expect(try await JSONStatus(of: container).members.contains { $0.purpose == "keeper" })
+        watcher.signal(SIGTERM)
+    }
+
     @Test func `begins with what is set, and anew where that was not told to its end`() async throws {
         let container = try await TemporaryContainer()
         let empty = try await container.watch("--defaults", "s", "--since", "snapshot", "--timeout", "0").finish()

@@ -100,7 +100,7 @@ struct XMLTokens {
                 while place < text.count, text[place] != UInt8(ascii: "<"), text[place] != UInt8(ascii: "&") {
                     place += 1
                 }
-                if text[start..<place].starts(with: "]]>".utf8) || contains("]]>", in: text[start..<place]) {
+                if contains("]]>", in: text[start..<place]) {
                     throw fault("']]>' outside of a section")
                 }
                 bytes += normalized(text[start..<place])

@@ -12,6 +12,7 @@ func defaults(_ run: inout CommandRun) throws -> ExitStatus {
     }
     let isBatch = arguments.subcommands.last == "batch"
     let container = try run.openContainer()
+    _ = container.coordinator(purpose: run.options.purpose)
     let defaults = try GroupDefaults(container, suite: suite, purpose: run.options.purpose)
     let commands = SuiteCommands(defaults: defaults, mayReadInput: !isBatch)
     if isBatch { return try DefaultsBatch(commands).run(&run) }

@@ -27,6 +27,7 @@ struct KeyWatch {
         }
         isInSnapshot = origin == .snapshot
         container = try run.openContainer()
+        _ = container.coordinator(purpose: run.options.purpose)
         let defaults = try GroupDefaults(container, suite: options.suite, purpose: run.options.purpose)
         if run.options.isVerbose { diagnostics = container.followDiagnostics() }
         follower = try defaults.follow(since: origin)
