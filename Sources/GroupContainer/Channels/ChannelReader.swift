@@ -90,9 +90,10 @@ struct ChannelReader: Sendable {
         held = message
         given = message == nil ? number : number - 1
         if number == first { return }
-        throw .damaged(
-            store.log.name, operation: "listen",
-            "the messages from \(first) up to \(number - 1) are gone, as far as there were any")
+        throw CoordinationError(
+            .damaged, item: store.log.name, operation: "listen",
+            cause: "the messages from \(first) up to \(number - 1) are gone, as far as there were any",
+            advice: "go on: what was posted behind them is whole; groupctl doctor looks at the rest")
     }
 
     private func checkIsThere() throws(CoordinationError) {

@@ -69,22 +69,22 @@ public final class GroupChannel: Sendable {
     /// disk did not confirm it. System calls: fdatasync(2), once for all who wait, if durable
     @discardableResult
     public func post(bytes: [UInt8], _ durability: Durability = .relaxed) throws(CoordinationError) -> UInt64 {
-        try post(bytes, durability)
+        try append(bytes, durability)
     }
 
     /// Posts a value as JSON; see `GroupMessage.decode(as:)`. Errors: `invalidContent`, and those of `post(bytes:)`.
     @discardableResult
     public func post(_ value: some Encodable, _ durability: Durability = .relaxed) throws(CoordinationError) -> UInt64 {
-        try post(Self.encode(value, for: name), durability)
+        try append(Self.encode(value, for: name), durability)
     }
 
     /// Posts a message that says nothing but that it came. As `post(bytes:)`.
     @discardableResult
     public func signal(_ durability: Durability = .relaxed) throws(CoordinationError) -> UInt64 {
-        try post(nil, durability)
+        try append(nil, durability)
     }
 
-    private func post(_ content: [UInt8]?, _ durability: Durability) throws(CoordinationError) -> UInt64 {
+    private func append(_ content: [UInt8]?, _ durability: Durability) throws(CoordinationError) -> UInt64 {
         let store = try writableStore("post")
         let count = content?.count ?? 0
         if count > ChannelStore.largestMessage {
@@ -116,9 +116,9 @@ public final class GroupChannel: Sendable {
 
     /// Listens under a name of 1 to 200 bytes, which outlives this process. Where it was there before, it goes on behind
     /// what it has acknowledged, and `beginning` says nothing. One at a time listens under a name, as long as the object
-    /// lives. That a new one is there is on the disk when it returns. Errors: `conflict` where another one listens under
+    /// lives. That it is there is on the disk when it returns. Errors: `conflict` where another one listens under
     /// that name; `invalidArgument`, `notPermitted`, `noSpace`, `damaged`, `notDurable`.
-    /// System calls: fcntl(F_OFD_SETLK); fdatasync(2) for a new one
+    /// System calls: fcntl(F_OFD_SETLK), fdatasync(2)
     public func listener(named listener: String, from beginning: Beginning = .now) throws(CoordinationError)
         -> GroupListener
     {
@@ -130,12 +130,9 @@ public final class GroupChannel: Sendable {
         }
         let store = try writableStore("listen")
         let right = try ListeningRight(to: name, as: listener, container.member)
-        var isNew = false
-        let place = try store.append(record(.listen(listener, fromOldest: beginning == .oldest))) { state in
-            isNew = state.listeners[listener] == nil
-            return true
-        }
-        if isNew, let place { try store.synchronize(through: place) }
+        let place = try store.append(record(.listen(listener, fromOldest: beginning == .oldest))) { _ in true }
+        // Else what is posted durably from now on might find nobody after a power cut.
+        if let place { try store.synchronize(through: place) }
         return GroupListener(listener, of: self, try ChannelReader(store, listener: listener), right)
     }
 
