@@ -69,6 +69,12 @@ final class ChannelStore: Sendable {
     /// Who writes may go on faster than this reads.
     private static let lag = 256
 
+    /// The file that its place is in.
+    private func follow(_ fold: inout Fold) throws(CoordinationError) {
+        if fold.position.file == fold.file.header.number { return }
+        if let file = try log.file(fold.position.file) { fold.file = file }
+    }
+
     /// The state as of now: of everything that was posted and acknowledged before this call.
     func read<Answer>(_ look: (ChannelState) -> Answer) throws(CoordinationError) -> Answer {
         try checkNotForked("read")
@@ -85,10 +91,15 @@ final class ChannelStore: Sendable {
     ) throws(CoordinationError) {
         var count = 0
         while true {
-            count += 1
-            if count.isMultiple(of: Self.lag) { isBehind(fold.file) }
             let step: MappedLog.Step
             do {
+                let file = fold.file
+                let isAtEnd = try file.readOn(from: &fold.position) { body, place, isControl in
+                    fold.state.apply(body, at: place.sequence, isControl: isControl)
+                    count += 1
+                    if count.isMultiple(of: Self.lag) { isBehind(file) }
+                }
+                if isAtEnd { return }
                 step = try log.knownStep(behind: fold.position, waits: waits)
             } catch {
                 fold.position = try placeBehindDamage(fold.position, error)
@@ -100,7 +111,7 @@ final class ChannelStore: Sendable {
                     let file = try log.file(entry.position.file)
                 {
                     // What was read up to the end of the file before it is what it begins with.
-                    fold.position = file.placeBehindCarried
+                    (fold.position, fold.file) = (file.placeBehindCarried, file)
                     continue
                 }
                 fold.position = entry.position
@@ -109,10 +120,9 @@ final class ChannelStore: Sendable {
                 // Not everything was read that the next file begins with.
                 if place.file != fold.position.file { fold.state = ChannelState(last: place.sequence) }
                 fold.position = place
+                try follow(&fold)
             case .end:
-                if fold.position.file != fold.file.header.number {
-                    if let file = try log.file(fold.position.file) { fold.file = file }
-                }
+                try follow(&fold)
                 return
             // What was missed is in what the last file begins with.
             case .lost: fold = Self.beginning(of: try log.last())

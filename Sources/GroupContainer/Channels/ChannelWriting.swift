@@ -18,14 +18,15 @@ extension ChannelStore {
         var attempt = LogAttempt()
         defer { attempt.end() }
         while true {
-            let file = fold.withLock { $0.file }
-            attempt.letOthersPass(in: file)
-            enum Outcome { case appended(LogPosition), unneeded, lost }
+            enum Outcome { case appended(LogPosition), unneeded, lost(LogFile), notNow(LogFile) }
             let isRetry = attempt.losses > 0
             let outcome = try fold.withLock { (fold) throws(CoordinationError) -> Outcome in
+                if attempt.isOthersTurn(in: fold.file) { return .notNow(fold.file) }
                 try catchUp(&fold, waits: isRetry) { attempt.noteLag(slot: slot, in: $0) }
                 if try !isNeeded(fold.state) { return .unneeded }
-                guard let place = try append(body, isControl: record.isControl, behind: &fold) else { return .lost }
+                guard let place = try append(body, isControl: record.isControl, behind: &fold) else {
+                    return .lost(fold.file)
+                }
                 // What was appended is applied without being read again.
                 fold.state.apply(record, at: place.sequence)
                 if place.file != fold.position.file, let file = try log.file(place.file) { fold.file = file }
@@ -35,7 +36,8 @@ extension ChannelStore {
             switch outcome {
             case .appended(let place): return place
             case .unneeded: return nil
-            case .lost: attempt.noteLoss(slot: slot, in: file)
+            case .lost(let file): attempt.noteLoss(slot: slot, in: file)
+            case .notNow(let file): attempt.letOthersPass(in: file)
             }
         }
     }
