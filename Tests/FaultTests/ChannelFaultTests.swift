@@ -155,4 +155,20 @@ struct `A channel of many processes` {
         let listener = try channel.listener(named: "one")
         #expect(try listener.next(timeout: .zero)?.number == 1)
     }
+
+    // case 18
+    @Test func `is not kept by the child of a listener that forks without exec`() throws {
+        let container = try TemporaryContainer()
+        let channel = try GroupChannel(container.open(), name: "news")
+        let forker = try container.member("channel-fork", "news", "one")
+        try forker.waitForText("child stays")
+        #expect(forker.text == "child forked\nchild forked\nchild forked\nchild stays\n")
+        #expect(throws: CoordinationError.self) { _ = try channel.listener(named: "one") }
+        try channel.signal()
+        forker.kill()
+        // The child lives on.
+        #expect(try channel.listener(named: "one").next(timeout: .zero)?.number == 1)
+        forker.closeInput()
+        _ = try? forker.finish()
+    }
 }

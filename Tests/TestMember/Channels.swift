@@ -1,3 +1,4 @@
+import Glibc
 import GroupContainer
 import SystemCalls
 
@@ -22,6 +23,49 @@ func listen(to channel: String, of path: String, as name: String, every: UInt64)
         if message.number.isMultiple(of: every) {
             try listener.acknowledge(upTo: message.number)
             say("acknowledged \(message.number)")
+        }
+    }
+}
+
+/// The child tries what its parent may do, then stays until the input ends.
+func listenAndFork(to channel: String, of path: String, as name: String) throws {
+    let channel = try GroupChannel(Container(path: path), name: channel)
+    let listener = try channel.listener(named: name)
+    if forkWithoutExec() == 0 {
+        for work in [
+            { try channel.signal() }, { try listener.next(timeout: .zero)?.number ?? 0 },
+            {
+                try listener.acknowledge(upTo: 0)
+                return 0
+            },
+        ] as [() throws -> UInt64] {
+            do { say("child \(try work())") } catch {
+                say("child \((error as? CoordinationError)?.code.rawValue ?? "")")
+            }
+        }
+        say("child stays")
+        while readLine() != nil {}
+        _exit(0)
+    }
+    while readLine() != nil {}
+    say("\(listener.name) ends")
+}
+
+/// Says who listens, and whether anything can be changed.
+func list(_ channel: String, of path: String) throws {
+    let channel = try GroupChannel(Container(path: path), name: channel)
+    for listener in try channel.listeners() {
+        say("\(listener.name) has \(listener.acknowledged), \(listener.waitingCount) wait")
+    }
+    for work in [
+        { _ = try channel.signal() }, { _ = try channel.listener(named: "new") },
+        { _ = try channel.removeListener(named: "one") },
+    ] as [() throws -> Void] {
+        do {
+            try work()
+            say("done")
+        } catch {
+            say((error as? CoordinationError)?.code.rawValue ?? "")
         }
     }
 }
