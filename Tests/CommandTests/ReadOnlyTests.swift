@@ -72,6 +72,21 @@ struct `A container on a read-only mount` {
         if kind == .ext4 { try await done("umount disk; sha256sum -c sum", in: disk) }
     }
 
+    // case 28
+    @Test func `lists who listens to its channels, and refuses messages`() async throws {
+        let disk = try await viewed()
+        let empty = try await disk.shell("test-member channel-list ./view news")
+        #expect(empty.lines == ["notPermitted", "notPermitted", "done"], "\(empty)")
+        let there = try await disk.shell(
+            """
+            test-member channel-list ./disk/c news; test-member channel-post ./disk/c news p 2 >/dev/null
+            test-member channel-list ./view news
+            """)
+        // "one" was not there, "new" is.
+        let refused = Array(repeating: "notPermitted", count: 3)
+        #expect(there.lines == ["done", "done", "done", "new has 1, 2 wait"] + refused, "\(there)")
+    }
+
     @Test func `tells a follower every change that is made elsewhere, in order, once`() async throws {
         let disk = try await viewed(.ext4)
         // More than one file of the journal holds.

@@ -61,6 +61,52 @@ struct `A container of another boot` {
         }
     }
 
+    // case 8
+    @Test func `has of a channel what was posted before a hole, and its listeners with their places`() throws {
+        let container = try TemporaryContainer()
+        // The last one to have it open ends before that boot.
+        let listener = try container.member("channel-listen", "news", "one", "2")
+        try listener.waitForText("listening")
+        #expect(try container.member("channel-post", "news", "p", "5").finish().status == 0)
+        try listener.waitForText("got p 5 5")
+        listener.kill()
+        let log = "\(container.path)/.group/channels/news/1.log"
+        let file = try #require(FileHandle(forUpdatingAtPath: log))
+        func record(at place: UInt64) throws -> (isControl: Bool, size: UInt64) {
+            try file.seek(toOffset: place)
+            let word = try #require(try file.read(upToCount: 8)).enumerated().reduce(UInt64(0)) {
+                $0 | UInt64($1.element) << UInt64(8 * $1.offset)
+            }
+            return (word >> 3 & 1 == 1, (word >> 4 & 0x3f_ffff) * 8)
+        }
+        // The fifth message.
+        var (place, count) = (UInt64(4_096), 0)
+        while true {
+            let record = try record(at: place)
+            try #require(record.size > 0)
+            if !record.isControl { count += 1 }
+            if count == 5 { break }
+            place += record.size
+        }
+        try file.seek(toOffset: place)
+        try file.write(contentsOf: Data(repeating: 0, count: 64))
+        try file.close()
+        try leaveAsAnotherBoot(container)
+        for number in 5...6 as ClosedRange<UInt64> {
+            do {
+                let channel = try GroupChannel(container.open(), name: "news")
+                let listener = try channel.listener(named: "one")
+                #expect(try channel.post(bytes: [UInt8(number)]) == number)
+                var numbers: [UInt64] = []
+                while let message = try listener.next(timeout: .zero) { numbers.append(message.number) }
+                #expect(numbers.last == number && numbers == Array((numbers.first ?? 0)...number))
+                // It has acknowledged the second and the fourth, but perhaps behind the hole.
+                #expect([1, 3, 5].contains(numbers.first))
+            }
+            try leaveAsAnotherBoot(container)
+        }
+    }
+
     @Test(.enabled(if: Strace.isThere, Strace.isMissing))
     func `is recovered, though who did it was killed at any of its system calls`() throws {
         let write = { (container: TemporaryContainer) in ["groupctl", "write", container.path, "item"] }

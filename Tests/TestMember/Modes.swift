@@ -123,7 +123,7 @@ private func closeAnotherDescriptor(ofLockIn path: String) throws {
 }
 
 // Swift keeps fork(2) from its programs; what happens to one that calls it all the same, or through C, is the question.
-@_silgen_name("fork") private func forkWithoutExec() -> Int32
+@_silgen_name("fork") func forkWithoutExec() -> Int32
 
 func forkAndHold(_ path: String, _ item: ItemPath, childStays: Bool) throws {
     let coordinator = try Container(path: path).coordinator(purpose: "forker").blocking

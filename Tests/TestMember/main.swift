@@ -41,6 +41,18 @@ let usage = """
            test-member defaults-history CONTAINER SEED N
                                                   N operations on a few keys, drawn by lot; print the beginning and the
                                                   end of each, with the time
+           test-member channel-post CONTAINER CHANNEL TAG N
+                                                  post "TAG 1" to "TAG N", a millisecond apart; print each, and its
+                                                  number
+           test-member channel-listen CONTAINER CHANNEL NAME EVERY
+                                                  listen as NAME from the oldest on; print each, and acknowledge after
+                                                  each number that is a multiple of EVERY
+           test-member channel-fork CONTAINER CHANNEL NAME
+                                                  listen as NAME, fork without exec; the child says what it can do; both
+                                                  stay until the input ends
+           test-member channel-list CONTAINER CHANNEL
+                                                  say how far each listener is; post, listen and remove "one", and say
+                                                  `done` or why not
            test-member steps CONTAINER            carry out each line of input, and say `ok` or why not
 
     """
@@ -68,6 +80,11 @@ do {
         try compactDefaults(of: words[2], words[3], words[4] == "durable" ? .durable : .relaxed)
     case ("defaults-history", 5):
         try makeHistory(of: words[2], seed: UInt64(words[3]) ?? 0, count: Int(words[4]) ?? 0)
+    case ("channel-post", 6):
+        try post(to: words[3], of: words[2], tag: words[4], count: Int(words[5]) ?? 0, thinking: 1_000_000)
+    case ("channel-listen", 6): try listen(to: words[3], of: words[2], as: words[4], every: UInt64(words[5]) ?? 1)
+    case ("channel-fork", 5): try listenAndFork(to: words[3], of: words[2], as: words[4])
+    case ("channel-list", 4): try list(words[3], of: words[2])
     case ("share", 4): try share(words[2], ItemPath(words[3]))
     case ("upload", 4): try upload(words[2], ItemPath(words[3]))
     case ("fork-hold", 5): try forkAndHold(words[2], ItemPath(words[3]), childStays: words[4] == "stays")

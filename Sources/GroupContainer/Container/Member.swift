@@ -16,6 +16,8 @@ final class Member: Sendable {
     let notes = NoteFiles()
     /// Those of its defaults that were opened.
     let suites = Guarded([String: SuiteStore]())
+    /// The same of its channels.
+    let channels = Guarded([String: ChannelStore]())
     /// A slot has eight `pending` entries; a ninth change waits here.
     let changeRoom = DispatchSemaphore(value: RosterLayout.pendingCount)
     /// Of transactions that are committed and could not be completed: nobody may see a part of one.

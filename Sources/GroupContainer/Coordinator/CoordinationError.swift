@@ -28,7 +28,7 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
         /// The task was cancelled.
         public static let cancelled = Code(rawValue: "cancelled")
         /// The item changed in between, or moved twice while its lease was awaited, or something stands where nothing
-        /// should.
+        /// should, or another process listens to a channel under that name.
         public static let conflict = Code(rawValue: "conflict")
         /// A file below `.group` is not what this library writes.
         public static let damaged = Code(rawValue: "damaged")
@@ -45,7 +45,7 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
         /// A transaction is committed, but a part of it could not be put into place; nor could the rest be taken back.
         /// Its items stay leased until this process's next request, or whoever comes after its end, has completed it.
         public static let unfinished = Code(rawValue: "unfinished")
-        /// A limit of the container is reached: members, items a request.
+        /// A limit of the container is reached: members, items a request, what a suite or a channel holds.
         public static let limitReached = Code(rawValue: "limitReached")
         /// The process is a forked child of the one that opened the container, and must open it itself.
         public static let forked = Code(rawValue: "forked")

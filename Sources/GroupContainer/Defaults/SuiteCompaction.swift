@@ -18,7 +18,7 @@ enum SuiteCompaction {
         of file: LogFile, before end: Int, needed: Int, _ diagnostics: DiagnosticDesk
     ) throws(CoordinationError) -> LogCarriage {
         var state = SuiteState()
-        let broken = try file.forEachCommitted(before: end) { body, sequence in
+        let broken = try file.forEachCommitted(before: end) { body, sequence, _ in
             state.take(body, at: sequence)
         }
         if broken > 0 {
@@ -39,7 +39,7 @@ enum SuiteCompaction {
 
     /// At least four times what it holds, so that a set costs the same however large the suite is: the work of compacting
     /// is spread over as many bytes as it copies, three times.
-    private static func capacity(holding size: Int, needed: Int, after file: LogFile) -> Int {
+    static func capacity(holding size: Int, needed: Int, after file: LogFile) -> Int {
         let lasted = wallNanoseconds() - file.header.created
         var wanted = min(file.capacity, largestForBusyness)
         if lasted < busy { wanted = min(wanted * 2, largestForBusyness) }

@@ -120,7 +120,7 @@ final class SuiteStore: Sendable {
             let step: MappedLog.Step
             do {
                 let file = fold.file
-                let isAtEnd = try file.readOn(from: &fold.position) { body, place in
+                let isAtEnd = try file.readOn(from: &fold.position) { body, place, _ in
                     fold.state.take(body, at: place.sequence)
                     count += 1
                     if count.isMultiple(of: Self.lag) { isBehind(file) }

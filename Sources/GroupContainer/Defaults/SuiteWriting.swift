@@ -21,13 +21,7 @@ extension SuiteStore {
         }
     }
 
-    /// What a change will be, on its way.
-    struct Attempt: ~Copyable {
-        fileprivate var losses = 0
-        fileprivate var turn: LogTurn?
-        fileprivate var turnFile: LogFile?
-        fileprivate static let patience = 8
-    }
+    typealias Attempt = LogAttempt
 
     /// Appends whatever stands there by now. `writer` is what `DefaultsRecord.prefix` makes of who it is. The place behind
     /// it, whose sequence is the generation of what was set.
@@ -155,34 +149,5 @@ extension SuiteStore {
 
     private func limit(_ operation: String, _ cause: String) -> CoordinationError {
         CoordinationError(.limitReached, item: log.name, operation: operation, cause: cause)
-    }
-}
-
-extension SuiteStore.Attempt {
-    fileprivate func isOthersTurn(in file: LogFile) -> Bool { LogTurn.isOthers(in: file, than: turn) }
-
-    fileprivate func letOthersPass(in file: LogFile) { LogTurn.letOthersPass(in: file, except: turn) }
-
-    /// It was decided anew, or is tried again, for nothing. After some of these, it asks for its turn.
-    fileprivate mutating func noteLoss(slot: Int, in file: LogFile) {
-        losses += 1
-        if losses >= Self.patience { takeTurn(slot: slot, in: file) }
-    }
-
-    /// Others set faster than it reads.
-    fileprivate mutating func noteLag(slot: Int, in file: LogFile) { takeTurn(slot: slot, in: file) }
-
-    private mutating func takeTurn(slot: Int, in file: LogFile) {
-        let mine = turn ?? LogTurn(slot: slot, round: 0)
-        if turn != nil, turnFile === file, mine.take(in: file) { return }
-        // It was passed by: the next one is longer.
-        let next = turn == nil ? mine : mine.next
-        if next.take(in: file) { (turn, turnFile) = (next, file) }
-    }
-
-    /// The others go on.
-    mutating func end() {
-        if let turn, let turnFile { turn.end(in: turnFile) }
-        (turn, turnFile) = (nil, nil)
     }
 }

@@ -41,6 +41,9 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
         public static let defaultsUnreadable = Code(rawValue: "defaultsUnreadable")
         /// So many (`count`) records of a suite are not what was written, and were left out when it was compacted.
         public static let defaultsDamaged = Code(rawValue: "defaultsDamaged")
+        /// So many (`count`) records of a channel are not what was written, and were passed over; whoever misses one of
+        /// its messages is told so, too.
+        public static let channelDamaged = Code(rawValue: "channelDamaged")
         /// So many (`count`) are missing here: whoever listens was too slow.
         public static let eventsDropped = Code(rawValue: "eventsDropped")
     }

@@ -47,7 +47,7 @@ extension LogFile {
     /// Moves a place of this file on over committed records, and shows each, without a look at other files. True: nothing
     /// stands behind it. False: something that is to be looked at more closely, or where another file begins.
     func readOn(
-        from place: inout LogPosition, _ look: (_ body: [UInt8], _ place: LogPosition) -> Void
+        from place: inout LogPosition, _ look: (_ body: [UInt8], _ place: LogPosition, _ isControl: Bool) -> Void
     ) throws(CoordinationError) -> Bool {
         if recordedEnd != nil || place.file != header.number { return false }
         while cut == nil {
@@ -60,7 +60,7 @@ extension LogFile {
                 place.offset += record.byteCount
                 if !record.isControl { place.sequence += 1 }
                 place.checksum = checksum
-                look(body, place)
+                look(body, place, record.isControl)
             }
         }
         return false
@@ -69,7 +69,7 @@ extension LogFile {
     /// Shows the bodies of the committed records before a place, with their sequence; those that do not fit their
     /// checksums are left out, and counted in the answer. Linear in them.
     func forEachCommitted(
-        before limit: Int, _ look: (_ body: [UInt8], _ sequence: UInt64) -> Void
+        before limit: Int, _ look: (_ body: [UInt8], _ sequence: UInt64, _ isControl: Bool) -> Void
     ) throws(CoordinationError) -> Int {
         var (offset, broken, sequence) = (LogFileHeader.size, 0, header.base)
         while offset < min(limit, cut ?? limit), case .record(let record) = try reading(at: offset),
@@ -77,7 +77,11 @@ extension LogFile {
         {
             if record.state == .committed {
                 if !record.isControl { sequence += 1 }
-                if let (body, _) = body(at: offset, record) { look(body, sequence) } else { broken += 1 }
+                if let (body, _) = body(at: offset, record) {
+                    look(body, sequence, record.isControl)
+                } else {
+                    broken += 1
+                }
             }
             offset += record.byteCount
         }

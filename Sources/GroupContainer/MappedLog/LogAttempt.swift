@@ -1,0 +1,34 @@
+/// A record on its way to exactly the end that was read: who loses the race for it too often asks for its turn.
+struct LogAttempt: ~Copyable {
+    private(set) var losses = 0
+    private var turn: LogTurn?
+    private var turnFile: LogFile?
+    private static let patience = 8
+
+    func isOthersTurn(in file: LogFile) -> Bool { LogTurn.isOthers(in: file, than: turn) }
+
+    func letOthersPass(in file: LogFile) { LogTurn.letOthersPass(in: file, except: turn) }
+
+    /// It was decided anew, or is tried again, for nothing. After some of these, it asks for its turn.
+    mutating func noteLoss(slot: Int, in file: LogFile) {
+        losses += 1
+        if losses >= Self.patience { takeTurn(slot: slot, in: file) }
+    }
+
+    /// Others append faster than it reads.
+    mutating func noteLag(slot: Int, in file: LogFile) { takeTurn(slot: slot, in: file) }
+
+    private mutating func takeTurn(slot: Int, in file: LogFile) {
+        let mine = turn ?? LogTurn(slot: slot, round: 0)
+        if turn != nil, turnFile === file, mine.take(in: file) { return }
+        // It was passed by: the next one is longer.
+        let next = turn == nil ? mine : mine.next
+        if next.take(in: file) { (turn, turnFile) = (next, file) }
+    }
+
+    /// The others go on.
+    mutating func end() {
+        if let turn, let turnFile { turn.end(in: turnFile) }
+        (turn, turnFile) = (nil, nil)
+    }
+}

@@ -1,0 +1,122 @@
+import SystemCalls
+import TestSupport
+import Testing
+
+@testable import GroupContainer
+
+@Suite(.timeLimit(.minutes(1)))
+struct `A channel's log` {
+    /// More messages than its files have room for; the number of the last.
+    private static func fill(_ channel: GroupChannel, files: UInt64) throws -> UInt64 {
+        let store = try channel.writableStore("post")
+        var number: UInt64 = 0
+        while try store.log.last().header.number < files {
+            number = try channel.post(bytes: Array(repeating: UInt8(truncatingIfNeeded: number), count: 1_000))
+        }
+        return number
+    }
+
+    private static func fresh(_ sample: SampleContainer) throws -> ChannelStore {
+        try #require(try ChannelStore.open(sample.container.member, channel: "news", creating: false))
+    }
+
+    @Test func `carries what somebody has not acknowledged, and where each is, from file to file`() throws {
+        let sample = try SampleContainer()
+        let channel = try GroupChannel(sample.container, name: "news")
+        let (slow, fast) = (try channel.listener(named: "slow"), try channel.listener(named: "fast"))
+        try channel.post(bytes: [42])
+        try channel.signal()
+        #expect(try slow.next()?.number == 1)
+        try slow.acknowledge(upTo: 1)
+        let last = try Self.fill(channel, files: 3)
+        while let message = try fast.next(timeout: .zero) { try fast.acknowledge(upTo: message.number) }
+        let store = try channel.writableStore("test")
+        let other = try Self.fresh(sample)
+        #expect(try other.read { $0 } == store.read { $0 })
+        #expect(try other.read { $0.listeners.mapValues(\.acknowledged) } == ["slow": 1, "fast": last])
+        // Its reader is in a file that was dropped meanwhile.
+        #expect(store.log.drop(1))
+        store.log.forgetAll(last: try store.log.last().header.number)
+        var expected: UInt64 = 2
+        while let message = try slow.next(timeout: .zero) {
+            #expect(message.number == expected && (message.bytes == nil) == (expected == 2))
+            expected += 1
+        }
+        #expect(expected == last + 1)
+        try slow.acknowledge(upTo: last)
+        #expect(try store.read { $0.messages.isEmpty && $0.size == 0 })
+        // What everybody has does not go on, so the next file is as small as it was.
+        let number = try store.log.last().header.number
+        while try store.log.last().header.number == number {
+            let posted = try channel.post(bytes: Array(repeating: 1, count: 30_000))
+            for listener in [slow, fast] { try listener.acknowledge(upTo: posted) }
+        }
+        #expect(try store.log.last().firstAppended < 65_536)
+    }
+
+    @Test func `keeps what only a newer version understands, and goes on behind it`() throws {
+        let sample = try SampleContainer()
+        let channel = try GroupChannel(sample.container, name: "news")
+        let listener = try channel.listener(named: "one")
+        let store = try channel.writableStore("test")
+        _ = try store.log.append([99, 1, 2, 3], isControl: true)
+        _ = try store.log.append([98, 7])
+        #expect(try channel.signal() == 2)
+        _ = try Self.fill(channel, files: 3)
+        let other = try Self.fresh(sample)
+        #expect(try other.read { $0.unknown } == [[99, 1, 2, 3]])
+        let file = try store.log.last()
+        var bodies: [[UInt8]] = []
+        _ = try file.forEachCommitted(before: file.firstAppended) { body, _, _ in bodies.append(body) }
+        let steps = bodies.compactMap { try? ChannelRecord(decoding: $0).step }
+        #expect(bodies.contains([99, 1, 2, 3]) && steps.contains(.carriedUnknown(number: 1, [98, 7])))
+        // It is no message to this version, and none is missing.
+        #expect(try listener.next()?.number == 2)
+        var again = try ChannelReader(other, listener: "one")
+        #expect(try again.next()?.number == 2)
+    }
+
+    @Test func `passes over a damaged message, and says which is gone`() throws {
+        let sample = try SampleContainer()
+        let channel = try GroupChannel(sample.container, name: "news")
+        let listener = try channel.listener(named: "one")
+        let diagnostics = sample.container.followDiagnostics()
+        try channel.post(bytes: [1])
+        let store = try channel.writableStore("test")
+        let place = store.fold.withLock { $0.position }
+        try channel.post(bytes: [2])
+        try channel.post(bytes: [3])
+        let file = try store.log.last()
+        file.writableMap?.store32(place.offset + 20, 0xffff_ffff)
+        #expect(try listener.next()?.number == 1)
+        #expect(code { try listener.next() } == .damaged)
+        #expect(try listener.next()?.number == 3)
+        var told = diagnostics
+        #expect(told.next(timeout: .zero)?.code == .channelDamaged)
+        // The same for who comes later, after the log was compacted.
+        _ = try Self.fill(channel, files: 3)
+        var late = try ChannelReader(try Self.fresh(sample), listener: "one")
+        #expect(try late.next()?.number == 1)
+        #expect(code { try late.next() } == .damaged)
+        #expect(try late.next()?.number == 3 && late.next()?.number == 4)
+    }
+
+    @Test func `ends where a header is broken, and goes on behind that`() throws {
+        let sample = try SampleContainer()
+        let channel = try GroupChannel(sample.container, name: "news")
+        let listener = try channel.listener(named: "one")
+        try channel.post(bytes: [1])
+        let store = try channel.writableStore("test")
+        let place = store.fold.withLock { $0.position }
+        try channel.post(bytes: [2])
+        try store.log.last().writableMap?.store64(place.offset, 0x1234)
+        let other = try Self.fresh(sample)
+        let record = channel.record(.post([3]))
+        let next = try #require(try other.append(record) { _ in true })
+        #expect(next.sequence > 2 && next.file == 2)
+        #expect(try listener.next()?.number == 1)
+        #expect(code { try listener.next() } == .damaged)
+        #expect(try listener.next()?.bytes == [3])
+        #expect(try channel.listeners().map(\.waitingCount) == [2])
+    }
+}

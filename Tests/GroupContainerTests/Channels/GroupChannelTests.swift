@@ -1,0 +1,157 @@
+import SystemCalls
+import TestSupport
+import Testing
+
+@testable import GroupContainer
+
+@Suite(.timeLimit(.minutes(1)))
+struct `A channel` {
+    struct Note: Codable, Equatable, Sendable { var text: String }
+
+    /// All that there is now.
+    private static func numbers(of listener: GroupListener) throws -> [UInt64] {
+        var found: [UInt64] = []
+        while let message = try listener.next(timeout: .zero) { found.append(message.number) }
+        return found
+    }
+
+    @Test func `gives each listener every message, in order, with who posted it`() throws {
+        let sample = try SampleContainer()
+        let channel = try GroupChannel(sample.container, name: "news", purpose: "clock")
+        #expect(try channel.signal() == 1)
+        let (one, two) = (try channel.listener(named: "one"), try channel.listener(named: "two"))
+        #expect(try channel.post(bytes: [1, 2], .durable) == 2)
+        #expect(try channel.post(Note(text: "x")) == 3)
+        #expect(try channel.signal() == 4)
+        for listener in [one, two] {
+            let first = try #require(try listener.next())
+            #expect(first.number == 2 && first.bytes == [1, 2] && first.time > 0)
+            #expect(first.by == Change.Author(processIdentifier: processIdentifier(), purpose: "clock"))
+            #expect(try listener.next()?.decode(as: Note.self) == Note(text: "x"))
+            let last = try #require(try listener.next())
+            #expect(last.bytes == nil && last.number == 4)
+            #expect(code { try last.decode(as: Note.self) } == .invalidContent)
+            #expect(try listener.next(timeout: .zero) == nil)
+        }
+    }
+
+    @Test func `gives again what was not acknowledged, and what came while its listener was away`() throws {
+        let sample = try SampleContainer()
+        let channel = try GroupChannel(sample.container, name: "news")
+        do {
+            let listener = try channel.listener(named: "one")
+            for _ in 1...3 { try channel.signal() }
+            #expect(try Self.numbers(of: listener) == [1, 2, 3])
+            try listener.acknowledge(upTo: 1, .durable)
+        }
+        try channel.signal()
+        do {
+            let listener = try channel.listener(named: "one", from: .now)
+            #expect(try Self.numbers(of: listener) == [2, 3, 4])
+            // Also what was not given yet need not come.
+            try channel.signal()
+            try channel.signal()
+            try listener.acknowledge(upTo: 5)
+            try listener.acknowledge(upTo: 2, .durable)
+            #expect(try Self.numbers(of: listener) == [6])
+            #expect(code { try listener.acknowledge(upTo: 7) } == .invalidArgument)
+        }
+        #expect(try Self.numbers(of: try channel.listener(named: "one")) == [6])
+    }
+
+    @Test func `gives who begins with the oldest what nobody has heard`() throws {
+        let sample = try SampleContainer()
+        let channel = try GroupChannel(sample.container, name: "news")
+        for _ in 0..<ChannelState.unheardCount + 10 { try channel.signal() }
+        let listener = try channel.listener(named: "late", from: .oldest)
+        let numbers = try Self.numbers(of: listener)
+        #expect(numbers == Array(11...UInt64(ChannelState.unheardCount + 10)))
+        #expect(try Self.numbers(of: try channel.listener(named: "now")) == [])
+    }
+
+    @Test func `has one listener of a name at a time`() throws {
+        let sample = try SampleContainer()
+        let channel = try GroupChannel(sample.container, name: "news")
+        let other = try GroupChannel(sample.container, name: "other")
+        var first: GroupListener? = try channel.listener(named: "one")
+        #expect(code { try channel.listener(named: "one") } == .conflict)
+        let elsewhere = try other.listener(named: "one")
+        #expect(first?.name == "one" && elsewhere.name == "one")
+        first = nil
+        let second = try channel.listener(named: "one")
+        #expect(code { try channel.listener(named: "one") } == .conflict)
+        #expect(try second.next(timeout: .zero) == nil)
+    }
+
+    @Test func `lists its listeners, the slowest first, and removes them`() throws {
+        let sample = try SampleContainer()
+        let channel = try GroupChannel(sample.container, name: "news", purpose: "me")
+        #expect(try channel.listeners() == [] && channel.removeListener(named: "one") == false)
+        let (slow, fast) = (try channel.listener(named: "slow"), try channel.listener(named: "fast"))
+        for _ in 1...3 { try channel.signal() }
+        try fast.acknowledge(upTo: 3)
+        let found = try channel.listeners()
+        #expect(found.map(\.name) == ["slow", "fast"] && found.map(\.waitingCount) == [3, 0])
+        #expect(found[0].by.purpose == "me" && found[0].waitingSince != nil && found[1].waitingSince == nil)
+        let store = try channel.writableStore("test")
+        #expect(try store.read { $0.messages.count } == 3)
+        #expect(try slow.next()?.number == 1)
+        #expect(try channel.removeListener(named: "slow"))
+        #expect(try store.read { $0.messages.count } == 0)
+        // What was posted before is given still.
+        #expect(try slow.next()?.number == 2 && slow.next()?.number == 3)
+        #expect(code { try slow.next() } == .notFound)
+        #expect(code { try slow.acknowledge(upTo: 3) } == .notFound)
+        #expect(try channel.removeListener(named: "slow") == false)
+    }
+
+    @Test func `says who is in the way when it is full`() throws {
+        let sample = try SampleContainer()
+        let channel = try GroupChannel(sample.container, name: "news")
+        #expect(code { try channel.post(bytes: Array(repeating: 0, count: 16 << 20 + 1)) } == .limitReached)
+        let largest = Array(repeating: UInt8(3), count: 16 << 20)
+        let listener = try channel.listener(named: "slow one")
+        #expect(try channel.post(bytes: largest) == 1)
+        #expect(try listener.next()?.bytes == largest)
+        let store = try channel.writableStore("test")
+        let state = try store.read { $0 }
+        try store.checkRoom(for: ChannelStore.largestChannel - state.size, in: state)
+        let error = #expect(throws: CoordinationError.self) {
+            try store.checkRoom(for: ChannelStore.largestChannel - state.size + 1, in: state)
+        }
+        #expect(error?.code == .limitReached && error?.cause.contains("'slow one'") == true)
+        #expect(error?.cause.contains("message 1, of 20") == true, "\(error?.cause ?? "")")
+        for name in ["", ".a", "a/b", String(repeating: "x", count: 201)] {
+            #expect(code { try GroupChannel(sample.container, name: name) } == .invalidArgument)
+        }
+        #expect(code { try channel.listener(named: "") } == .invalidArgument)
+    }
+
+    @Test func `wakes who waits on a thread or in a task`() async throws {
+        let sample = try SampleContainer()
+        let channel = try GroupChannel(sample.container, name: "news")
+        let (waiting, blocked) = (try channel.listener(named: "task"), try channel.listener(named: "thread"))
+        let side = Side { try (1...50).map { _ in try blocked.next(timeout: patience)?.number } }
+        let task = Task {
+            var found: [UInt64] = []
+            for try await message in waiting.messages {
+                found.append(message.number)
+                try waiting.acknowledge(upTo: message.number)
+                if message.number == 50 { break }
+            }
+            return found
+        }
+        let store = try channel.writableStore("test")
+        #expect(await eventually { store.sleeper.isWatching })
+        for _ in 1...50 { try channel.signal() }
+        #expect(try await task.value == Array(1...50))
+        #expect(try side.answer() == Array(1...50))
+        let cancelled = Task {
+            for try await _ in waiting.messages { return false }
+            return true
+        }
+        #expect(await eventually { store.sleeper.isWatching })
+        cancelled.cancel()
+        #expect(try await cancelled.value)
+    }
+}

@@ -1,0 +1,38 @@
+import SystemCalls
+import TestSupport
+
+/// The only file of a log, as a broken disk or a wild program may leave it.
+enum BrokenLogFile {
+    static func write(_ bytes: [UInt8], into folder: borrowing FileDescriptor) throws {
+        let file = try FileDescriptor.open(
+            Array("1.log".utf8), in: folder, [.readingAndWriting, .creating, .truncating], mode: 0o600)
+        try file.writeAll(bytes)
+    }
+
+    /// Flips and overwrites where something stands, mostly in headers; sometimes cuts.
+    static func broken(_ whole: [UInt8], end: Int, by random: inout SeededGenerator) -> [UInt8] {
+        var bytes = whole
+        for _ in 0...Int.random(in: 0..<6, using: &random) {
+            let isPage = Int.random(in: 0..<8, using: &random) == 0
+            var place = isPage ? Int.random(in: 0..<256, using: &random) : Int.random(in: 4_096..<end, using: &random)
+            if Bool.random(using: &random) { place = place / 8 * 8 }
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            case 1: bytes[place] = UInt8.random(in: .min ... .max, using: &random)
+            case 2:
+                let byte: UInt8 = Bool.random(using: &random) ? 0 : 0xff
+                for index in place..<min(place + 8, bytes.count) { bytes[index] = byte }
+            default:
+                // Another record's bytes.
+                let other = Int.random(in: 4_096..<end, using: &random)
+                for index in 0..<min(24, bytes.count - max(place, other)) {
+                    bytes[place + index] = whole[other + index]
+                }
+            }
+        }
+        if Int.random(in: 0..<20, using: &random) == 0 {
+            bytes.removeLast(Int.random(in: 1..<bytes.count, using: &random))
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,71 @@
+import Glibc
+import GroupContainer
+import SystemCalls
+
+/// Says what was posted, and its number.
+func post(to channel: String, of path: String, tag: String, count: Int, thinking: Int64) throws {
+    let channel = try GroupChannel(Container(path: path), name: channel)
+    let filling = String(repeating: ".", count: 200)
+    for number in stride(from: 1, through: count, by: 1) {
+        say("posted \(tag) \(number) \(try channel.post(bytes: Array("\(tag) \(number) \(filling)".utf8)))")
+        if thinking > 0 { pause(nanoseconds: thinking) }
+    }
+}
+
+/// Says what it gets and what it has acknowledged; acknowledges a few at once.
+func listen(to channel: String, of path: String, as name: String, every: UInt64) throws {
+    let channel = try GroupChannel(Container(path: path), name: channel)
+    let listener = try channel.listener(named: name, from: .oldest)
+    say("listening 0")
+    while let message = try listener.next() {
+        let words = String(decoding: message.bytes ?? [], as: UTF8.self).split(separator: " ")
+        say("got \(words.dropLast().joined(separator: " ")) \(message.number)")
+        if message.number.isMultiple(of: every) {
+            try listener.acknowledge(upTo: message.number)
+            say("acknowledged \(message.number)")
+        }
+    }
+}
+
+/// The child tries what its parent may do, then stays until the input ends.
+func listenAndFork(to channel: String, of path: String, as name: String) throws {
+    let channel = try GroupChannel(Container(path: path), name: channel)
+    let listener = try channel.listener(named: name)
+    if forkWithoutExec() == 0 {
+        for work in [
+            { try channel.signal() }, { try listener.next(timeout: .zero)?.number ?? 0 },
+            {
+                try listener.acknowledge(upTo: 0)
+                return 0
+            },
+        ] as [() throws -> UInt64] {
+            do { say("child \(try work())") } catch {
+                say("child \((error as? CoordinationError)?.code.rawValue ?? "")")
+            }
+        }
+        say("child stays")
+        while readLine() != nil {}
+        _exit(0)
+    }
+    while readLine() != nil {}
+    say("\(listener.name) ends")
+}
+
+/// Says who listens, and whether anything can be changed.
+func list(_ channel: String, of path: String) throws {
+    let channel = try GroupChannel(Container(path: path), name: channel)
+    for listener in try channel.listeners() {
+        say("\(listener.name) has \(listener.acknowledged), \(listener.waitingCount) wait")
+    }
+    for work in [
+        { _ = try channel.signal() }, { _ = try channel.listener(named: "new") },
+        { _ = try channel.removeListener(named: "one") },
+    ] as [() throws -> Void] {
+        do {
+            try work()
+            say("done")
+        } catch {
+            say((error as? CoordinationError)?.code.rawValue ?? "")
+        }
+    }
+}
