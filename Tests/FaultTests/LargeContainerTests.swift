@@ -16,7 +16,9 @@ struct `A large container` {
         for folder in 0..<folders {
             let path = "\(container.path)/folder \(folder)"
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-            for file in 0..<Self.files { FileManager.default.createFile(atPath: "\(path)/\(file)", contents: nil) }
+            for file in 0..<Self.files {
+                #expect(FileManager.default.createFile(atPath: "\(path)/\(file)", contents: nil))
+            }
         }
         return container
     }

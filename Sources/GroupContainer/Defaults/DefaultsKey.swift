@@ -30,7 +30,19 @@ extension GroupDefaults {
         return (try? key.decode(value)) ?? key.fallback
     }
 
-    /// The same. Errors: `invalidContent` where what is set is no value of the type; `damaged`
+    /// The same for a whole number. (What is not generic need not look up what it is about.)
+    public subscript(key: Key<Int>) -> Int { value(forKey: key.name)?.integerValue ?? key.fallback }
+
+    /// The same for a truth value.
+    public subscript(key: Key<Bool>) -> Bool { value(forKey: key.name)?.boolValue ?? key.fallback }
+
+    /// The same for a number.
+    public subscript(key: Key<Double>) -> Double { value(forKey: key.name)?.doubleValue ?? key.fallback }
+
+    /// The same for a text.
+    public subscript(key: Key<String>) -> String { value(forKey: key.name)?.stringValue ?? key.fallback }
+
+    /// A key's value now, or its default; see the first subscript. Errors: `invalidContent` where what is set is no value of the type; `damaged`
     public func read<Value>(_ key: Key<Value>) throws(CoordinationError) -> Value {
         let stored = try versionedValue(forKey: key.name).value
         guard let value = stored ?? fallbacks.withLock({ $0[key.name] }) else { return key.fallback }
