@@ -160,12 +160,20 @@ struct `watch-group --defaults` {
         let container = try await TemporaryContainer()
         let file = container.folder + "/cursor"
         let words = ["--defaults", "s", "--since", "start", "--cursor-file", file, "--json", container.path]
-        let input = (1...2_000).map { "set --type int n \($0)\n" }.joined()
-        let setter = try container.start("groupctl", ["defaults", container.path, "s", "batch"], input: input)
+        func commands(_ numbers: ClosedRange<Int>) -> String { numbers.map { "set --type int n \($0)\n" }.joined() }
+        // More than fits a pipe.
+        #expect(try await container.defaults("s", "batch", input: commands(1...1_500)).status == 0)
+        let setter = try container.start(
+            "groupctl", ["defaults", container.path, "s", "batch"], input: commands(1_501...2_000))
         var last = 0
-        for round in 1...4 {
+        for round in 1...3 {
             let watcher = try container.start("watch-group", words)
-            _ = try await watcher.readLines(round * 60)
+            // The first while it waits for somebody to read, as a pipe is full.
+            if round == 1 {
+                await waitUntilItWrites(watcher, file)
+            } else {
+                _ = try await watcher.readLines(round * 60)
+            }
             watcher.signal(SIGKILL)
             last = try check(try await watcher.finish().output, after: last)
         }
@@ -174,6 +182,16 @@ struct `watch-group --defaults` {
         #expect(rest.status == 2)
         #expect(try check(rest.output, after: last) == 2_000)
         #expect(try await container.start("watch-group", ["--timeout", "0"] + words).finish().output.isEmpty)
+    }
+
+    /// Asleep though there is more to tell. Once it has made the cursor file, it does nothing else but write.
+    private func waitUntilItWrites(_ watcher: Command, _ file: String) async {
+        let deadline = ContinuousClock.now + patience
+        while ContinuousClock.now < deadline {
+            let state = try? String(contentsOfFile: "/proc/\(watcher.identifier)/stat", encoding: .utf8)
+            if FileManager.default.fileExists(atPath: file), state?.split(separator: " ")[2] == "S" { return }
+            await Task.yield()
+        }
     }
 
     /// Each value once in a run, from one that was told before, or the next. The last one.

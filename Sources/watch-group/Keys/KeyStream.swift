@@ -17,7 +17,6 @@ struct KeyStream {
         while true {
             if let number = watch.signals.received { return try end(.signal(number), &run) }
             let line = try watch.next(timeout: flushing.hasUnwritten ? .zero : watch.wait(since: lastLine))
-            watch.sayDiagnostics(run)
             if let line {
                 if try write(line, &run) { return try end(.success, &run) }
             } else if flushing.hasUnwritten {
@@ -28,6 +27,8 @@ struct KeyStream {
                 try watch.keep(isDue: true)
                 if watch.isSilent(since: lastLine) { return try end(.timedOut, &run) }
             }
+            // The lines first: somebody waits for them.
+            watch.sayDiagnostics(run)
         }
     }
 
