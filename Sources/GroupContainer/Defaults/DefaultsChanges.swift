@@ -18,6 +18,7 @@ public struct DefaultsChanges: AsyncSequence, Sendable {
         fileprivate var reader: Result<DefaultsReader, CoordinationError>
         fileprivate let isLatestOnly: Bool
         private var latest: ArraySlice<DefaultsChange> = []
+        private var presence = PresenceCheck()
 
         fileprivate init(reader: Result<DefaultsReader, CoordinationError>, isLatestOnly: Bool) {
             (self.reader, self.isLatestOnly) = (reader, isLatestOnly)
@@ -31,7 +32,7 @@ public struct DefaultsChanges: AsyncSequence, Sendable {
                 self.reader = .success(reader)
                 if let change = try found.get() { return change }
                 if Task.isCancelled { return nil }
-                try reader.container.member.checkIsThere("follow")
+                try presence.check(reader.container.member, "follow")
                 let place = reader
                 await reader.store.sleeper.wait { place.hasMore }
             }
@@ -97,6 +98,7 @@ public struct DefaultsValues<Value: Sendable>: AsyncSequence, Sendable {
 /// The same on the calling thread: see `GroupDefaults.follow`.
 public struct DefaultsFollower: Sendable {
     private var reader: DefaultsReader
+    private var presence = PresenceCheck()
 
     init(_ reader: DefaultsReader) { self.reader = reader }
 
@@ -118,7 +120,7 @@ public struct DefaultsFollower: Sendable {
             if let change = try reader.next() { return change }
             if deadline.isOver { return nil }
             try reader.store.checkNotForked("follow")
-            try reader.container.member.checkIsThere("follow")
+            try presence.check(reader.container.member, "follow")
             let place = reader
             place.store.roster.awaitWake(on: place.store.wakeWord, atMost: deadline.remaining) { place.hasMore }
         }

@@ -6,6 +6,7 @@ public struct ChangeFollower: Sendable {
     private var reader: ChangeReader
     /// Takes part in electing the steward, who sees what is changed without coordination, for as long as this follows.
     private let following: Stewardship.Following?
+    private var presence = PresenceCheck()
 
     init(_ reader: ChangeReader, _ following: Stewardship.Following?) {
         (self.reader, self.following) = (reader, following)
@@ -33,7 +34,7 @@ public struct ChangeFollower: Sendable {
             if let change = try reader.next() { return change }
             if deadline.isOver { return nil }
             try reader.member.checkNotForked("follow")
-            try reader.member.checkIsThere("follow")
+            try presence.check(reader.member, "follow")
             following?.stewardship.lookAfterSteward()
             let place = reader
             place.member.roster.awaitWake(on: Roster.journalWord, atMost: deadline.remaining) { place.hasMore }

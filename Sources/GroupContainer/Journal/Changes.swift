@@ -23,6 +23,7 @@ public struct Changes: AsyncSequence, Sendable {
         /// follows.
         private var following: Stewardship.Following?
         private var hasBegun = false
+        private var presence = PresenceCheck()
 
         init(_ reader: Result<ChangeReader, CoordinationError>) { self.reader = reader }
 
@@ -51,7 +52,7 @@ public struct Changes: AsyncSequence, Sendable {
                 self.reader = .success(reader)
                 if let change = try found.get() { return change }
                 if Task.isCancelled { return nil }
-                try reader.member.checkIsThere("follow")
+                try presence.check(reader.member, "follow")
                 if let moment, moment <= monotonicNanoseconds() { return nil }
                 following?.stewardship.lookAfterSteward()
                 let place = reader
