@@ -150,8 +150,8 @@ final class ChannelStore: Sendable {
 }
 
 extension Member {
-    /// This member's store of a channel, which it keeps as long as it lives; nil where there is none, unless it is to be
-    /// made.
+    /// This member's store of a channel, which it keeps as long as it lives; nil where there is none, unless it is to
+    /// be made.
     func channel(_ name: String, creating: Bool) throws(CoordinationError) -> ChannelStore? {
         try channels.withLock { (channels) throws(CoordinationError) in
             if let store = channels[name] { return store }

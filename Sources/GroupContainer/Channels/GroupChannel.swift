@@ -2,16 +2,17 @@ import SystemCalls
 
 /// An ordered queue of messages that all members of a container share: each listener gets every message.
 ///
-/// A message that was posted is in the queue when its call returns; none is lost or overwritten by another, however many
-/// post at once, and whoever is killed meanwhile. A listener has a name that outlives its process. It gets every message
-/// that was posted since it was first there, in order, also those from while it was away, until it acknowledges them;
-/// what was not acknowledged when its process ended comes again. After a power cut the channel has what was posted up to
-/// some moment; `durable` says that a message is on the disk.
+/// A message that was posted is in the queue when its call returns; none is lost or overwritten by another, however
+/// many post at once, and whoever is killed meanwhile. A listener has a name that outlives its process. It gets every
+/// message that was posted since it was first there, in order, also those from while it was away, until it acknowledges
+/// them; what was not acknowledged when its process ended comes again. After a power cut the channel has what was
+/// posted up to some moment; `durable` says that a message is on the disk.
 ///
-/// A message is kept until all listeners have acknowledged it. Where there is no listener, the newest 1,000 messages are
-/// kept, of 1 MiB in all (the last one always), for a listener that begins with the oldest. Limits: a message 16 MiB; all
-/// that are kept, 1 GiB, each counted with 64 bytes and its poster's purpose; error `limitReached`, which names the
-/// slowest listener. Posting makes no system call, unless somebody waits for messages, or a file of the log is full.
+/// A message is kept until all listeners have acknowledged it. Where there is no listener, the newest 1,000 messages
+/// are kept, of 1 MiB in all (the last one always), for a listener that begins with the oldest. Limits: a message 16
+/// MiB; all that are kept, 1 GiB, each counted with 64 bytes and its poster's purpose; error `limitReached`, which
+/// names the slowest listener. Posting makes no system call, unless somebody waits for messages, or a file of the log
+/// is full.
 public final class GroupChannel: Sendable {
     /// Its name: a file name.
     public let name: String
@@ -72,7 +73,8 @@ public final class GroupChannel: Sendable {
         try append(bytes, durability)
     }
 
-    /// Posts a value as JSON; see `GroupMessage.decode(as:)`. Errors: `invalidContent`, and those of `post(bytes:)`.
+    /// Posts a value as JSON (bytes as they are: `post(bytes:)`); see `GroupMessage.decode(as:)`. Errors:
+    /// `invalidContent`, and those of `post(bytes:)`.
     @discardableResult
     public func post(_ value: some Encodable, _ durability: Durability = .relaxed) throws(CoordinationError) -> UInt64 {
         try append(Self.encode(value, for: name), durability)
@@ -114,11 +116,11 @@ public final class GroupChannel: Sendable {
         case oldest
     }
 
-    /// Listens under a name of 1 to 200 bytes, which outlives this process. Where it was there before, it goes on behind
-    /// what it has acknowledged, and `beginning` says nothing. One at a time listens under a name, as long as the object
-    /// lives. That it is there is on the disk when it returns. Errors: `conflict` where another one listens under
-    /// that name; `invalidArgument`, `notPermitted`, `noSpace`, `damaged`, `notDurable`.
-    /// System calls: fcntl(F_OFD_SETLK), fdatasync(2)
+    /// Listens under a name of 1 to 200 bytes, which outlives this process. Where it was there before, it goes on
+    /// behind what it has acknowledged, and `beginning` says nothing. One at a time listens under a name, as long as
+    /// the object lives. That it is there is on the disk when it returns. Errors: `conflict` where another one listens
+    /// under that name; `invalidArgument`, `notPermitted`, `noSpace`, `damaged`, `notDurable`. System calls:
+    /// fcntl(F_OFD_SETLK), fdatasync(2)
     public func listener(named listener: String, from beginning: Beginning = .now) throws(CoordinationError)
         -> GroupListener
     {
@@ -170,8 +172,8 @@ public final class GroupChannel: Sendable {
         }
     }
 
-    /// Forgets a listener, and what is kept for nobody else. Who listens under that name gets `notFound` behind what was
-    /// posted before. False: there is none. Errors: `notPermitted`, `noSpace`, `damaged`.
+    /// Forgets a listener, and what is kept for nobody else. Who listens under that name gets `notFound` behind what
+    /// was posted before. False: there is none. Errors: `notPermitted`, `noSpace`, `damaged`.
     @discardableResult
     public func removeListener(named listener: String) throws(CoordinationError) -> Bool {
         guard let store = try store(creating: false) else { return false }

@@ -1,8 +1,8 @@
 import SystemCalls
 
 /// A listener of a channel: see `GroupChannel.listener(named:from:)`. Each message is given once; what is not
-/// acknowledged is given again to the next one that listens under its name, in whatever process. Several tasks or threads
-/// may take from it: each message goes to one of them.
+/// acknowledged is given again to the next one that listens under its name, in whatever process. Several tasks or
+/// threads may take from it: each message goes to one of them.
 public final class GroupListener: Sendable {
     /// It outlives the process.
     public let name: String
@@ -58,8 +58,8 @@ public final class GroupListener: Sendable {
         }
     }
 
-    /// It is done with all messages up to this one: they do not come again, and need not be kept for it. Also with those
-    /// that were not given yet. Errors: `invalidArgument` where no such message was posted; `notFound` where the
+    /// It is done with all messages up to this one: they do not come again, and need not be kept for it. Also with
+    /// those that were not given yet. Errors: `invalidArgument` where no such message was posted; `notFound` where the
     /// listener was removed; `noSpace`, `damaged`; `notDurable` where it is done, but the disk did not confirm it.
     public func acknowledge(upTo number: UInt64, _ durability: Durability = .relaxed) throws(CoordinationError) {
         try store.checkMayWrite("acknowledge")

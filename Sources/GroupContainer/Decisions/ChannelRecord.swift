@@ -5,7 +5,8 @@ struct ChannelRecord: Equatable, Sendable {
     enum Step: Equatable, Sendable {
         /// A message; nil: a signal, without content.
         case post([UInt8]?)
-        /// Somebody listens under a name. Where nobody did before: from here on, or from the oldest message that is kept.
+        /// Somebody listens under a name. Where nobody did before: from here on, or from the oldest message that is
+        /// kept.
         case listen(String, fromOldest: Bool)
         /// That listener is done with all messages up to a number.
         case acknowledge(String, upTo: UInt64)

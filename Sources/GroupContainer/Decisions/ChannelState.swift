@@ -38,7 +38,8 @@ struct ChannelState: Equatable, Sendable {
     /// Before the first record of a file: so many messages were posted before it.
     init(last: UInt64 = 0) { self.last = last }
 
-    /// A record with the sequence that the log has behind it. Constant, but for acknowledgements: linear in the listeners.
+    /// A record with the sequence that the log has behind it. Constant, but for acknowledgements: linear in the
+    /// listeners.
     mutating func apply(_ record: ChannelRecord, at sequence: UInt64) {
         last = max(last, sequence)
         switch record.step {

@@ -19,8 +19,8 @@ struct LeaseBlock: Hashable, Comparable, Sendable {
     /// Held by the steward of a term and by nobody else, so it tells whether that one lives.
     static func office(term: UInt64) -> Int64 { 8_192 + Int64(term % 1_024) }
 
-    /// Held by who listens to a channel under a name: there is one of each. A collision refuses one that could be had, once
-    /// in 2⁶¹.
+    /// Held by who listens to a channel under a name: there is one of each. A collision refuses one that could be had,
+    /// once in 2⁶¹.
     static func listening(to channel: String, as name: String, key: SipHash) -> Int64 {
         1 << 61 + Int64(key.hash("\(channel)/\(name)".utf8) >> 3)
     }
