@@ -225,11 +225,21 @@ extension LeaseAcquisition {
         ticket = roster.drawTicket(for: Array(entries.dropFirst(taken)), queued: queued)
     }
 
+    /// For one who may have been stopped between two instructions: then a deadline ends the circle.
+    private static let patience = Duration.seconds(1)
+
     /// Only one who holds something can be waited for in turn, so only he looks whether he is in a circle.
     private func lookForCircle() throws(CoordinationError) {
         let roster = member.roster
         guard let slot = roster.slot, isNested || taken > 0 else { return }
-        if WaitGraph(roster.claims()).mustGiveUp(member: slot, chain: ownChain, ticket: ticket) {
+        var outlook = WaitGraph(roster.claims()).outlook(member: slot, chain: ownChain, ticket: ticket)
+        // Who was interrupted between drawing his ticket and writing it came before us, perhaps, and then relies on us.
+        let deadline = Deadline(after: Self.patience)
+        while outlook == .open && !deadline.isOver {
+            pause(nanoseconds: 100_000)
+            outlook = WaitGraph(roster.claims()).outlook(member: slot, chain: ownChain, ticket: ticket)
+        }
+        if outlook == .circle {
             throw CoordinationError(
                 .deadlock, item: request.label, operation: request.operation,
                 cause: "who holds it waits, directly or through others, for what the closure that asks holds",

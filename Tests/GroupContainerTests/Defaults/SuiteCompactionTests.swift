@@ -92,6 +92,7 @@ struct `A suite's log` {
         #expect(try back.next()?.kind == .present)
     }
 
+    // case 9
     @Test func `passes over a record that is not what was written, and says so`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
@@ -116,6 +117,7 @@ struct `A suite's log` {
         #expect(defaults.integer(forKey: "b") == 3)
     }
 
+    // case 9
     @Test func `ends where a header is broken, and goes on behind that`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
