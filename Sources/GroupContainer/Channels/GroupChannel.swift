@@ -24,14 +24,7 @@ public final class GroupChannel: Sendable {
     /// told of who posted; without it, what this process's coordinator said, or the program's name; 200 bytes of it.
     /// Errors: `invalidArgument` where the name is none; `damaged`, `newerFormat`, `noSpace`, `inputOutput`.
     public init(_ container: Container, name: String, purpose: String? = nil) throws(CoordinationError) {
-        let bytes = Array(name.utf8)
-        if bytes.isEmpty || bytes.count > 200 || bytes.contains(0) || bytes.contains(UInt8(ascii: "/"))
-            || bytes.first == UInt8(ascii: ".")
-        {
-            throw CoordinationError(
-                .invalidArgument, item: name, operation: "open channel",
-                cause: "a channel's name has 1 to 200 bytes, no '/', no NUL, and no '.' at its beginning")
-        }
+        try StoreName.check(name, of: "channel", operation: "open channel")
         (self.container, self.name) = (container, name)
         let member = container.member
         let known = member.roster.slot.flatMap { member.roster.member(at: $0)?.purpose }

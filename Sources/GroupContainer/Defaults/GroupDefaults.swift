@@ -24,14 +24,7 @@ public final class GroupDefaults: Sendable {
     /// set a value; without it, what this process's coordinator said, or the program's name.
     /// Errors: `invalidArgument` where the name is none; `damaged`, `newerFormat`, `noSpace`, `inputOutput`.
     public init(_ container: Container, suite: String = "standard", purpose: String? = nil) throws(CoordinationError) {
-        let bytes = Array(suite.utf8)
-        if bytes.isEmpty || bytes.count > 200 || bytes.contains(0) || bytes.contains(UInt8(ascii: "/"))
-            || bytes.first == UInt8(ascii: ".")
-        {
-            throw CoordinationError(
-                .invalidArgument, item: suite, operation: "open defaults",
-                cause: "a suite's name has 1 to 200 bytes, no '/', no NUL, and no '.' at its beginning")
-        }
+        try StoreName.check(suite, of: "suite", operation: "open defaults")
         (self.container, self.suite) = (container, suite)
         let member = container.member
         let known = member.roster.slot.flatMap { member.roster.member(at: $0)?.purpose }
