@@ -16,7 +16,7 @@ package struct StreamedTree {
     package private(set) var cursor = ""
 
     /// What was changed without coordination right before a coordinated change may be told after it, or not at all.
-    private let isRacy: Bool
+    package var isRacy: Bool
 
     package init(isRacy: Bool = false) { self.isRacy = isRacy }
 

@@ -126,6 +126,14 @@ struct Examination<World: ExaminedWorld> {
                         postpone(location, why)
                         return outcome == .wrote ? .wrote : .postponed
                     }
+                } else if change == .replaced, !world.picture.below(location).isEmpty {
+                    // Written under a lease into the folder that nobody was told of yet: that is told with it, anew.
+                    if try remove(location, replacedBy: found.inode) {
+                        outcome = .wrote
+                        continue
+                    }
+                    postpone(location, why)
+                    return outcome == .wrote ? .wrote : .postponed
                 }
             }
             // What was told on the way may have been about this item, too.
@@ -168,21 +176,23 @@ struct Examination<World: ExaminedWorld> {
     /// Another thing stands there now, of that number, and is to be told as having moved there: so what stood there is
     /// told as gone, what was in it first, whatever is in the other one.
     mutating func remove(_ location: ItemLocation, replacedBy inode: UInt64) throws(CoordinationError) -> Bool {
-        var wrote = false
-        for gone in world.picture.below(location) + [location] {
-            while true {
-                try catchUp()
-                if world.isSuperseded || world.picture[gone] == nil { break }
-                guard try world.found(location)?.inode == inode, try !world.isBusy([location, gone]) else {
-                    return wrote
-                }
-                if try append(world.record(.removed, gone, nil, from: nil, other: nil)) {
-                    wrote = true
-                    break
-                }
+        var (wrote, listed) = (false, version)
+        var doomed: [ItemLocation] = []
+        while true {
+            try catchUp()
+            // Others go on writing there.
+            if doomed.isEmpty || version != listed {
+                listed = version
+                doomed = [location] + world.picture.below(location).reversed()
+            }
+            guard !world.isSuperseded, let gone = doomed.last, world.picture[location] != nil,
+                try world.found(location)?.inode == inode, try !world.isBusy([location, gone])
+            else { return wrote }
+            if try append(world.record(.removed, gone, nil, from: nil, other: nil)) {
+                doomed.removeLast()
+                wrote = true
             }
         }
-        return wrote
     }
 
     /// It was found by way of another folder than the journal has there: an event that is still to be read tells where

@@ -6,7 +6,7 @@ import Testing
 final class WatchedContainer {
     let container: TemporaryContainer
     private(set) var watcher: Command
-    private(set) var tree = StreamedTree()
+    var tree = StreamedTree()
 
     /// `preparation` is done before anybody watches. The follower is told from the start.
     convenience init(_ preparation: String = "") async throws {
