@@ -178,7 +178,7 @@ enum GroupControl {
         name: "refresh",
         summary:
             "Decides whether there is something new for a widget: prints newData, noData or failed as the last line. With COMMAND, its standard output is the widget's snapshot: kept, and compared with the last one; the place moves on only when it succeeds.",
-        usage: ["groupctl refresh GROUP WIDGET [--interest GLOB|defaults:SUITE[:KEY]]… [-- COMMAND [ARG…]]"],
+        usage: ["groupctl refresh GROUP WIDGET [--interest WHAT]… [-- COMMAND [ARG…]]"],
         options: [
             .repeatable(
                 "interest", "WHAT",
