@@ -22,8 +22,9 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
     }
 
     /// Refreshes once. `deliver` gets a snapshot that is another one than the last. Throws what `deliver` throws, and
-    /// `CoordinationError`: `leaseTimedOut`, `damaged` (the widget's record), `invalidArgument` (its kind). What the
-    /// provider throws is `failed`.
+    /// `CoordinationError`: `leaseTimedOut`, `damaged` (once, if it is the widget's record: it is put aside, and the
+    /// next refresh begins anew), `newerFormat`, `invalidArgument` (its kind, or a suite's name). What the provider throws
+    /// is `failed`.
     public func performUpdate(_ deliver: (Provider.Snapshot) throws -> Void = { _ in }) async throws -> UpdateResult {
         let file = try RefreshSession.file(ofKind: provider.kind, in: container)
         let holding = try await file.hold("refresh", timeout: timeout)
@@ -31,7 +32,8 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
         let session = try RefreshSession(file, container, interests: provider.interests)
         if let answer = try session.answerWithoutRendering() { return answer }
         let coordinator = container.coordinator(purpose: provider.kind)
-        let context = Context(container: container, coordinator: coordinator, changes: session.changes)
+        let context = Context(
+            container: container, coordinator: coordinator, changes: session.changes, keyChanges: session.keyChanges)
         let (snapshot, encoded): (Provider.Snapshot, [UInt8])
         do {
             snapshot = try await provider.snapshot(in: context)

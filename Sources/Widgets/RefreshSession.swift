@@ -5,10 +5,12 @@ package import GroupContainer
 package struct RefreshSession: Sendable {
     private let file: PrivateFile
     private let previous: WidgetRecord?
-    private let cursor: Cursor
-    private let situation: RefreshDecision.Situation
-    /// The changes since the last refresh that concern the widget.
-    package let changes: [Change]
+    private let found: Gathering
+
+    /// The changes of items since the last refresh that concern the widget.
+    package var changes: [Change] { found.changes }
+    /// The same of keys.
+    package var keyChanges: [DefaultsChange] { found.keyChanges }
 
     /// The file whose lease is to be held during the session.
     package static func file(ofKind kind: String, in container: Container) throws(CoordinationError) -> PrivateFile {
@@ -17,28 +19,17 @@ package struct RefreshSession: Sendable {
 
     package init(_ file: PrivateFile, _ container: Container, interests: [Interest]) throws(CoordinationError) {
         self.file = file
-        try container.noteUncoordinatedChanges()
         previous = try WidgetRecord.read(file)
-        // Without a place of its own it begins at the present: what it renders now shows all that was before.
-        var reader = try container.recordedChanges(
-            since: previous?.place.map(ChangeOrigin.cursor) ?? .now,
-            matching: ChangeFilter(including: interests.map(\.pattern)))
-        var changes: [Change] = []
-        var isLost = false
-        while let change = try reader.next(timeout: .zero) {
-            if case .rescan = change.kind { isLost = true } else { changes.append(change) }
-        }
-        self.changes = changes
-        cursor = reader.cursor
-        situation = RefreshDecision.Situation(
-            hasPrevious: previous != nil, isLost: isLost, relevantChanges: changes.count)
+        found = try Gathering(Concerns(interests), since: previous, in: container)
     }
 
     /// The snapshot that was delivered last.
-    package var lastSnapshot: [UInt8]? { previous?.snapshot.map { Array($0) } }
+    package var lastSnapshot: [UInt8]? { previous?.snapshot }
 
     /// Nothing that concerns the widget changed: the answer is noData, without rendering. Nil: render.
     package func answerWithoutRendering() throws(CoordinationError) -> UpdateResult? {
+        let situation = RefreshDecision.Situation(
+            hasPrevious: previous != nil, isLost: found.isLost, relevantChanges: changes.count + keyChanges.count)
         guard let decision = RefreshDecision.before(situation) else { return nil }
         try carryOut(decision, nil)
         return decision.result
@@ -71,9 +62,9 @@ package struct RefreshSession: Sendable {
     }
 
     private func carryOut(_ decision: RefreshDecision, _ snapshot: [UInt8]?) throws(CoordinationError) {
-        var record = previous ?? WidgetRecord(cursor: cursor.description)
-        if decision.movesCursor { record.cursor = cursor.description }
-        if decision.keepsSnapshot, let snapshot { record.snapshot = .init(snapshot) }
-        if decision.movesCursor && record != previous { try record.write(file) }
+        if !decision.movesCursor { return }
+        var record = WidgetRecord(cursor: found.cursor, suites: found.suites, snapshot: previous?.snapshot)
+        if decision.keepsSnapshot, let snapshot { record.snapshot = snapshot }
+        if record != previous { try record.write(file) }
     }
 }

@@ -1,13 +1,5 @@
 public import GroupContainer
 
-/// What concerns a widget.
-public struct Interest: Hashable, Sendable {
-    let pattern: String
-
-    /// Items whose path matches: `*`, `?`, `[…]` within a component, `**` across folders.
-    public static func path(_ pattern: String) -> Interest { Interest(pattern: pattern) }
-}
-
 /// Makes what a widget shows. The provider decides nothing: `Refresh` asks it when something that concerns it changed,
 /// compares what it made with what was shown last, and answers `newData` or `noData`.
 public protocol WidgetProvider: Sendable {
@@ -20,7 +12,7 @@ public protocol WidgetProvider: Sendable {
     /// The same for one provider of several of its type; its type's, unless it says otherwise.
     var kind: String { get }
 
-    /// What concerns it; everything, if the list is empty.
+    /// What concerns it; every item, if the list is empty.
     var interests: [Interest] { get }
 
     /// Makes the snapshot. It may be asked again for the same changes, after a crash or a failure. Throwing means
@@ -39,6 +31,9 @@ public struct Context: Sendable {
     public let container: Container
     /// Access to its items, under the widget's name.
     public let coordinator: Coordinator
-    /// What changed since the last refresh that succeeded, as far as it concerns the widget; empty at the first one.
+    /// Which items changed since the last refresh that succeeded, as far as they concern the widget; empty at the first
+    /// one.
     public let changes: [Change]
+    /// The same of keys of the group defaults; of a suite that there was not yet, what is set in it now.
+    public let keyChanges: [DefaultsChange]
 }

@@ -9,9 +9,12 @@ func refresh(_ run: inout CommandRun) throws -> ExitStatus {
     }
     let interests = try run.arguments.values("interest").map { pattern in
         guard let text = pattern.validText else {
-            throw run.arguments.usageError("--interest: the pattern is not UTF-8")
+            throw run.arguments.usageError("--interest: it is not UTF-8")
         }
-        return Interest.path(text)
+        guard let interest = Interest(text: text) else {
+            throw run.arguments.usageError("--interest \(text): it should be defaults:SUITE or defaults:SUITE:KEY")
+        }
+        return interest
     }
     let container = try run.openContainer()
     _ = container.coordinator(purpose: run.options.purpose)
@@ -24,7 +27,7 @@ func refresh(_ run: inout CommandRun) throws -> ExitStatus {
         run.options.isJSON
             ? JSONValue.object([
                 ("widget", .string(kind)), ("result", .string(result.rawValue)),
-                ("changes", .integer(Int64(session.changes.count))),
+                ("changes", .integer(Int64(session.changes.count + session.keyChanges.count))),
             ]).encoded() : result.rawValue)
     switch result {
     case .newData: return .success

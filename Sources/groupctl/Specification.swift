@@ -178,8 +178,14 @@ enum GroupControl {
         name: "refresh",
         summary:
             "Decides whether there is something new for a widget: prints newData, noData or failed as the last line. With COMMAND, its standard output is the widget's snapshot: kept, and compared with the last one; the place moves on only when it succeeds.",
-        usage: ["groupctl refresh GROUP WIDGET [--interest GLOB]… [-- COMMAND [ARG…]]"],
-        options: [.repeatable("interest", "GLOB", help: "Items that concern the widget; all, if none is given.")],
+        usage: ["groupctl refresh GROUP WIDGET [--interest WHAT]… [-- COMMAND [ARG…]]"],
+        options: [
+            .repeatable(
+                "interest", "WHAT",
+                help:
+                    "What concerns the widget: items whose path matches a pattern, or, as defaults:SUITE or defaults:SUITE:KEY, keys that are set; all items, if nothing is given."
+            )
+        ],
         positionals: [
             group, PositionalSpecification("WIDGET", help: "The widget's kind: letters, digits, '.', '-', '_'."),
         ],

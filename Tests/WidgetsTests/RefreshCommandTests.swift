@@ -132,15 +132,32 @@ struct `groupctl refresh` {
         #expect(!FileManager.default.fileExists(atPath: container.path + "/.group/widgets"))
     }
 
-    @Test(arguments: ["", "{", "{}", #"{"cursor":"nonsense"}"#, #"{"cursor":1}"#, "[]"])
-    func `with a damaged record says so with 65 and leaves it alone`(content: String) async throws {
+    // case 11
+    @Test(arguments: [
+        "", "{", "{}", #"{"cursor":"nonsense"}"#, #"{"cursor":1}"#, "[]", #"{"version":2,"cursor":"nonsense"}"#,
+    ])
+    func `with a damaged record says so once with 65, puts it aside, and begins anew`(content: String) async throws {
         let container = try await TemporaryContainer()
         _ = try await refresh(container, "w")
         try content.write(toFile: record(container), atomically: false, encoding: .utf8)
         let outcome = try await refresh(container, "w")
         #expect(outcome.status == 65 && outcome.output.isEmpty, "\(outcome)")
         #expect(outcome.errors.contains(".group/widgets/w/record.json"), "\(outcome)")
+        #expect(try String(contentsOfFile: record(container) + ".damaged", encoding: .utf8) == content)
+        #expect(try await refresh(container, "w").lines == ["newData"])
+        #expect(try await refresh(container, "w").lines == ["noData"])
+    }
+
+    // case 37
+    @Test func `with a newer record says so with 65 and leaves it alone`() async throws {
+        let container = try await TemporaryContainer()
+        let content = #"{"version":3,"places":[]}"#
+        _ = try await refresh(container, "w")
+        try content.write(toFile: record(container), atomically: false, encoding: .utf8)
+        for _ in 0..<2 {
+            let outcome = try await refresh(container, "w")
+            #expect(outcome.status == 65 && outcome.errors.contains("version 3"), "\(outcome)")
+        }
         #expect(try String(contentsOfFile: record(container), encoding: .utf8) == content)
-        #expect(try await refresh(container, "v").status == 0)
     }
 }

@@ -88,7 +88,7 @@ import Widgets
         #expect(shown == "one")
     }
 
-    @Test func `refuses a record that is not one, and leaves it alone`() async throws {
+    @Test func `refuses a record that is not one, once, and then begins anew`() async throws {
         let place = try Place()
         try place.write("one\n", to: "notes/a")
         _ = try await place.refresh()
@@ -100,6 +100,8 @@ import Widgets
         } catch let error as CoordinationError {
             #expect(error.code == .damaged)
         }
-        #expect(try Data(contentsOf: file) == Data("{".utf8))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: file.path + ".damaged")) == Data("{".utf8))
+        #expect(try await place.refresh() == .newData)
+        #expect(try await place.refresh() == .noData)
     }
 }

@@ -51,6 +51,16 @@ package struct PrivateFile: Sendable {
         }
     }
 
+    /// Renames a file that cannot be used, in place of an earlier such one; its new name. Only with the lease.
+    package func putAside() throws(CoordinationError) -> String {
+        let folder = try member.folder.ownFolder(folderName)
+        let aside = name + Array(".damaged".utf8)
+        try translating(label, "put aside") { () throws(Errno) in
+            try folder.rename(name, to: aside, in: folder, replacing: true)
+        }
+        return "\(label).damaged"
+    }
+
     /// Replaces it atomically; whole or not at all after a kill. Only with the lease.
     package func replace(by content: [UInt8]) throws(CoordinationError) {
         let folder = try member.folder.ownFolder(folderName)

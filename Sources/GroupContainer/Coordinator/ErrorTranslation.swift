@@ -109,7 +109,21 @@ extension CoordinationError {
     }
 
     /// What the container keeps of a widget does not decode.
-    package static func damagedWidgetRecord(_ file: String) -> CoordinationError {
-        .damaged(file, operation: "refresh", "it is not what a refresh writes")
+    package static func damagedWidgetRecord(_ file: String, putAsideAs other: String) -> CoordinationError {
+        CoordinationError(
+            .damaged, item: file, operation: "refresh", cause: "it is not what a refresh writes",
+            advice: "it was put aside as '\(other)'; the next refresh begins anew")
+    }
+
+    /// It was written by a newer version.
+    package static func newerWidgetRecord(_ file: String, _ version: Int) -> CoordinationError {
+        CoordinationError(
+            .newerFormat, item: file, operation: "refresh", cause: "it has version \(version)",
+            advice: "refresh with a newer version of this package")
+    }
+
+    /// It cannot be written.
+    package static func unencodableWidgetRecord(_ file: String) -> CoordinationError {
+        CoordinationError(.invalidContent, item: file, operation: "refresh", cause: "it does not encode")
     }
 }

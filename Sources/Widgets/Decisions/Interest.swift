@@ -1,0 +1,72 @@
+/// What concerns a widget: items by their paths, or keys of a suite of the group defaults.
+public struct Interest: Hashable, Sendable {
+    enum Subject: Hashable, Sendable {
+        case path(pattern: String)
+        /// Nil: all of its keys.
+        case defaults(suite: String, key: String?)
+    }
+
+    let subject: Subject
+
+    private init(_ subject: Subject) { self.subject = subject }
+
+    /// Items whose path matches: `*`, `?`, `[…]` within a component, `**` across folders.
+    public static func path(_ pattern: String) -> Interest { Interest(.path(pattern: pattern)) }
+
+    /// A key of a suite of the group defaults, or all of its keys.
+    public static func defaults(_ suite: String, key: String? = nil) -> Interest {
+        Interest(.defaults(suite: suite, key: key))
+    }
+
+    /// As it is said at a shell: `defaults:SUITE`, `defaults:SUITE:KEY`, where KEY may have a ':' in it and SUITE has
+    /// none; anything else is a pattern for paths. Nil: it names no suite, or an empty key.
+    public init?(text: String) {
+        let prefix = "defaults:"
+        guard text.hasPrefix(prefix) else {
+            self = .path(text)
+            return
+        }
+        let parts = text.dropFirst(prefix.count).split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let suite = parts.first, !parts.contains(where: \.isEmpty) else { return nil }
+        self = .defaults(String(suite), key: parts.count > 1 ? String(parts[1]) : nil)
+    }
+}
+
+/// What a widget's interests come to: where to look for changes, and for which.
+struct Concerns: Equatable, Sendable {
+    enum Items: Equatable, Sendable {
+        case none, all
+        case matching([String])
+    }
+
+    enum Keys: Equatable, Sendable {
+        case all
+        case only(Set<String>)
+    }
+
+    private(set) var items: Items
+    /// By the names of the suites.
+    private(set) var suites: [String: Keys] = [:]
+
+    /// No interests at all: every item, and no suite.
+    init(_ interests: [Interest]) {
+        items = interests.isEmpty ? .all : .none
+        var patterns: [String] = []
+        for interest in interests {
+            switch interest.subject {
+            case .path(let pattern): patterns.append(pattern)
+            case .defaults(let suite, nil): suites[suite] = .all
+            case .defaults(let suite, let key?): add(key, of: suite)
+            }
+        }
+        if !patterns.isEmpty { items = .matching(patterns) }
+    }
+
+    private mutating func add(_ key: String, of suite: String) {
+        switch suites[suite] {
+        case .all: break
+        case .only(let keys): suites[suite] = .only(keys.union([key]))
+        case nil: suites[suite] = .only([key])
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import GroupContainer
+
+/// What happened since a widget's last refresh, as far as it concerns the widget, and the places behind all of it.
+struct Gathering {
+    private(set) var changes: [Change] = []
+    private(set) var keyChanges: [DefaultsChange] = []
+    /// What happened cannot be told: anything may be different.
+    private(set) var isLost = false
+    let cursor: Cursor
+    private(set) var suites: [String: WidgetRecord.SuitePlace] = [:]
+
+    /// `previous` is nil for a widget that was never refreshed: it begins at the present, as what it renders now shows
+    /// all that was before.
+    init(_ concerns: Concerns, since previous: WidgetRecord?, in container: Container) throws(CoordinationError) {
+        let origin = previous.map { ChangeOrigin.cursor($0.cursor) } ?? .now
+        let patterns: [String]?
+        switch concerns.items {
+        case .none: patterns = nil
+        case .all: patterns = []
+        case .matching(let some): patterns = some
+        }
+        if patterns != nil { try container.noteUncoordinatedChanges() }
+        var reader = try container.recordedChanges(
+            since: patterns == nil ? .now : origin, matching: ChangeFilter(including: patterns ?? []))
+        while patterns != nil, let change = try reader.next(timeout: .zero) {
+            if case .rescan = change.kind { isLost = true } else { changes.append(change) }
+        }
+        cursor = reader.cursor
+        for (suite, keys) in concerns.suites.sorted(by: { $0.key < $1.key }) {
+            let found = try SuiteChanges(of: suite, keys, since: previous?.suites[suite], in: container)
+            keyChanges += found.changes
+            isLost = isLost || found.isLost
+            suites[suite] = found.place
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A refresh of a widget that keys of the group defaults concern.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct `groupctl refresh, of keys,` {
+    private let container: TemporaryContainer
+
+    init() async throws { container = try await TemporaryContainer() }
+
+    /// Its COMMAND leaves a line each time that it is run.
+    private func refresh(_ interests: String...) async throws -> [String] {
+        let words = ["refresh", container.path, "w"] + interests.flatMap { ["--interest", $0] }
+        let command = ["--", "sh", "-c", #"echo run >> "$0/../runs"; wc -l < "$0/../runs""#, container.path]
+        return try await container.start("groupctl", words + command).finish().lines
+    }
+
+    private func defaults(_ suite: String, _ words: String...) async throws {
+        let outcome = try await container.start("groupctl", ["defaults", container.path, suite] + words).finish()
+        #expect(outcome.status == 0, "\(outcome)")
+    }
+
+    private var record: String { container.path + "/.group/widgets/w/record.json" }
+
+    @Test func `runs COMMAND for a key that concerns the widget, and for no other`() async throws {
+        try await defaults("s", "set", "k", "1")
+        #expect(try await refresh("defaults:s:k") == ["1", "newData"])
+        #expect(try await refresh("defaults:s:k") == ["noData"])
+        try await defaults("s", "set", "other", "1")
+        try await defaults("t", "set", "k", "1")
+        try await container.done("write", "item", input: "x")
+        #expect(try await refresh("defaults:s:k") == ["noData"])
+        try await defaults("s", "set", "k", "2")
+        #expect(try await refresh("defaults:s:k") == ["2", "newData"])
+        try await defaults("s", "delete", "k")
+        #expect(try await refresh("defaults:s:k") == ["3", "newData"])
+        #expect(try await refresh("defaults:s:k") == ["noData"])
+    }
+
+    @Test func `takes a whole suite, and paths beside it`() async throws {
+        let interests = ["defaults:s", "notes/*", "defaults:t:k"]
+        func refresh() async throws -> [String] { try await self.refresh(interests[0], interests[1], interests[2]) }
+        #expect(try await refresh() == ["1", "newData"])
+        try await defaults("s", "set", "any", "1")
+        #expect(try await refresh() == ["2", "newData"])
+        try await container.done("write", "notes/a", input: "x")
+        #expect(try await refresh() == ["3", "newData"])
+        try await defaults("t", "set", "other", "1")
+        try await container.done("write", "else", input: "x")
+        #expect(try await refresh() == ["noData"])
+        try await defaults("s", "clear")
+        #expect(try await refresh() == ["4", "newData"])
+        #expect(try await refresh() == ["noData"])
+    }
+
+    @Test func `of a suite that is not there makes none, and sees it come`() async throws {
+        #expect(try await refresh("defaults:s:k") == ["1", "newData"])
+        #expect(try await refresh("defaults:s:k") == ["noData"])
+        #expect(!FileManager.default.fileExists(atPath: container.path + "/.group/defaults"))
+        try await defaults("s", "set", "other", "1")
+        #expect(try await refresh("defaults:s:k") == ["noData"])
+        try await defaults("s", "set", "k", "1")
+        #expect(try await refresh("defaults:s:k") == ["2", "newData"])
+    }
+
+    @Test func `sees a suite that came and was filled between two refreshes`() async throws {
+        #expect(try await refresh("defaults:s:k") == ["1", "newData"])
+        try await defaults("s", "set", "k", "1")
+        try await defaults("s", "set", "other", "1")
+        #expect(try await refresh("defaults:s:k") == ["2", "newData"])
+        #expect(try await refresh("defaults:s:k") == ["noData"])
+    }
+
+    @Test func `renders where the last refresh did not look at the suite`() async throws {
+        try await defaults("s", "set", "k", "1")
+        #expect(try await refresh() == ["1", "newData"])
+        #expect(try await refresh("defaults:s:k") == ["2", "newData"])
+        #expect(try await refresh("defaults:s:k") == ["noData"])
+    }
+
+    @Test func `renders where the suite is gone, or another one`() async throws {
+        try await defaults("s", "set", "k", "1")
+        #expect(try await refresh("defaults:s:k") == ["1", "newData"])
+        let suite = container.path + "/.group/defaults/s"
+        try FileManager.default.moveItem(atPath: suite, toPath: container.folder + "/s")
+        #expect(try await refresh("defaults:s:k") == ["2", "newData"])
+        #expect(try await refresh("defaults:s:k") == ["noData"])
+        try FileManager.default.moveItem(atPath: container.folder + "/s", toPath: suite)
+        #expect(try await refresh("defaults:s:k") == ["3", "newData"])
+    }
+
+    @Test func `misses nothing where the log was compacted many times in between`() async throws {
+        try await defaults("s", "set", "k", "1")
+        #expect(try await refresh("defaults:s:k") == ["1", "newData"])
+        let batch = (0..<3_000).map { "set other \($0)\(String(repeating: "x", count: 500))\n" }.joined()
+        try await container.done("defaults", "s", "batch", input: batch)
+        try await defaults("s", "set", "k", "2")
+        #expect(try await refresh("defaults:s:k") == ["2", "newData"])
+        #expect(try await refresh("defaults:s:k") == ["noData"])
+    }
+
+    @Test func `reads a record of before there were suites`() async throws {
+        try await defaults("s", "set", "k", "1")
+        #expect(try await refresh("defaults:s:k") == ["1", "newData"])
+        let present = try #require(
+            try JSONSerialization.jsonObject(with: Data(contentsOf: URL(fileURLWithPath: record))) as? [String: Any])
+        #expect(Set(present.keys) == ["version", "cursor", "suites", "snapshot"])
+        let old = present.filter { ["cursor", "snapshot"].contains($0.key) }
+        try JSONSerialization.data(withJSONObject: old).write(to: URL(fileURLWithPath: record))
+        #expect(try await refresh() == ["noData"])
+        try JSONSerialization.data(withJSONObject: old).write(to: URL(fileURLWithPath: record))
+        #expect(try await refresh("defaults:s:k") == ["2", "newData"])
+    }
+
+    @Test(arguments: ["defaults:", "defaults::k", "defaults:s:", "defaults:.s", "defaults:a/b"])
+    func `of a malformed interest is wrong usage`(interest: String) async throws {
+        let outcome = try await container.start("groupctl", ["refresh", container.path, "w", "--interest", interest])
+            .finish()
+        #expect(outcome.status == 64 && outcome.output.isEmpty, "\(outcome)")
+        #expect(!FileManager.default.fileExists(atPath: record))
+    }
+}
