@@ -1,5 +1,5 @@
 /// What a refresh found: the answer to "is there something new for me?".
-public enum UpdateResult: String, Hashable, Sendable {
+public enum UpdateResult: String, Codable, Hashable, Sendable {
     /// The snapshot is another one than the last that was delivered.
     case newData
     /// Nothing that concerns the widget changed, or what it shows is the same all the same.

@@ -1,0 +1,89 @@
+/// What a widget says to its host: one JSON object a line on its standard output.
+package enum WidgetMessage: Hashable, Sendable {
+    /// The first line: the protocol's version, and what the widget is. The placeholder is shown until there is a
+    /// snapshot.
+    case hello(version: Int, kind: String, placeholder: WidgetView?)
+    /// To an update: exactly one each.
+    case answer(Answer)
+    /// To a suspension: nothing is held any more.
+    case suspended(id: Int)
+    /// Somebody should open this.
+    case open(url: String)
+    /// For the host's log.
+    case log(String)
+
+    package struct Answer: Hashable, Sendable {
+        /// The update's.
+        package var id: Int
+        package var result: UpdateResult
+        /// What is shown from now on; also where the result is `noData`, if the host had asked for it.
+        package var timeline: Timeline<WidgetView>?
+        /// Why it failed.
+        package var cause: String?
+
+        package init(id: Int, result: UpdateResult, timeline: Timeline<WidgetView>? = nil, cause: String? = nil) {
+            (self.id, self.result, self.timeline, self.cause) = (id, result, timeline, cause)
+        }
+    }
+
+    /// Of the protocol that this library speaks.
+    package static let version = 1
+}
+
+extension WidgetMessage: Codable {
+    private enum Verb: String, Codable {
+        case hello, answer, suspended, open, log
+    }
+
+    private enum Field: String, CodingKey {
+        case verb = "say"
+        case version, kind, placeholder, id, result, timeline, cause, url, text
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: Field.self)
+        switch try fields.decode(Verb.self, forKey: .verb) {
+        case .hello:
+            self = .hello(
+                version: try fields.decode(Int.self, forKey: .version),
+                kind: try fields.decode(String.self, forKey: .kind),
+                placeholder: try fields.decodeIfPresent(WidgetView.self, forKey: .placeholder))
+        case .answer:
+            self = .answer(
+                Answer(
+                    id: try fields.decode(Int.self, forKey: .id),
+                    result: try fields.decode(UpdateResult.self, forKey: .result),
+                    timeline: try fields.decodeIfPresent(Timeline<WidgetView>.self, forKey: .timeline),
+                    cause: try fields.decodeIfPresent(String.self, forKey: .cause)))
+        case .suspended: self = .suspended(id: try fields.decode(Int.self, forKey: .id))
+        case .open: self = .open(url: try fields.decode(String.self, forKey: .url))
+        case .log: self = .log(try fields.decode(String.self, forKey: .text))
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: Field.self)
+        switch self {
+        case .hello(let version, let kind, let placeholder):
+            try fields.encode(Verb.hello, forKey: .verb)
+            try fields.encode(version, forKey: .version)
+            try fields.encode(kind, forKey: .kind)
+            try fields.encodeIfPresent(placeholder, forKey: .placeholder)
+        case .answer(let answer):
+            try fields.encode(Verb.answer, forKey: .verb)
+            try fields.encode(answer.id, forKey: .id)
+            try fields.encode(answer.result, forKey: .result)
+            try fields.encodeIfPresent(answer.timeline, forKey: .timeline)
+            try fields.encodeIfPresent(answer.cause, forKey: .cause)
+        case .suspended(let id):
+            try fields.encode(Verb.suspended, forKey: .verb)
+            try fields.encode(id, forKey: .id)
+        case .open(let url):
+            try fields.encode(Verb.open, forKey: .verb)
+            try fields.encode(url, forKey: .url)
+        case .log(let text):
+            try fields.encode(Verb.log, forKey: .verb)
+            try fields.encode(text, forKey: .text)
+        }
+    }
+}

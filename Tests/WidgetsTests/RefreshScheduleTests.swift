@@ -1,0 +1,113 @@
+import Testing
+import Widgets
+
+@Suite struct `A budget of refreshes` {
+    private static let day: Int64 = 86_400_000_000_000
+    private let limit = RefreshBudget.Limit(perDay: 24, atOnce: 3)
+    private let hour = Self.day / 24
+    private let now: Int64 = 1_800_000_000_000_000_000
+
+    @Test func `gives some at once, and then one after the other`() {
+        var budget = RefreshBudget(limit)
+        for left in [3, 2, 1] {
+            #expect(budget.left(at: now) == left)
+            #expect(budget.nextToken(after: now) == nil)
+            budget.spend(at: now)
+        }
+        #expect(budget.left(at: now) == 0)
+        #expect(budget.nextToken(after: now) == now + hour)
+        #expect(budget.left(at: now + hour - 1) == 0)
+        #expect(budget.left(at: now + hour) == 1)
+        #expect(budget.left(at: now + 3 * hour) == 3)
+        #expect(budget.left(at: now + 100 * hour) == 3)
+    }
+
+    @Test func `is as many a day as its limit, however often one asks`() {
+        var (budget, made) = (RefreshBudget(limit), 0)
+        for minute in 0..<(3 * 24 * 60) {
+            let time = now + Int64(minute) * hour / 60
+            if budget.left(at: time) == 0 { continue }
+            budget.spend(at: time)
+            made += 1
+        }
+        #expect(made == 3 * 24 + 2)
+    }
+
+    @Test func `never owes more than the whole of it`() {
+        var budget = RefreshBudget(limit)
+        for _ in 0..<100 { budget.spend(at: now) }
+        #expect(budget.nextToken(after: now) == now + hour)
+    }
+
+    @Test func `is whole again where the clock was set back far`() {
+        var budget = RefreshBudget(limit)
+        for _ in 0..<3 { budget.spend(at: now) }
+        #expect(budget.left(at: now - 365 * Self.day) == 3)
+        #expect(budget.left(at: .min) == 3)
+    }
+
+    @Test func `has at least one`() {
+        #expect(RefreshBudget(.init(perDay: -1, atOnce: 0)).left(at: now) == 1)
+        #expect(RefreshBudget(.init(perDay: .max, atOnce: .max)).left(at: now) > 0)
+    }
+}
+
+@Suite struct `When a widget is refreshed` {
+    private let now: Int64 = 1_800_000_000_000_000_000
+    private let second: Int64 = 1_000_000_000
+
+    private func decide(_ change: (inout RefreshSchedule.Situation) -> Void) -> RefreshSchedule {
+        var situation = RefreshSchedule.Situation()
+        change(&situation)
+        return RefreshSchedule.decide(situation, at: now)
+    }
+
+    private var spent: RefreshBudget {
+        var budget = RefreshBudget(.init(perDay: 24, atOnce: 1))
+        budget.spend(at: now)
+        return budget
+    }
+
+    @Test func `depends on whether anything asks for it`() {
+        #expect(decide { _ in } == .idle)
+        #expect(decide { $0.isWanted = true } == .now)
+        #expect(decide { $0.timelineDate = now } == .now)
+        #expect(decide { $0.timelineDate = now + 1 } == .deferred(until: now + 1, .timeline))
+        #expect(
+            decide {
+                $0.isWanted = true
+                $0.timelineDate = now + 1
+            } == .now)
+    }
+
+    @Test func `depends on what it may cost, where nobody looks`() {
+        func hidden(_ change: (inout RefreshSchedule.Situation) -> Void = { _ in }) -> RefreshSchedule {
+            decide {
+                $0.isWanted = true
+                $0.isVisible = false
+                $0.budget = spent
+                change(&$0)
+            }
+        }
+        #expect(hidden() == .deferred(until: now + 3600 * second, .budget))
+        #expect(hidden { $0.budget = RefreshBudget() } == .now)
+        #expect(hidden { $0.isVisible = true } == .now)
+        #expect(hidden { $0.isAppInFront = true } == .now)
+        #expect(hidden { $0.isWanted = false } == .idle)
+    }
+
+    @Test func `depends on how often it failed`() {
+        func failed(_ times: Int, ago: Int64) -> RefreshSchedule {
+            decide {
+                $0.failures = times
+                $0.failedAt = now - ago
+            }
+        }
+        #expect(failed(1, ago: 0) == .deferred(until: now + second, .backOff))
+        #expect(failed(4, ago: 0) == .deferred(until: now + 8 * second, .backOff))
+        #expect(failed(4, ago: 8 * second) == .now)
+        #expect(failed(1_000_000, ago: 0) == .deferred(until: now + 3600 * second, .backOff))
+        #expect(failed(1_000_000, ago: -second) == .now)
+        #expect(failed(1, ago: now) == .now)
+    }
+}
