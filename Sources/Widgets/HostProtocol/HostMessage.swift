@@ -2,8 +2,9 @@
 /// the fields.
 package enum HostMessage: Hashable, Sendable {
     /// Refresh, and answer with that number before `deadline` seconds are over. `shows`: the host has nothing to show, so
-    /// the answer has the timeline also where nothing is new.
-    case update(id: Int, environment: WidgetEnvironment, deadline: Double, shows: Bool)
+    /// the answer has the timeline also where nothing is new. `reloads`: somebody asked for it, so it is rendered also
+    /// where nothing in the container changed.
+    case update(id: Int, environment: WidgetEnvironment, deadline: Double, shows: Bool, reloads: Bool)
     /// You will be stopped: give back what you hold, and say that you have.
     case suspend(id: Int)
     /// You were stopped, and go on.
@@ -19,7 +20,7 @@ extension HostMessage: Codable {
 
     private enum Field: String, CodingKey {
         case verb = "do"
-        case id, environment, deadline, shows
+        case id, environment, deadline, shows, reloads
     }
 
     package init(from decoder: any Decoder) throws {
@@ -30,7 +31,8 @@ extension HostMessage: Codable {
                 id: try fields.decode(Int.self, forKey: .id),
                 environment: try fields.decode(WidgetEnvironment.self, forKey: .environment),
                 deadline: try fields.decode(Double.self, forKey: .deadline),
-                shows: try fields.decodeIfPresent(Bool.self, forKey: .shows) ?? false)
+                shows: try fields.decodeIfPresent(Bool.self, forKey: .shows) ?? false,
+                reloads: try fields.decodeIfPresent(Bool.self, forKey: .reloads) ?? false)
         case .suspend: self = .suspend(id: try fields.decode(Int.self, forKey: .id))
         case .resume: self = .resume
         case .end: self = .end
@@ -40,12 +42,13 @@ extension HostMessage: Codable {
     package func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: Field.self)
         switch self {
-        case .update(let id, let environment, let deadline, let shows):
+        case .update(let id, let environment, let deadline, let shows, let reloads):
             try fields.encode(Verb.update, forKey: .verb)
             try fields.encode(id, forKey: .id)
             try fields.encode(environment, forKey: .environment)
             try fields.encode(deadline, forKey: .deadline)
             try fields.encode(shows, forKey: .shows)
+            try fields.encode(reloads, forKey: .reloads)
         case .suspend(let id):
             try fields.encode(Verb.suspend, forKey: .verb)
             try fields.encode(id, forKey: .id)
