@@ -151,12 +151,12 @@ struct `groupctl refresh` {
     // case 37
     @Test func `with a newer record says so with 65 and leaves it alone`() async throws {
         let container = try await TemporaryContainer()
-        let content = #"{"version":3,"places":[]}"#
+        let content = #"{"version":4,"places":[]}"#
         _ = try await refresh(container, "w")
         try content.write(toFile: record(container), atomically: false, encoding: .utf8)
         for _ in 0..<2 {
             let outcome = try await refresh(container, "w")
-            #expect(outcome.status == 65 && outcome.errors.contains("version 3"), "\(outcome)")
+            #expect(outcome.status == 65 && outcome.errors.contains("version 4"), "\(outcome)")
         }
         #expect(try String(contentsOfFile: record(container), encoding: .utf8) == content)
     }

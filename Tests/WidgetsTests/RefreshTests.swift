@@ -4,36 +4,7 @@ import Testing
 import Widgets
 
 @Suite struct `A refresh` {
-    /// Shows the first line of an item; fails where there is none.
-    private struct FirstLine: WidgetProvider {
-        static let kind = "first-line"
-        var interests: [Interest] { [.path("notes/*")] }
-
-        func snapshot(in context: Context) async throws -> String {
-            let content = try await context.coordinator.readBytes("notes/a")
-            return String(decoding: content.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-        }
-    }
-
     private struct Interrupted: Error {}
-
-    /// A container of its own, removed at the end.
-    private final class Place {
-        let path = "/dev/shm/widgets-tests-\(UUID().uuidString)"
-        let container: Container
-        var blocking: BlockingCoordinator { container.coordinator(purpose: "tests").blocking }
-
-        init() throws { container = try Container(path: path, creating: true) }
-        deinit { try? FileManager.default.removeItem(atPath: path) }
-
-        func refresh(_ deliver: (String) throws -> Void = { _ in }) async throws -> UpdateResult {
-            try await Refresh(FirstLine(), in: container).performUpdate(deliver)
-        }
-
-        func write(_ text: String, to path: ItemPath) throws {
-            _ = try blocking.write(bytes: Array(text.utf8), to: path, .relaxed)
-        }
-    }
 
     @Test func `answers newData once for a change, then noData`() async throws {
         let place = try Place()

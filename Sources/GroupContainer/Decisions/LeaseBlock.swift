@@ -25,6 +25,11 @@ struct LeaseBlock: Hashable, Comparable, Sendable {
         1 << 61 + Int64(key.hash("\(channel)/\(name)".utf8) >> 3)
     }
 
+    /// Held, shared, by everybody of that name who is there.
+    static func presence(of name: String, key: SipHash) -> Int64 {
+        1 << 60 + Int64(key.hash("presence/\(name)".utf8) >> 4)
+    }
+
     init(_ item: ItemLocation, key: SipHash) {
         var value: Int64 = 0
         var depth = 0

@@ -26,6 +26,8 @@ struct RefreshDecision: Equatable, Sendable {
         var isLost: Bool
         /// How many changes since then concern it.
         var relevantChanges: Int
+        /// Somebody asked for a reload, its timeline is at its end, or it is shown in another environment than before.
+        var isAsked = false
     }
 
     /// What the provider did.
@@ -39,7 +41,9 @@ struct RefreshDecision: Equatable, Sendable {
 
     /// Nil: render, then ask `after`.
     static func before(_ situation: Situation) -> RefreshDecision? {
-        if !situation.hasPrevious || situation.isLost || situation.relevantChanges > 0 { return nil }
+        if !situation.hasPrevious || situation.isLost || situation.isAsked || situation.relevantChanges > 0 {
+            return nil
+        }
         return RefreshDecision(result: .noData, movesCursor: true, keepsSnapshot: false)
     }
 

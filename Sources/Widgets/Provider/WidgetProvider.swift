@@ -15,14 +15,36 @@ public protocol WidgetProvider: Sendable {
     /// What concerns it; every item, if the list is empty.
     var interests: [Interest] { get }
 
+    /// What is shown before there is a snapshot; without it, only the widget's name.
+    var placeholder: Snapshot? { get }
+
     /// Makes the snapshot. It may be asked again for the same changes, after a crash or a failure. Throwing means
     /// `failed`.
     func snapshot(in context: Context) async throws -> Snapshot
+
+    /// Makes what is shown now and later; the snapshot, until something changes, unless it says otherwise.
+    func timeline(in context: Context) async throws -> Timeline<Snapshot>
+
+    /// What is to be done before anything is rendered: fetch, compute, store. `noData`: what is shown is as it was, and
+    /// nothing is rendered, if there is anything to show. `newData`, unless it says otherwise: render, and compare.
+    /// Throwing means `failed`.
+    func performUpdate(in context: Context) async throws -> UpdateResult
 }
 
 extension WidgetProvider {
     /// Its type's.
     public var kind: String { Self.kind }
+
+    /// None.
+    public var placeholder: Snapshot? { nil }
+
+    /// The snapshot, until something changes.
+    public func timeline(in context: Context) async throws -> Timeline<Snapshot> {
+        Timeline(try await snapshot(in: context))
+    }
+
+    /// Leaves it to the comparison.
+    public func performUpdate(in context: Context) async throws -> UpdateResult { .newData }
 }
 
 /// What a provider gets to make its snapshot from.
@@ -36,4 +58,6 @@ public struct Context: Sendable {
     public let changes: [Change]
     /// The same of keys of the group defaults; of a suite that there was not yet, what is set in it now.
     public let keyChanges: [DefaultsChange]
+    /// What it is shown in.
+    public let environment: WidgetEnvironment
 }

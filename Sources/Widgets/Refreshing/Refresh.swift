@@ -1,24 +1,33 @@
-import FoundationEssentials
+public import FoundationEssentials
 public import GroupContainer
+import SystemCalls
 
 /// A widget's question: is there something new for me?
 ///
 /// Guarantees: what changed between two refreshes is never missed, whether or not anybody ran in between, and whether
 /// it was made with or without coordination. The widget's place moves on only after the snapshot was delivered, so
-/// after a crash the same change is answered again. Refreshes of one kind exclude each other between processes.
+/// after a crash the same change is answered again. Refreshes of one kind exclude each other between processes. There is
+/// exactly one answer, also where the provider throws, or says nothing before the deadline.
 public struct Refresh<Provider: WidgetProvider>: Sendable {
     private let provider: Provider
     private let container: Container
+    private let environment: WidgetEnvironment
     private let timeout: Duration?
+    private let deadline: Duration?
     private let onFailure: @Sendable (any Error) -> Void
+    /// A timeline that asks for a refresh sooner, or whose end is over already, gets it after so long: nobody is to spin.
+    package var shortestInterval = Duration.seconds(1)
 
-    /// `timeout` is how long to wait for another refresh of the same kind; nil: for ever.
-    /// `onFailure` gets what the provider threw, when the answer is `failed`.
+    /// `environment` is what the widget is shown in. `timeout` is how long to wait for another refresh of the same kind;
+    /// nil: for ever. `deadline` is how long the provider may take; one that takes longer has failed, its task is
+    /// cancelled, and what it says afterwards is dropped. `onFailure` gets why, when the answer is `failed`.
     public init(
-        _ provider: Provider, in container: Container, timeout: Duration? = .seconds(30),
+        _ provider: Provider, in container: Container, environment: WidgetEnvironment = WidgetEnvironment(),
+        timeout: Duration? = .seconds(30), deadline: Duration? = .seconds(30),
         onFailure: @escaping @Sendable (any Error) -> Void = { _ in }
     ) {
-        (self.provider, self.container, self.timeout, self.onFailure) = (provider, container, timeout, onFailure)
+        (self.provider, self.container, self.environment) = (provider, container, environment)
+        (self.timeout, self.deadline, self.onFailure) = (timeout, deadline, onFailure)
     }
 
     /// Refreshes once. `deliver` gets a snapshot that is another one than the last. Throws what `deliver` throws, and
@@ -26,28 +35,81 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
     /// next refresh begins anew), `newerFormat`, `invalidArgument` (its kind, or a suite's name). What the provider throws
     /// is `failed`.
     public func performUpdate(_ deliver: (Provider.Snapshot) throws -> Void = { _ in }) async throws -> UpdateResult {
+        try await update { timeline in
+            if let entry = timeline.entry(at: Date()) { try deliver(entry.snapshot) }
+        }
+    }
+
+    /// The same with everything that is shown now and later: another one if any of its entries is. With `isReload` the
+    /// provider is asked whatever changed.
+    public func update(
+        isReload: Bool = false, delivering deliver: (Timeline<Provider.Snapshot>) throws -> Void
+    ) async throws -> UpdateResult {
         let file = try RefreshSession.file(ofKind: provider.kind, in: container)
         let holding = try await file.hold("refresh", timeout: timeout)
         defer { holding.end() }
-        let session = try RefreshSession(file, container, interests: provider.interests)
+        let session = try RefreshSession(
+            file, container, interests: provider.interests, environment: environment, isReload: isReload)
         if let answer = try session.answerWithoutRendering() { return answer }
-        let coordinator = container.coordinator(purpose: provider.kind)
-        let context = Context(
-            container: container, coordinator: coordinator, changes: session.changes, keyChanges: session.keyChanges)
-        let (snapshot, encoded): (Provider.Snapshot, [UInt8])
+        var timeline: Timeline<Provider.Snapshot>
         do {
-            snapshot = try await provider.snapshot(in: context)
-            encoded = try Self.encode(snapshot)
+            guard let answer = try await ask(session) else { return try session.finish(.unchanged) {} }
+            timeline = answer
         } catch {
             onFailure(error)
             return try session.finish(.failed) {}
         }
-        return try session.finish(.rendered(encoded)) { try deliver(snapshot) }
+        if let date = timeline.refreshDate {
+            timeline.policy = .after(max(date, Date().addingTimeInterval(Double(shortestInterval.nanoseconds) / 1e9)))
+        }
+        let refreshAt = timeline.refreshDate.map(Int64.init(nanosecondsOf:))
+        guard let encoded = RenderedEntries.encoded(timeline) else {
+            onFailure(CoordinationError.unencodableWidgetRecord(file.label))
+            return try session.finish(.failed) {}
+        }
+        return try session.finish(.rendered(encoded, refreshAt: refreshAt)) { try deliver(timeline) }
     }
 
-    private static func encode(_ snapshot: Provider.Snapshot) throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        return Array(try encoder.encode(snapshot))
+    /// Nil: it is as it was.
+    private func ask(_ session: RefreshSession) async throws -> Timeline<Provider.Snapshot>? {
+        let context = Context(
+            container: container, coordinator: container.coordinator(purpose: provider.kind),
+            changes: session.changes, keyChanges: session.keyChanges, environment: environment)
+        let (provider, isSettled) = (provider, session.lastSnapshot != nil && !session.isDue)
+        let answer = try await FirstAnswer.of(deadline) { () async throws -> Timeline<Provider.Snapshot>? in
+            switch try await provider.performUpdate(in: context) {
+            case .noData where isSettled: nil
+            case .failed: throw ProviderFailure(kind: provider.kind, deadline: nil)
+            case .noData, .newData: try await provider.timeline(in: context)
+            }
+        }
+        guard let answer else { throw ProviderFailure(kind: provider.kind, deadline: deadline) }
+        return answer
+    }
+
+    /// What was delivered last, from the container, and when it was rendered; nil where there is nothing, or a snapshot of
+    /// another type. Errors: as those of `performUpdate`.
+    public func last() async throws -> (timeline: Timeline<Provider.Snapshot>, renderedAt: Date)? {
+        let file = try RefreshSession.file(ofKind: provider.kind, in: container)
+        let holding = try await file.hold("read", timeout: timeout)
+        defer { holding.end() }
+        guard let record = try WidgetRecord.read(file), let time = record.renderedAt,
+            var timeline = record.snapshot.flatMap({ RenderedEntries.decoded(Provider.Snapshot.self, from: $0) })
+        else { return nil }
+        timeline.policy = record.refreshAt.map { .after(Date(nanoseconds: $0)) } ?? .never
+        return (timeline, Date(nanoseconds: time))
+    }
+}
+
+/// A provider said that it failed, or nothing in time.
+public struct ProviderFailure: Error, CustomStringConvertible {
+    /// The widget's.
+    public let kind: String
+    /// What it was given, where it said nothing in time.
+    public let deadline: Duration?
+
+    /// A sentence.
+    public var description: String {
+        deadline.map { "\(kind): no answer within \($0)" } ?? "\(kind): it says that it failed"
     }
 }

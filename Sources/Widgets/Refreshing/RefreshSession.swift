@@ -1,4 +1,5 @@
 package import GroupContainer
+import SystemCalls
 
 /// One refresh, between its lease and its end: gather, let somebody render, decide, deliver, move on. Blocks while it
 /// reads the journal; the waiting and the rendering are its callers'.
@@ -6,6 +7,8 @@ package struct RefreshSession: Sendable {
     private let file: PrivateFile
     private let previous: WidgetRecord?
     private let found: Gathering
+    private let environment: WidgetEnvironment?
+    private let isReload: Bool
 
     /// The changes of items since the last refresh that concern the widget.
     package var changes: [Change] { found.changes }
@@ -17,8 +20,12 @@ package struct RefreshSession: Sendable {
         try WidgetRecord.file(ofKind: kind, in: container)
     }
 
-    package init(_ file: PrivateFile, _ container: Container, interests: [Interest]) throws(CoordinationError) {
-        self.file = file
+    /// Of a widget that is shown in that environment, if it has any. A reload renders whatever changed.
+    package init(
+        _ file: PrivateFile, _ container: Container, interests: [Interest], environment: WidgetEnvironment? = nil,
+        isReload: Bool = false
+    ) throws(CoordinationError) {
+        (self.file, self.environment, self.isReload) = (file, environment, isReload)
         previous = try WidgetRecord.read(file)
         found = try Gathering(Concerns(interests), since: previous, in: container)
     }
@@ -26,10 +33,15 @@ package struct RefreshSession: Sendable {
     /// The snapshot that was delivered last.
     package var lastSnapshot: [UInt8]? { previous?.snapshot }
 
+    /// Its timeline asks for a refresh by now.
+    var isDue: Bool { (previous?.refreshAt).map { $0 <= wallNanoseconds() } ?? false }
+
     /// Nothing that concerns the widget changed: the answer is noData, without rendering. Nil: render.
     package func answerWithoutRendering() throws(CoordinationError) -> UpdateResult? {
+        let isOtherwiseShown = environment != nil && previous?.environment != environment
         let situation = RefreshDecision.Situation(
-            hasPrevious: previous != nil, isLost: found.isLost, relevantChanges: changes.count + keyChanges.count)
+            hasPrevious: previous != nil, isLost: found.isLost, relevantChanges: changes.count + keyChanges.count,
+            isAsked: isReload || isOtherwiseShown || isDue)
         guard let decision = RefreshDecision.before(situation) else { return nil }
         try carryOut(decision, nil)
         return decision.result
@@ -37,10 +49,12 @@ package struct RefreshSession: Sendable {
 
     /// What the provider did.
     package enum Rendering: Sendable {
-        /// Its snapshot.
-        case rendered([UInt8])
+        /// Its snapshot, and when it asks for a refresh, in nanoseconds since 1970.
+        case rendered([UInt8], refreshAt: Int64? = nil)
         /// There is none to ask.
         case notRendered
+        /// It looked, and what it shows is as it was.
+        case unchanged
         /// It did not succeed.
         case failed
     }
@@ -48,23 +62,31 @@ package struct RefreshSession: Sendable {
     /// Decides, delivers what is new, and only then moves on: a crash in between means that it is delivered again.
     package func finish(_ rendering: Rendering, deliver: () throws -> Void) throws -> UpdateResult {
         var snapshot: [UInt8]?
+        var refreshAt = previous?.refreshAt
         let decision: RefreshDecision
         switch rendering {
-        case .rendered(let new):
-            snapshot = new
+        case .rendered(let new, let date):
+            (snapshot, refreshAt) = (new, date)
             decision = .after(.rendered(equalsPrevious: new == lastSnapshot))
         case .notRendered: decision = .after(.notRendered)
+        case .unchanged: decision = .after(.rendered(equalsPrevious: true))
         case .failed: decision = .after(.failed)
         }
         if decision.result == .newData { try deliver() }
-        try carryOut(decision, snapshot)
+        try carryOut(decision, snapshot, refreshAt)
         return decision.result
     }
 
-    private func carryOut(_ decision: RefreshDecision, _ snapshot: [UInt8]?) throws(CoordinationError) {
+    private func carryOut(
+        _ decision: RefreshDecision, _ snapshot: [UInt8]?, _ refreshAt: Int64?? = nil
+    ) throws(CoordinationError) {
         if !decision.movesCursor { return }
-        var record = WidgetRecord(cursor: found.cursor, suites: found.suites, snapshot: previous?.snapshot)
-        if decision.keepsSnapshot, let snapshot { record.snapshot = snapshot }
+        var record = WidgetRecord(cursor: found.cursor, suites: found.suites)
+        (record.snapshot, record.renderedAt) = (previous?.snapshot, previous?.renderedAt)
+        record.refreshAt = refreshAt ?? previous?.refreshAt
+        // What was rendered for another one is not known to look the same in this one.
+        record.environment = snapshot == nil ? previous?.environment : environment
+        if decision.keepsSnapshot, let snapshot { (record.snapshot, record.renderedAt) = (snapshot, wallNanoseconds()) }
         if record != previous { try record.write(file) }
     }
 }

@@ -47,7 +47,7 @@ struct SuiteChanges {
 
 extension Concerns.Keys {
     /// Nil: all.
-    fileprivate var names: Set<String>? {
+    var names: Set<String>? {
         switch self {
         case .all: nil
         case .only(let keys): keys

@@ -14,10 +14,23 @@ struct WidgetRecord: Equatable, Sendable {
     var cursor: Cursor
     /// Of the suites that the last refresh looked at.
     var suites: [String: SuitePlace] = [:]
+    /// What was shown; of a provider its timeline's entries, as JSON.
     var snapshot: [UInt8]?
+    /// When that was rendered, in nanoseconds since 1970.
+    var renderedAt: Int64?
+    /// What it was rendered for.
+    var environment: WidgetEnvironment?
+    /// When its timeline asks for a refresh, in nanoseconds since 1970.
+    var refreshAt: Int64?
 
-    /// Where it is kept. A kind is a name of letters, digits, '.', '-' and '_' that does not begin with '.'.
+    /// Where it is kept.
     static func file(ofKind kind: String, in container: Container) throws(CoordinationError) -> PrivateFile {
+        try checkKind(kind)
+        return PrivateFile("widgets/\(kind)", "record.json", in: container)
+    }
+
+    /// A kind is a name of letters, digits, '.', '-' and '_' that does not begin with '.'.
+    static func checkKind(_ kind: String) throws(CoordinationError) {
         let isPlain = kind.utf8.allSatisfy { byte in
             UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
                 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || ".-_".utf8.contains(byte)
@@ -25,53 +38,41 @@ struct WidgetRecord: Equatable, Sendable {
         if kind.isEmpty || kind.utf8.count > 200 || kind.hasPrefix(".") || !isPlain {
             throw CoordinationError.malformedWidgetKind(kind)
         }
-        return PrivateFile("widgets/\(kind)", "record.json", in: container)
     }
 
     /// Nil for a widget that was never refreshed. Only with the lease. Errors: `newerFormat`; `damaged`, once: the file
     /// is put aside, so that the next refresh begins anew.
     static func read(_ file: PrivateFile) throws(CoordinationError) -> WidgetRecord? {
-        guard let content = try file.read() else { return nil }
-        let data = Data(content)
-        if let version = try? JSONDecoder().decode(Stored.Version.self, from: data).version, version > Stored.version {
-            throw CoordinationError.newerWidgetRecord(file.label, version)
+        try StoredFile.read(Stored.self, file).map { stored throws(CoordinationError) in
+            guard let record = WidgetRecord(stored) else { throw try StoredFile.damaged(file) }
+            return record
         }
-        guard let stored = try? JSONDecoder().decode(Stored.self, from: data), let record = WidgetRecord(stored) else {
-            throw CoordinationError.damagedWidgetRecord(file.label, putAsideAs: try file.putAside())
-        }
-        return record
     }
 
-    func write(_ file: PrivateFile) throws(CoordinationError) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        guard let content = try? encoder.encode(Stored(self)) else {
-            throw CoordinationError.unencodableWidgetRecord(file.label)
-        }
-        try file.replace(by: Array(content))
-    }
+    func write(_ file: PrivateFile) throws(CoordinationError) { try StoredFile.write(Stored(self), file) }
 }
 
 /// The file's content.
-private struct Stored: Codable {
-    /// Without a number: 1, which knew no suites.
-    static let version = 2
-
-    struct Version: Codable {
-        var version: Int?
-    }
+private struct Stored: VersionedContent {
+    /// Without a number: 1, which knew no suites. 2 knew no timelines.
+    static let version = 3
 
     var version: Int?
     var cursor: String
     /// Cursors; an empty text where there was no such suite.
     var suites: [String: String]?
     var snapshot: Data?
+    var renderedAt: Int64?
+    var environment: WidgetEnvironment?
+    var refreshAt: Int64?
 }
 
 extension WidgetRecord {
     fileprivate init?(_ stored: Stored) {
         guard let cursor = Cursor(stored.cursor) else { return nil }
-        self.init(cursor: cursor, snapshot: stored.snapshot.map { Array($0) })
+        self.init(
+            cursor: cursor, snapshot: stored.snapshot.map { Array($0) }, renderedAt: stored.renderedAt,
+            environment: stored.environment, refreshAt: stored.refreshAt)
         for (suite, text) in stored.suites ?? [:] {
             if text.isEmpty {
                 suites[suite] = .absent
@@ -93,6 +94,7 @@ extension Stored {
         }
         self.init(
             version: Self.version, cursor: record.cursor.description, suites: suites.isEmpty ? nil : suites,
-            snapshot: record.snapshot.map { Data($0) })
+            snapshot: record.snapshot.map { Data($0) }, renderedAt: record.renderedAt,
+            environment: record.environment, refreshAt: record.refreshAt)
     }
 }

@@ -1,0 +1,80 @@
+import FoundationEssentials
+public import GroupContainer
+import SystemCalls
+
+/// A widget that somebody shows, or could show.
+public struct PresentWidget: Codable, Hashable, Sendable {
+    /// Its name.
+    public var kind: String
+    /// Whether it can be seen now.
+    public var isVisible: Bool
+    /// How much of it.
+    public var displayMode: DisplayMode
+    /// The process that shows it.
+    public var hostProcess: Int32
+
+    /// As its host says.
+    public init(kind: String, isVisible: Bool, displayMode: DisplayMode, hostProcess: Int32) {
+        (self.kind, self.isVisible) = (kind, isVisible)
+        (self.displayMode, self.hostProcess) = (displayMode, hostProcess)
+    }
+}
+
+extension WidgetCenter {
+    /// The widgets that hosts show, by kind. Those of a host that died are not among them. Errors: `damaged`
+    public func presentWidgets() throws(CoordinationError) -> [PresentWidget] {
+        var present: [PresentWidget] = []
+        for (key, value) in defaults.dictionaryRepresentation() {
+            guard let host = HostRegistration.host(ofKey: key), case .json(let content) = value,
+                try Presence.isThere(HostRegistration.presence(of: host), in: container),
+                let widgets = try? JSONDecoder().decode([PresentWidget].self, from: Data(content))
+            else { continue }
+            present += widgets
+        }
+        return present.sorted { ($0.kind, $0.hostProcess) < ($1.kind, $1.hostProcess) }
+    }
+}
+
+/// A host's entry in the registry of present widgets; gone with its process.
+package final class HostRegistration: Sendable {
+    private let center: WidgetCenter
+    private let key: String
+    private let presence: Presence
+
+    private static let prefix = "host/"
+
+    package init(_ center: WidgetCenter) throws(CoordinationError) {
+        self.center = center
+        let host = "\(processIdentifier())-\(monotonicNanoseconds())"
+        key = Self.prefix + host
+        presence = try Presence(Self.presence(of: host), in: center.container)
+        try sweep()
+    }
+
+    static func host(ofKey key: String) -> String? {
+        key.hasPrefix(prefix) ? String(key.dropFirst(prefix.count)) : nil
+    }
+
+    static func presence(of host: String) -> String { "widget host \(host)" }
+
+    /// What it shows from now on.
+    package func show(_ widgets: [PresentWidget]) throws(CoordinationError) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        guard let content = try? encoder.encode(widgets) else { return }
+        try center.defaults.set(.json(Array(content)), forKey: key)
+    }
+
+    /// Nothing any more.
+    package func end() throws(CoordinationError) { try center.defaults.removeValue(forKey: key) }
+
+    /// Removes what hosts left behind that died.
+    private func sweep() throws(CoordinationError) {
+        for other in center.defaults.dictionaryRepresentation().keys {
+            guard let host = Self.host(ofKey: other) else { continue }
+            if try !Presence.isThere(Self.presence(of: host), in: center.container) {
+                try center.defaults.removeValue(forKey: other)
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import Dispatch
+public import FoundationEssentials
+import GroupContainer
+import SystemCalls
+
+/// What a widget that shows itself has to show.
+public struct ShownWidget: Hashable, Sendable {
+    /// What can be seen.
+    public var view: WidgetView
+    /// When it was rendered.
+    public var renderedAt: Date
+    /// Why the last refresh failed: the view is older than that.
+    public var failure: String?
+}
+
+extension WidgetProgram {
+    /// Shows the widget without a host, for as long as the container is there: `show` gets what can be seen, and then
+    /// again whenever that changes: after a refresh, at a moment of its timeline, or when a refresh fails. It is refreshed
+    /// at the start, which gives what it missed, after each change that concerns it, when somebody asks for a reload,
+    /// when its timeline says so, and some time after a failure.
+    public func follow(
+        _ environment: WidgetEnvironment = WidgetEnvironment(), _ show: @escaping @Sendable (ShownWidget) throws -> Void
+    ) async throws {
+        _ = container.coordinator(purpose: provider.kind)
+        let center = try WidgetCenter(container)
+        let (wakes, waker) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // Followed first, refreshed then: what comes in between is seen by both.
+            try follow(Concerns(provider.interests), in: &group, waker)
+            let requests = center.defaults.changes()
+            group.addTask { for try await _ in requests { waker.yield() } }
+            group.addTask {
+                var widget = SelfShown(self, environment, center)
+                try await widget.run(wakes, waker, show)
+            }
+            defer { group.cancelAll() }
+            _ = try await group.next()
+        }
+    }
+
+    private func follow(
+        _ concerns: Concerns, in group: inout ThrowingTaskGroup<Void, any Error>,
+        _ waker: AsyncStream<Void>.Continuation
+    ) throws {
+        let patterns: [String]?
+        switch concerns.items {
+        case .none: patterns = nil
+        case .all: patterns = []
+        case .matching(let some): patterns = some
+        }
+        if let patterns {
+            let changes = container.changes(since: .now, matching: ChangeFilter(including: patterns))
+            group.addTask { for try await _ in changes { waker.yield() } }
+        }
+        for (suite, keys) in concerns.suites {
+            let changes = try GroupDefaults(container, suite: suite).changes(of: keys.names)
+            group.addTask { for try await _ in changes { waker.yield() } }
+        }
+    }
+}
+
+/// The loop behind it.
+private struct SelfShown<Provider: WidgetProvider> where Provider.Snapshot: WidgetContent {
+    private let program: WidgetProgram<Provider>
+    private let environment: WidgetEnvironment
+    private let center: WidgetCenter
+    private var timeline: Timeline<WidgetView>?
+    private var renderedAt = Date()
+    private var failures = 0
+    private var failure: String?
+    private var reloads: UInt64 = 0
+    private var shown: ShownWidget?
+
+    init(_ program: WidgetProgram<Provider>, _ environment: WidgetEnvironment, _ center: WidgetCenter) {
+        (self.program, self.environment, self.center) = (program, environment, center)
+    }
+
+    mutating func run(
+        _ wakes: AsyncStream<Void>, _ waker: AsyncStream<Void>.Continuation, _ show: (ShownWidget) throws -> Void
+    ) async throws {
+        reloads = try center.reloads(ofKind: program.provider.kind)
+        try await refresh()
+        var iterator = wakes.makeAsyncIterator()
+        while !Task.isCancelled {
+            if let view = timeline?.entry(at: Date())?.snapshot {
+                let present = ShownWidget(view: view, renderedAt: renderedAt, failure: failure)
+                if present != shown { try show(present) }
+                shown = present
+            }
+            let alarm = DispatchSource.makeTimerSource()
+            alarm.setEventHandler { waker.yield() }
+            if let delay = nextDelay() { alarm.schedule(deadline: .now() + .nanoseconds(delay)) }
+            alarm.activate()
+            _ = await iterator.next()
+            alarm.cancel()
+            try await refresh()
+        }
+    }
+
+    private mutating func refresh() async throws {
+        let cause = Guarded<String?>(nil)
+        let refresh = Refresh(program.provider, in: program.container, environment: environment) { error in
+            cause.withLock { $0 = "\(error)" }
+        }
+        let requested = try center.reloads(ofKind: program.provider.kind)
+        var news: Timeline<WidgetView>?
+        let result = try await refresh.update(isReload: requested != reloads) { news = $0.map(\.view) }
+        if result == .failed {
+            (failures, failure) = (failures + 1, cause.withLock { $0 })
+        } else {
+            (failures, failure, reloads) = (0, nil, requested)
+        }
+        if let news {
+            (timeline, renderedAt) = (news, Date())
+        } else if timeline == nil, let last = try await refresh.last() {
+            (timeline, renderedAt) = (last.timeline.map(\.view), last.renderedAt)
+        }
+    }
+
+    /// Until something is to be done although nothing happened, in nanoseconds. A clock that jumps is noticed within a minute.
+    private func nextDelay() -> Int? {
+        let now = Date()
+        let dates = [timeline?.nextChange(after: now), timeline?.refreshDate].compactMap { $0 }
+        var seconds = dates.map { max(0, $0.timeIntervalSince(now)) }
+        if failures > 0 { seconds.append(Double(Backoff().delay(after: failures)) / 1e9) }
+        return seconds.min().map { Int(Int64(clampedSeconds: min($0, 60))) }
+    }
+}

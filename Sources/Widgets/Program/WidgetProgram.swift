@@ -1,0 +1,77 @@
+public import GroupContainer
+import SystemCalls
+
+/// A provider as a process of its own: shown by a host, or by itself.
+///
+///     let container = try Container(group: "group.com.example.todo")
+///     try await WidgetProgram(TodoWidget(), in: container).converse()
+public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.Snapshot: WidgetContent {
+    let provider: Provider
+    let container: Container
+
+    /// Of a container.
+    public init(_ provider: Provider, in container: Container) {
+        (self.provider, self.container) = (provider, container)
+    }
+
+    /// Speaks with a host, over this process's standard input and output, until the host says that it is to end. What
+    /// the process prints meanwhile goes to standard error. Before it is suspended it gives back its lease, and ends the
+    /// refresh that is going on. Throws what is wrong with the streams; what is wrong with a refresh is its answer.
+    public func converse() async throws {
+        _ = container.coordinator(purpose: provider.kind)
+        let link = try HostLink()
+        try link.say(
+            .hello(version: WidgetMessage.version, kind: provider.kind, placeholder: provider.placeholder?.view))
+        var update: Task<Void, Never>?
+        for await message in link.messages {
+            switch message {
+            case .update(let id, let environment, let deadline, let shows, let reloads):
+                let previous = update
+                update = Task {
+                    await previous?.value
+                    let answer = await answer(id, environment, deadline, shows: shows, reloads: reloads)
+                    try? link.say(.answer(answer))
+                }
+            case .suspend(let id):
+                update?.cancel()
+                await update?.value
+                update = nil
+                try link.say(.suspended(id: id))
+            case .resume: break
+            case .end:
+                update?.cancel()
+                return
+            }
+        }
+        update?.cancel()
+    }
+
+    private func answer(
+        _ id: Int, _ environment: WidgetEnvironment, _ deadline: Double, shows: Bool, reloads: Bool
+    ) async -> WidgetMessage.Answer {
+        var answer = WidgetMessage.Answer(id: id, result: .failed)
+        let cause = Guarded<String?>(nil)
+        let time = Duration.nanoseconds(Int64(clampedSeconds: deadline))
+        let refresh = Refresh(provider, in: container, environment: environment, timeout: time, deadline: time) {
+            error in cause.withLock { $0 = "\(error)" }
+        }
+        do {
+            answer.result = try await refresh.update(isReload: reloads) { answer.timeline = $0.map(\.view) }
+            if shows && answer.timeline == nil {
+                answer.timeline = try await refresh.last()?.timeline.map(\.view)
+            }
+            answer.cause = cause.withLock { $0 }
+        } catch {
+            answer = WidgetMessage.Answer(id: id, result: .failed, cause: "\(error)")
+        }
+        return answer
+    }
+}
+
+extension Int64 {
+    /// In nanoseconds; nothing is less than none.
+    init(clampedSeconds seconds: Double) {
+        self = seconds.isNaN ? 0 : Int64(exactly: (seconds * 1e9).rounded()) ?? (seconds < 0 ? 0 : .max)
+        self = Swift.max(0, self)
+    }
+}
