@@ -205,6 +205,34 @@ struct `A container on overlayfs` {
         #expect(written.status == 0, "\(written)")
         #expect(try await watch.finish().lines == ["created\ta", "created\tb", "created\td"])
     }
+
+    // case 29
+    @Test func `has defaults that are read and followed across the first set, which copies their files`() async throws {
+        let disk = try await SmallFileSystem(.ext4)
+        let script = """
+            set -e; chmod 711 .; mkdir merged disk/lower disk/upper disk/work
+            groupctl create ./disk/lower/c; groupctl defaults ./disk/lower/c s set n 1; chmod -R a+rX disk
+            mkfifo questions; chmod a+rw questions
+            mount -t overlay -o lowerdir=disk/lower,upperdir=disk/upper,workdir=disk/work none merged
+            """
+        let made = try await disk.shell(script)
+        #expect(made.status == 0, "\(made)")
+        func asNobody(_ script: String) throws -> Command {
+            try disk.start("setpriv", nobody() + ["sh", "-c", script])
+        }
+        let reader = try asNobody("exec groupctl defaults ./merged/c s batch <>questions")
+        let follower = try asNobody("exec watch-group ./merged/c --defaults s --since start --count 3")
+        _ = try await follower.readLine()
+        for number in 1...3 {
+            if number > 1 {
+                let set = try await disk.shell("groupctl defaults ./merged/c s set n \(number)")
+                #expect(set.status == 0, "\(set)")
+            }
+            #expect(try await disk.shell("echo get n >questions").status == 0)
+            #expect(try await reader.readLine() == #""\#(number)""#)
+        }
+        #expect(try await follower.finish().lines.count == 3)
+    }
 }
 
 @Suite(.serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build folder that everybody may enter"))

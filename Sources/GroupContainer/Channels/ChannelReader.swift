@@ -13,7 +13,7 @@ struct ChannelReader: Sendable {
     init(_ store: ChannelStore, listener: String) throws(CoordinationError) {
         (self.store, self.listener) = (store, listener)
         // In this order: what was not acknowledged by then is in every file from then on.
-        given = try store.read { $0.listeners[listener]?.acknowledged ?? $0.last }
+        given = try store.checkedRead { $0.listeners[listener]?.acknowledged ?? $0.last }
         position = .start(of: try store.log.last().header)
     }
 
@@ -97,7 +97,7 @@ struct ChannelReader: Sendable {
     }
 
     private func checkIsThere() throws(CoordinationError) {
-        if try store.read({ $0.listeners[listener] != nil }) { return }
+        if try store.checkedRead({ $0.listeners[listener] != nil }) { return }
         throw CoordinationError(
             .notFound, item: "\(store.name)/\(listener)", operation: "listen", cause: "the listener was removed",
             advice: "listen anew, and it begins anew")

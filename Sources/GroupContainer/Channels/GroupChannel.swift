@@ -82,10 +82,10 @@ public final class GroupChannel: Sendable {
     private func append(_ content: [UInt8]?, _ durability: Durability) throws(CoordinationError) -> UInt64 {
         let store = try writableStore("post")
         let count = content?.count ?? 0
-        if count > ChannelStore.largestMessage {
+        if count > ChannelLimits.message {
             throw CoordinationError(
                 .limitReached, item: name, operation: "post",
-                cause: "a message of \(count) bytes is larger than \(ChannelStore.largestMessage)",
+                cause: "a message of \(count) bytes is larger than \(ChannelLimits.message)",
                 advice: "write it to a file of the container, and post its path")
         }
         let size = ChannelState.size(count, purpose)
@@ -118,10 +118,10 @@ public final class GroupChannel: Sendable {
         -> GroupListener
     {
         let count = listener.utf8.count
-        if count == 0 || count > ChannelStore.largestName || listener.utf8.contains(0) {
+        if count == 0 || count > ChannelLimits.name || listener.utf8.contains(0) {
             throw CoordinationError(
                 .invalidArgument, item: listener, operation: "listen",
-                cause: "a listener's name has 1 to \(ChannelStore.largestName) bytes, and no NUL")
+                cause: "a listener's name has 1 to \(ChannelLimits.name) bytes, and no NUL")
         }
         let store = try writableStore("listen")
         let right = try ListeningRight(to: name, as: listener, container.member)
@@ -153,7 +153,7 @@ public final class GroupChannel: Sendable {
     /// `damaged` and what else is wrong with the channel.
     public func listeners() throws(CoordinationError) -> [Listener] {
         guard let store = try store(creating: false) else { return [] }
-        return try store.read { state in
+        return try store.checkedRead { state in
             state.listeners.map { name, listener in
                 let waiting = state.messages(behind: listener.acknowledged)
                 return Listener(

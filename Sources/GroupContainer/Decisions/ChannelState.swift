@@ -1,6 +1,6 @@
 /// What a channel comes to, by the records that were read: which messages somebody still waits for, and how far each
 /// listener is. The fold of its log, without what the messages say.
-struct ChannelState: Equatable, Sendable {
+struct ChannelState: FoldedState, Equatable {
     struct Message: Equatable, Sendable {
         var number: UInt64
         /// About as many bytes as it takes.
@@ -37,6 +37,14 @@ struct ChannelState: Equatable, Sendable {
 
     /// Before the first record of a file: so many messages were posted before it.
     init(last: UInt64 = 0) { self.last = last }
+
+    mutating func apply(_ body: [UInt8], at sequence: UInt64, isControl: Bool) {
+        if let record = try? ChannelRecord(decoding: body) {
+            apply(record, at: sequence)
+        } else {
+            keep(body, at: sequence, isControl: isControl)
+        }
+    }
 
     /// A record with the sequence that the log has behind it. Constant, but for acknowledgements: linear in the
     /// listeners.
@@ -130,7 +138,7 @@ struct ChannelState: Equatable, Sendable {
     // MARK: Compacting
 
     /// The bodies of records that make the same state but for the messages, which stand behind them.
-    func carriedListeners() -> [[UInt8]] {
+    func carriedBodies() -> [[UInt8]] {
         unknown
             + listeners.sorted { $0.key < $1.key }.map { name, listener in
                 ChannelRecord(
@@ -139,6 +147,13 @@ struct ChannelState: Equatable, Sendable {
                 ).encoded()
             }
     }
+
+    /// What messages say is not kept in memory.
+    var carriesRecords: Bool { !messages.isEmpty }
+
+    static let damage = (
+        code: Diagnostic.Code.channelDamaged, meaning: "who misses a message of these is told so"
+    )
 
     /// What a record of the log is carried as, if it is a message that is still kept.
     func carried(_ body: [UInt8], at sequence: UInt64, isControl: Bool) -> [UInt8]? {

@@ -1,5 +1,5 @@
 /// What stands in a suite, by the records that were read: the fold of its log.
-struct SuiteState: Equatable, Sendable {
+struct SuiteState: FoldedState, Equatable {
     struct Entry: Equatable, Sendable {
         var value: DefaultsValue
         /// The sequence of the change that set it.
@@ -16,10 +16,11 @@ struct SuiteState: Equatable, Sendable {
     func generation(of key: String) -> UInt64 { entries[key]?.generation ?? 0 }
 
     /// Of the last change of any.
-    private(set) var generation: UInt64 = 0
+    private(set) var generation: UInt64
 
-    /// The body of a record of that sequence; one that only a newer version understands is kept.
-    mutating func take(_ body: [UInt8], at sequence: UInt64) {
+    init(last sequence: UInt64 = 0) { generation = sequence }
+
+    mutating func apply(_ body: [UInt8], at sequence: UInt64, isControl: Bool) {
         if let steps = try? DefaultsRecord.steps(in: body) {
             apply(steps, at: sequence)
         } else {
@@ -44,8 +45,7 @@ struct SuiteState: Equatable, Sendable {
 
     /// Of some keys only.
     func restricted(to keys: Set<String>) -> SuiteState {
-        var state = SuiteState()
-        state.generation = generation
+        var state = SuiteState(last: generation)
         for key in keys { if let entry = entries[key] { state.put(entry, at: key) } }
         return state
     }
@@ -58,7 +58,7 @@ struct SuiteState: Equatable, Sendable {
     static func size(of key: String, _ value: DefaultsValue) -> Int { key.utf8.count + value.roughSize + 16 }
 
     /// The bodies of records that make the same state: what a compacted file begins with. Linear in its size.
-    func carried() -> [[UInt8]] {
+    func carriedBodies() -> [[UInt8]] {
         var bodies: [[UInt8]] = unknown
         var steps: [DefaultsRecord.Step] = []
         var size = 0
@@ -73,6 +73,10 @@ struct SuiteState: Equatable, Sendable {
         if !steps.isEmpty { bodies.append(Self.carried(steps)) }
         return bodies
     }
+
+    static let damage = (
+        code: Diagnostic.Code.defaultsDamaged, meaning: "the keys that they set have their values before"
+    )
 
     private static let carriedBytes = 65_536
 

@@ -139,7 +139,7 @@ struct DefaultsReader: Sendable {
             }
             let step: MappedLog.Step
             do {
-                step = try store.log.knownStep(behind: position)
+                step = try store.log.step(behind: position)
             } catch {
                 position = try store.placeBehindDamage(position, error)
                 throw error

@@ -70,15 +70,15 @@ extension GroupDefaults {
         _ key: Key<Value>, _ durability: Durability = .relaxed, _ body: (inout Value) throws -> Void
     ) throws -> Value {
         let store = try writableStore("update")
-        var attempt = SuiteStore.Attempt()
+        var attempt = LogAttempt()
         defer { attempt.end() }
         while true {
-            let entry = try store.read(&attempt) { $0.entries[key.name] }
+            let entry = try store.read(for: &attempt) { $0.entries[key.name] }
             var value = key.fallback
             if let stored = entry?.value ?? fallbacks.withLock({ $0[key.name] }) { value = try key.decode(stored) }
             try body(&value)
             let steps = [DefaultsRecord.Step.set(key.name, try key.encode(value))]
-            let reads = SuiteStore.Reads(key: key.name, generation: entry?.generation ?? 0)
+            let reads = SuiteReads(key: key.name, generation: entry?.generation ?? 0)
             guard let place = try store.append(steps, if: reads, by: writer, &attempt) else { continue }
             attempt.end()
             if durability == .durable { try store.synchronize(through: place) }

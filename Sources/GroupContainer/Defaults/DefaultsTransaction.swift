@@ -4,7 +4,7 @@ import SystemCalls
 public struct DefaultsTransaction {
     private let snapshot: SuiteState
     private let fallbacks: [String: DefaultsValue]
-    private(set) var reads = SuiteStore.Reads()
+    private(set) var reads = SuiteReads()
     private var written: [String: DefaultsValue?] = [:]
     private var isCleared = false
 
@@ -73,10 +73,10 @@ extension GroupDefaults {
     ) throws(CoordinationError) -> Outcome {
         let store = try writableStore("set")
         let fallbacks = fallbacks.withLock { $0 }
-        var attempt = SuiteStore.Attempt()
+        var attempt = LogAttempt()
         defer { attempt.end() }
         while true {
-            let (outcome, steps, reads) = Self.run(body, on: try store.read(&attempt) { $0 }, fallbacks)
+            let (outcome, steps, reads) = Self.run(body, on: try store.read(for: &attempt) { $0 }, fallbacks)
             if steps.isEmpty || !commits(outcome) { return outcome }
             guard let place = try store.append(steps, if: reads, by: writer, &attempt) else { continue }
             attempt.end()
@@ -89,7 +89,7 @@ extension GroupDefaults {
     private static func run<Answer>(
         _ body: (inout DefaultsTransaction) -> Answer, on snapshot: consuming SuiteState,
         _ fallbacks: [String: DefaultsValue]
-    ) -> (Answer, [DefaultsRecord.Step], SuiteStore.Reads) {
+    ) -> (Answer, [DefaultsRecord.Step], SuiteReads) {
         var transaction = DefaultsTransaction(snapshot, fallbacks)
         let answer = body(&transaction)
         return (answer, transaction.steps, transaction.reads)

@@ -111,7 +111,7 @@ public final class GroupDefaults: Sendable {
         _ durability: Durability = .relaxed
     ) throws(CoordinationError) -> UInt64 {
         let store = try writableStore("set")
-        var attempt = SuiteStore.Attempt()
+        var attempt = LogAttempt()
         defer { attempt.end() }
         let steps: [DefaultsRecord.Step] = [value.map { .set(key, $0) } ?? .remove(key)]
         guard let place = try store.append(steps, if: .init(key: key, generation: generation), by: writer, &attempt)
@@ -160,6 +160,10 @@ public final class GroupDefaults: Sendable {
         return Mark(file: file, offset: offset)
     }
 
-    /// Whether anything was set since. One load.
-    public func hasChanged(since mark: Mark) -> Bool { mark.file.map.load64(mark.offset) != 0 }
+    /// Whether anything was set since. One load; of a container that is read-only as much as a read.
+    public func hasChanged(since mark: Mark) -> Bool {
+        if mark.file.map.load64(mark.offset) != 0 { return true }
+        if mark.file.writableMap != nil { return false }
+        return self.mark.map { ($0.file.header.number, $0.offset) != (mark.file.header.number, mark.offset) } ?? false
+    }
 }

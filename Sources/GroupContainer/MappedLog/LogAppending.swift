@@ -30,20 +30,43 @@ extension MappedLog {
     /// Appends only if nothing stands behind `expected`, which is to be at the end of what its caller has read. Nil:
     /// something does, and the caller must read on and decide again.
     func append(
-        _ body: [UInt8], isControl: Bool = false, exactlyAt expected: LogPosition,
-        carrying: LogCarriage.Maker = LogCarriage.unknown
+        _ body: [UInt8], isControl: Bool = false, exactlyAt expected: LogPosition
     ) throws(CoordinationError) -> LogPosition? {
+        while true {
+            switch try tryAppending(body, isControl: isControl, exactlyAt: expected) {
+            case .appended(let place): return place
+            case .taken, .pending: return nil
+            case .full(let file, let end): _ = try successor(of: file, sealedAt: end, needed: body.count)
+            }
+        }
+    }
+
+    /// What became of a record that was to stand exactly at a place.
+    enum ExactAppend {
+        case appended(LogPosition)
+        /// Something stands there.
+        case taken
+        /// So does a reservation.
+        case pending(LogFile, LogHeader, offset: Int)
+        /// The file is sealed there, and there is no next one yet.
+        case full(LogFile, end: Int)
+    }
+
+    /// The same without waiting for anybody, and without making a file.
+    func tryAppending(
+        _ body: [UInt8], isControl: Bool, exactlyAt expected: LogPosition
+    ) throws(CoordinationError) -> ExactAppend {
         let slot = try writerSlot("append")
         while true {
-            guard let next = try advanceToAppend(expected) else { return nil }
+            guard let next = try advanceToAppend(expected) else { return .taken }
             let fits = try makesRoom(for: body.count, in: next.file)
             switch next.reading {
             case .empty: break
             case .record(let record) where record.state == .seal:
-                _ = try successor(
-                    of: next.file, sealedAt: next.place.offset, needed: body.count, carrying: carrying)
-                continue
-            default: return nil
+                return .full(next.file, end: next.place.offset)
+            case .record(let record) where record.state == .reserved:
+                return .pending(next.file, record, offset: next.place.offset)
+            default: return .taken
             }
             if !fits {
                 seal(next.file, at: next.place.offset, by: slot)
@@ -52,8 +75,8 @@ extension MappedLog {
             switch reserveAndCommit(
                 body, isControl: isControl, by: slot, in: next.file, at: next.place.offset, tries: 0)
             {
-            case .committed(let behind): return try next.file.resolve(upTo: behind)
-            case .voided: return nil
+            case .committed(let behind): return .appended(try next.file.resolve(upTo: behind))
+            case .voided: return .taken
             // Another record, or a seal, our own perhaps: the next look tells.
             case .taken: continue
             }

@@ -32,8 +32,8 @@ struct `A channel's log` {
         while let message = try fast.next(timeout: .zero) { try fast.acknowledge(upTo: message.number) }
         let store = try channel.writableStore("test")
         let other = try Self.fresh(sample)
-        #expect(try other.read { $0 } == store.read { $0 })
-        #expect(try other.read { $0.listeners.mapValues(\.acknowledged) } == ["slow": 1, "fast": last])
+        #expect(try other.checkedRead { $0 } == store.checkedRead { $0 })
+        #expect(try other.checkedRead { $0.listeners.mapValues(\.acknowledged) } == ["slow": 1, "fast": last])
         // Its reader is in a file that was dropped meanwhile.
         #expect(store.log.drop(1))
         store.log.forgetAll(last: try store.log.last().header.number)
@@ -44,7 +44,7 @@ struct `A channel's log` {
         }
         #expect(expected == last + 1)
         try slow.acknowledge(upTo: last)
-        #expect(try store.read { $0.messages.isEmpty && $0.size == 0 })
+        #expect(try store.checkedRead { $0.messages.isEmpty && $0.size == 0 })
         // What everybody has does not go on, so the next file is as small as it was.
         let number = try store.log.last().header.number
         while try store.log.last().header.number == number {
@@ -64,7 +64,7 @@ struct `A channel's log` {
         #expect(try channel.signal() == 2)
         _ = try Self.fill(channel, files: 3)
         let other = try Self.fresh(sample)
-        #expect(try other.read { $0.unknown } == [[99, 1, 2, 3]])
+        #expect(try other.checkedRead { $0.unknown } == [[99, 1, 2, 3]])
         let file = try store.log.last()
         var bodies: [[UInt8]] = []
         _ = try file.forEachCommitted(before: file.firstAppended) { body, _, _ in bodies.append(body) }

@@ -94,10 +94,10 @@ struct `A channel` {
         #expect(found.map(\.name) == ["slow", "fast"] && found.map(\.waitingCount) == [3, 0])
         #expect(found[0].by.purpose == "me" && found[0].waitingSince != nil && found[1].waitingSince == nil)
         let store = try channel.writableStore("test")
-        #expect(try store.read { $0.messages.count } == 3)
+        #expect(try store.checkedRead { $0.messages.count } == 3)
         #expect(try slow.next()?.number == 1)
         #expect(try channel.removeListener(named: "slow"))
-        #expect(try store.read { $0.messages.count } == 0)
+        #expect(try store.checkedRead { $0.messages.count } == 0)
         // What was posted before is given still.
         #expect(try slow.next()?.number == 2 && slow.next()?.number == 3)
         #expect(code { try slow.next() } == .notFound)
@@ -114,10 +114,10 @@ struct `A channel` {
         #expect(try channel.post(bytes: largest) == 1)
         #expect(try listener.next()?.bytes == largest)
         let store = try channel.writableStore("test")
-        let state = try store.read { $0 }
-        try store.checkRoom(for: ChannelStore.largestChannel - state.size, in: state)
+        let state = try store.checkedRead { $0 }
+        try store.checkRoom(for: ChannelLimits.channel - state.size, in: state)
         let error = #expect(throws: CoordinationError.self) {
-            try store.checkRoom(for: ChannelStore.largestChannel - state.size + 1, in: state)
+            try store.checkRoom(for: ChannelLimits.channel - state.size + 1, in: state)
         }
         #expect(error?.code == .limitReached && error?.cause.contains("'slow one'") == true)
         #expect(error?.cause.contains("message 1, of 20") == true, "\(error?.cause ?? "")")

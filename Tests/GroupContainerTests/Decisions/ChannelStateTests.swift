@@ -44,7 +44,7 @@ import Testing
         func compacted(_ state: ChannelState) -> Log {
             var log = Log(sequence: sequence)
             let messages = records.compactMap { state.carried($0.body, at: $0.sequence, isControl: $0.isControl) }
-            for body in state.carriedListeners() + messages { log.append(body, isControl: true) }
+            for body in state.carriedBodies() + messages { log.append(body, isControl: true) }
             return log
         }
     }

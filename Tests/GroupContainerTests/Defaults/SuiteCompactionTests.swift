@@ -127,7 +127,7 @@ struct `A suite's log` {
         before.file.writableMap?.store64(before.offset, 0x1234)
         let other = try #require(try SuiteStore.open(sample.container.member, suite: "standard", creating: false))
         #expect(other.read { $0.entries.mapValues(\.value) } == ["a": .integer(1)])
-        var attempt = SuiteStore.Attempt()
+        var attempt = LogAttempt()
         #expect(try other.append([.set("c", .integer(3))], if: .init(), by: defaults.writer, &attempt) != nil)
         #expect(other.read { $0.entries.mapValues(\.value) } == ["a": .integer(1), "c": .integer(3)])
     }

@@ -1,5 +1,8 @@
 import SystemCalls
 import TestSupport
+import Testing
+
+@testable import GroupContainer
 
 /// The only file of a log, as a broken disk or a wild program may leave it.
 enum BrokenLogFile {
@@ -34,5 +37,41 @@ enum BrokenLogFile {
             bytes.removeLast(Int.random(in: 1..<bytes.count, using: &random))
         }
         return bytes
+    }
+}
+
+/// Logs of one file each, broken at random: for ten minutes, or a few seconds.
+struct BrokenLogs {
+    private static let duration: Int64 = runsLongTests ? 600_000_000_000 : 3_000_000_000
+
+    /// "defaults", "channels"
+    let kind: String
+    let member: Member
+
+    /// Breaks what `model` holds again and again; `use` finds it under a name of its own, and counts the errors that it
+    /// goes on behind. Any other that it throws is to be one of those that a damaged log gives.
+    func forEach(
+        of model: MappedLog, _ use: (_ name: String, _ round: Int, _ errors: inout Int) throws -> Void
+    ) throws {
+        var random = SeededGenerator(seed: faultSeed)
+        let file = try model.last()
+        let whole = file.map.bytes(0, count: file.capacity)
+        let end = try model.end().offset
+        let stop = monotonicNanoseconds() + Self.duration
+        var (round, errors) = (0, 0)
+        while monotonicNanoseconds() < stop {
+            round += 1
+            let name = "fuzz \(round)"
+            let folder = try member.folder.ownFolder("\(kind)/\(name)")
+            try BrokenLogFile.write(BrokenLogFile.broken(whole, end: end, by: &random), into: folder)
+            do {
+                try use(name, round, &errors)
+            } catch let error as CoordinationError {
+                errors += 1
+                #expect([.damaged, .newerFormat, .limitReached].contains(error.code), "\(error)")
+            }
+            for name in try folder.entryNames() where name != [46] && name != [46, 46] { try folder.unlink(name) }
+        }
+        print("\(kind): \(round) broken logs, \(errors) errors")
     }
 }

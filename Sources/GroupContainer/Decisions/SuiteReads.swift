@@ -1,0 +1,19 @@
+/// What a change of a suite was decided upon: it holds only as long as that is so.
+struct SuiteReads: Sendable {
+    /// Keys that were read, and which change had set them.
+    var keys: [String: UInt64] = [:]
+    /// Of the whole suite, if all of it was read.
+    var suite: UInt64?
+    private var only: (key: String, generation: UInt64)?
+
+    init() {}
+
+    /// One key: without a dictionary around it.
+    init(key: String, generation: UInt64) { only = (key, generation) }
+
+    func hold(in state: SuiteState) -> Bool {
+        if let suite, suite != state.generation { return false }
+        if let only, only.generation != state.generation(of: only.key) { return false }
+        return keys.allSatisfy { state.generation(of: $0.key) == $0.value }
+    }
+}

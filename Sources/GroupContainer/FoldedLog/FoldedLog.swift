@@ -1,0 +1,102 @@
+import SystemCalls
+
+/// A log that is compacted, as this member has it: the state that its records come to, kept up with it. However many
+/// objects of a process refer to the log, they share it. A suite's and a channel's are such.
+///
+/// Reading takes a mutex of this process and, where nothing has changed, one load; no system call. Appending decides upon
+/// the state, and makes no system call either, unless somebody waits for it, or a file of the log is full. Under the
+/// mutex nobody waits, and nothing is written but a record: who reads never waits for who writes.
+final class FoldedLog<State: FoldedState>: Sendable {
+    let name: String
+    /// Not the other way round: the member keeps its logs.
+    let roster: Roster
+    let diagnostics: DiagnosticDesk
+    private let desk: LeaseDesk
+    let isReadOnly: Bool
+    let log: MappedLog
+    /// Those who wait for a change of it sleep on this word. Several logs may share one: then they wake for nothing.
+    let wakeWord: Int
+
+    struct Fold: Sendable {
+        var state: State
+        var position: LogPosition
+        /// Of the position's, so that one load tells that nothing has changed.
+        var file: LogFile
+    }
+    let fold: Guarded<Fold>
+    let sleeper: Sleeper
+
+    /// Nil where there is none, unless it is to be made. `label` is its folder, `wakeLabel` what its wake word comes of.
+    static func open(
+        _ member: Member, _ name: String, label: String, wakeLabel: String, creating: Bool
+    ) throws(CoordinationError) -> FoldedLog? {
+        if creating { return try FoldedLog(member, name, label, wakeLabel, member.folder.ownFolder(label)) }
+        guard let folder = try member.folder.existingFolder(label) else { return nil }
+        return try FoldedLog(member, name, label, wakeLabel, folder)
+    }
+
+    private init(
+        _ member: Member, _ name: String, _ label: String, _ wakeLabel: String, _ folder: consuming FileDescriptor
+    ) throws(CoordinationError) {
+        (self.name, roster, diagnostics, desk) = (name, member.roster, member.diagnostics, member.desk)
+        isReadOnly = member.isReadOnly
+        // The first words are others'.
+        let first = 8
+        wakeWord = first + Int(member.hashKey.hash(wakeLabel.utf8) % UInt64(RosterLayout.wakeCount - first))
+        sleeper = Sleeper(roster, word: wakeWord)
+        var surroundings = member.journal.log.surroundings
+        surroundings.capacity = LogCarriage.smallest
+        surroundings.diagnostics = member.diagnostics
+        surroundings.carrying = { [diagnostics] file, end, needed throws(CoordinationError) in
+            try Self.carriage(of: file, before: end, needed: needed, diagnostics)
+        }
+        log = try MappedLog(name: label, folder: folder, surroundings)
+        if !member.isReadOnly { try log.recover() }
+        fold = Guarded(Self.beginning(of: try log.last()))
+        try fold.withLock { (fold) throws(CoordinationError) in try catchUp(&fold) }
+    }
+
+    /// A file that was compacted says all that was before it, so the last one will do.
+    static func beginning(of file: LogFile) -> Fold {
+        Fold(state: State(last: file.header.base), position: .start(of: file.header), file: file)
+    }
+
+    func checkNotForked(_ operation: String) throws(CoordinationError) {
+        if desk.forkGeneration == SystemCalls.forkGeneration { return }
+        throw CoordinationError(
+            .forked, item: log.name, operation: operation,
+            cause: "this process is a forked child of the one that opened the container",
+            advice: "open it anew in the child")
+    }
+
+    func checkMayWrite(_ operation: String) throws(CoordinationError) {
+        try checkNotForked(operation)
+        if isReadOnly {
+            throw CoordinationError(
+                .notPermitted, item: log.name, operation: operation, cause: "the container can only be read here")
+        }
+    }
+
+    /// Who waits for a change looks again.
+    func wake() { roster.wake(wakeWord) }
+
+    /// Everything before a place is on the disk when it returns. System calls: fdatasync(2), once for all who wait
+    func synchronize(through place: LogPosition) throws(CoordinationError) {
+        try log.synchronize(through: place, togetherBy: wakeWord, roster)
+    }
+}
+
+extension Member {
+    /// A log that this member keeps as long as it lives; nil where there is none, unless it is to be made.
+    func keep<State>(
+        _ name: String, in logs: Guarded<[String: FoldedLog<State>]>,
+        _ open: () throws(CoordinationError) -> FoldedLog<State>?
+    ) throws(CoordinationError) -> FoldedLog<State>? {
+        try logs.withLock { (logs) throws(CoordinationError) in
+            if let log = logs[name] { return log }
+            let log = try open()
+            logs[name] = log
+            return log
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Dispatch
+import SystemCalls
+import TestSupport
+import Testing
+
+@testable import GroupContainer
+
+/// How many records there were; and somebody looks on while it is written down.
+private struct Counted: FoldedState {
+    static let look = Guarded<(@Sendable () -> Void)?>(nil)
+    static let damage = (code: Diagnostic.Code.damageMet, meaning: "")
+    var count: UInt64
+
+    init(last sequence: UInt64) { count = sequence }
+
+    mutating func apply(_ body: [UInt8], at sequence: UInt64, isControl: Bool) { count = sequence }
+
+    func carriedBodies() -> [[UInt8]] {
+        Self.look.withLock { $0 }?()
+        return []
+    }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct `A log's state` {
+    @Test func `is read while the next file is made of it`() throws {
+        let sample = try SampleContainer()
+        let store = try #require(
+            try FoldedLog<Counted>.open(
+                sample.container.member, "n", label: "counted", wakeLabel: "n", creating: true))
+        func append() throws -> UInt64? {
+            var attempt = LogAttempt()
+            return try store.append([1], &attempt, if: { _ in true }, applying: { $0.count = $1 })?.sequence
+        }
+        #expect(try append() == 1)
+        let end = try store.log.end()
+        try store.log.seal(#require(try store.log.file(end.file)), at: end.offset, by: 1)
+        let seen = Guarded<UInt64?>(nil)
+        Counted.look.withLock {
+            $0 = {
+                let hasRead = DispatchSemaphore(value: 0)
+                DispatchQueue(label: "reader").async {
+                    let count = try? store.checkedRead { $0.count }
+                    seen.withLock { $0 = count }
+                    hasRead.signal()
+                }
+                // It would wait for ever.
+                if hasRead.wait(timeout: .now() + 20) == .timedOut { Issue.record("a reader waits for a writer") }
+            }
+        }
+        defer { Counted.look.withLock { $0 = nil } }
+        #expect(try append() == 2)
+        #expect(seen.withLock { $0 } == 1)
+        #expect(try store.log.last().header.number == 2)
+    }
+}
