@@ -19,6 +19,7 @@ let package = Package(
     products: [
         .library(name: "GroupContainer", targets: ["GroupContainer"]),
         .library(name: "Widgets", targets: ["Widgets"]),
+        .library(name: "WidgetApp", targets: ["WidgetApp"]),
         .executable(name: "watch-group", targets: ["watch-group"]),
         .executable(name: "groupctl", targets: ["groupctl"]),
         .executable(name: "todo", targets: ["todo"]),
@@ -43,7 +44,9 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(name: "GroupContainer", dependencies: ["SystemCalls"], swiftSettings: strict),
-        .target(name: "Widgets", dependencies: ["GroupContainer"], swiftSettings: strict),
+        .target(name: "Widgets", dependencies: ["GroupContainer", "SystemCalls"], swiftSettings: strict),
+        .target(
+            name: "WidgetApp", dependencies: ["Widgets", "GroupContainer", "SystemCalls"], swiftSettings: strict),
         .target(name: "CommandLineKit", swiftSettings: strict),
         .target(
             name: "ContainerCommands", dependencies: ["GroupContainer", "SystemCalls", "CommandLineKit"],
@@ -56,6 +59,9 @@ let package = Package(
         .executableTarget(
             name: "todo-widget", dependencies: commands + ["Widgets"], path: "Sources/Examples/todo-widget",
             swiftSettings: strict),
+        .target(
+            name: "WidgetCommands", dependencies: ["Widgets", "GroupContainer", "CommandLineKit", "ContainerCommands"],
+            path: "Sources/Examples/WidgetCommands", swiftSettings: strict),
         .executableTarget(
             name: "readme-example", dependencies: commands + ["Widgets"], path: "Sources/Examples/readme-example",
             swiftSettings: strict),
@@ -90,8 +96,10 @@ let package = Package(
         .testTarget(
             name: "WidgetsTests",
             dependencies: [
-                "TestSupport", "Widgets", "GroupContainer", "groupctl", "watch-group", "todo", "todo-widget",
-                "readme-example",
+                "TestSupport", "Widgets", "WidgetApp", "GroupContainer", "groupctl", "watch-group", "todo",
+                "todo-widget",
+                "readme-example", "note", "note-widget", "countdown", "countdown-widget", "quick-actions",
+                "quick-actions-widget",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -112,3 +120,23 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+/// An app and its widget, as separate programs, and what they share: a library, which may use what a widget may use.
+func example(_ name: String, _ shared: String) -> [Target] {
+    let app: [Target.Dependency] = ["Widgets", "WidgetApp", .byName(name: shared)]
+    let widget: [Target.Dependency] = ["Widgets", "WidgetCommands", .byName(name: shared)]
+    return [
+        .target(
+            name: shared, dependencies: ["GroupContainer", "Widgets"], path: "Sources/Examples/\(shared)",
+            swiftSettings: strict),
+        .executableTarget(
+            name: name, dependencies: commands + app, path: "Sources/Examples/\(name)", swiftSettings: strict),
+        .executableTarget(
+            name: "\(name)-widget", dependencies: commands + widget, path: "Sources/Examples/\(name)-widget",
+            swiftSettings: strict),
+    ]
+}
+
+package.targets += example("note", "NoteShared")
+package.targets += example("countdown", "CountdownShared")
+package.targets += example("quick-actions", "QuickActionsShared")

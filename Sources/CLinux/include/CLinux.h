@@ -87,6 +87,8 @@ int clinux_map_is_damaged(int slot);
 // Starts a program with its standard input and output replaced (-1: inherited). With `dieWithParent` the child is
 // killed when the calling *thread* ends. An environment of NULL is inherited. Returns 0 or an errno, that of exec
 // included.
+// The second one starts a program that is nobody's child, in a session of its own, so it outlives its starter.
+int clinux_spawn_detached(char *const arguments[], int input, int output);
 int clinux_spawn(char *const arguments[], char *const environment[], int input, int output, int dieWithParent,
                  int32_t *child);
 

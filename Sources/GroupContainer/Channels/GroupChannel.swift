@@ -128,6 +128,8 @@ public final class GroupChannel: Sendable {
         let place = try store.append(record(.listen(listener, fromOldest: beginning == .oldest))) { _ in true }
         // Else what is posted durably from now on might find nobody after a power cut.
         if let place { try store.synchronize(through: place) }
+        // Who waits for it to be there.
+        store.wake()
         return GroupListener(listener, of: self, try ChannelReader(store, listener: listener), right)
     }
 

@@ -79,6 +79,8 @@ public final class GroupListener: Sendable {
             return number > listener.acknowledged
         }
         reader.withLock { $0.pass(number) }
+        // Who waits for it to be done.
+        if place != nil { store.wake() }
         guard durability == .durable else { return }
         if let place { return try store.synchronize(through: place) }
         try store.synchronize(through: try store.log.end())
