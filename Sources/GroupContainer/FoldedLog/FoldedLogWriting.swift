@@ -25,7 +25,7 @@ extension FoldedLog {
                 if attempt.isOthersTurn(in: fold.file) { return .isOthersTurn(fold.file) }
                 try catchUp(&fold) { attempt.noteLag(slot: slot, in: $0) }
                 if try !holds(fold.state) { return .refused }
-                switch try log.tryAppending(body, isControl: isControl, exactlyAt: fold.position) {
+                switch try log.tryAppending(body, isControl: isControl, exactlyAt: fold.position, in: fold.file) {
                 case .appended(let place):
                     apply(&fold.state, place.sequence)
                     if place.file != fold.position.file, let file = try log.file(place.file) { fold.file = file }

@@ -49,7 +49,7 @@ extension MappedLog {
 }
 
 extension LogFile {
-    fileprivate var isPoisoned: Bool { map.load64(LogFileHeader.poisoned) != 0 }
+    var isPoisoned: Bool { map.load64(LogFileHeader.poisoned) != 0 }
 
     fileprivate func poison() { writableMap?.store64(LogFileHeader.poisoned, 1) }
 

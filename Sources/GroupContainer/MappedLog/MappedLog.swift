@@ -140,11 +140,14 @@ final class MappedLog: Sendable {
             if let last = try self.file(newest) { return last }
         }
         let end = try file.resolve(upTo: offset)
-        // Recovery looks at the last file only, so all before it must be whole on the disk.
-        try secure(file, through: end)
         guard let readCarriage = surroundings.carrying else {
+            // Recovery looks at the last file only, so all before it must be whole on the disk.
+            try secure(file, through: end)
             return try makeFile(after: end, leap: file.leap)
         }
+        // What is compacted is in the next file, which is on the disk before it has its name: syncing this one would only
+        // have everybody wait. See `dropUnsecured`.
+        if file.isPoisoned { try secure(file, through: end) }
         // All come here at once, and one is enough. Where that one takes too long, so does the next.
         let turn = LogTurn(slot: try writerSlot("create"), round: 2)
         if !turn.take(in: file) {
