@@ -100,7 +100,7 @@ extension LogFile {
 
 extension MappedLog {
     /// For who is still reading them, the file before the last one is kept, and older ones as far as all of them take half
-    /// of its room.
+    /// of its room. The name of the one that replaces them is on the disk first.
     func dropFiles(before number: UInt64) {
         guard let files = try? keptFiles(), let last = files.last else { return }
         var kept: UInt64 = 0
@@ -109,6 +109,8 @@ extension MappedLog {
             kept += file.size
             if kept > last.size / 2 && file.number &+ 1 != number { dropped.append(file.number) }
         }
+        if dropped.isEmpty { return }
+        do throws(Errno) { try folder.synchronize() } catch { return }
         // The oldest first: there is never a gap.
         for number in dropped.reversed() where !drop(number) { return }
     }

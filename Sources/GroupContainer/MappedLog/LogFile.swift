@@ -19,6 +19,7 @@ final class LogFile: Sendable {
     /// again.
     private let resolved: Guarded<[LogPosition]>
     private static let stride = 65_536
+    private static let looks = 4_000
 
     /// What a record needs besides its body.
     static func byteCount(bodyCount: Int) -> Int { 8 + (4 + bodyCount + 7) / 8 * 8 + 8 }
@@ -189,6 +190,9 @@ final class LogFile: Sendable {
     /// False: it is one still, because who may only read cannot do that.
     func awaitOrVoid(_ record: LogHeader, at offset: Int) -> Bool {
         let word = record.encoded(place: offset, salt: header.salt)
+        // Its owner is mostly about to commit it: some microseconds, against half a millisecond for who gives the
+        // processor away while others want it.
+        for _ in 0..<Self.looks where map.load64(offset) != word { return true }
         let deadline = monotonicNanoseconds() + record.patience
         while map.load64(offset) == word {
             if monotonicNanoseconds() >= deadline {

@@ -29,7 +29,11 @@ extension MappedLog {
             .journalRecovered, item: file.name,
             "recovered, after a restart of the machine or as a copy: it is whole up to byte \(place.offset)")
         forget(file)
-        if surroundings.carrying != nil { dropUnsecured(before: file.header.number) }
+        if surroundings.carrying != nil {
+            try translating(name, "recover") { () throws(Errno) in try folder.synchronize() }
+            dropUnsecured(before: file.header.number)
+            dropFiles(before: file.header.number &+ 1)
+        }
         let kept = (place.offset + 4_095) / 4_096 * 4_096
         if kept < file.capacity { file.descriptor.freeRange(start: kept, length: file.capacity - kept) }
     }
