@@ -25,9 +25,10 @@ public final class AppLinks: Sendable {
         else {
             throw .malformedAppLink(scheme)
         }
+        // First, so that whoever sees it listen can open something in it.
+        try WidgetCenter(container).register(AppLink(launch: [program] + arguments), scheme: scheme)
         let channel = try GroupChannel(container, name: AppLink.channel(ofScheme: scheme))
         listener = try channel.listener(named: AppLink.listener, from: .oldest)
-        try WidgetCenter(container).register(AppLink(launch: [program] + arguments), scheme: scheme)
     }
 
     /// Opens what comes, one after the other, until the task is cancelled or `open` throws. A URL is taken once `open`

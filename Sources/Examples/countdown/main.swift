@@ -57,11 +57,11 @@ private func stayInFront(
     _ countdown: Countdown, _ defaults: GroupDefaults, _ container: Container, group: [UInt8],
     _ output: inout StandardOutput
 ) throws -> String {
-    let presence = try AppPresence(container)
-    try presence.becomeActive()
+    let signals = TerminationSignals()
     let links = try AppLinks(
         container, scheme: Countdown.scheme, launching: ["--group", String(decoding: group, as: UTF8.self), "show"])
-    let signals = TerminationSignals()
+    let presence = try AppPresence(container)
+    try presence.becomeActive()
     while signals.received == nil && countdown.remaining(at: Date()) > 0 {
         let left = min(1, countdown.remaining(at: Date()))
         _ = try links.openNext(timeout: .seconds(left)) { url in

@@ -61,9 +61,9 @@ CommandRun.main(specification) { run in
 
 /// In front until the input ends, or somebody ends the app; then it saves, as apps do when they leave.
 private func edit(_ store: NoteStore, _ container: Container) throws {
+    let signals = TerminationSignals()
     let presence = try AppPresence(container)
     try presence.becomeActive()
-    let signals = TerminationSignals()
     var input = InputLines(limit: 1 << 20)
     var lines: [String] = []
     reading: while signals.received == nil {
