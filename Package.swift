@@ -48,6 +48,9 @@ let package = Package(
         .target(
             name: "ContainerCommands", dependencies: ["GroupContainer", "SystemCalls", "CommandLineKit"],
             swiftSettings: strict),
+        .target(
+            name: "WidgetHosting", dependencies: ["Widgets", "GroupContainer", "SystemCalls", "CommandLineKit"],
+            swiftSettings: strict),
         .executableTarget(name: "watch-group", dependencies: commands, swiftSettings: strict),
         .executableTarget(name: "groupctl", dependencies: commands + ["Widgets"], swiftSettings: strict),
         .executableTarget(
