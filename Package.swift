@@ -98,6 +98,10 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "WidgetHostingTests",
+            dependencies: ["TestSupport", "WidgetHosting", "Widgets", "GroupContainer", "SystemCalls"],
+            swiftSettings: strict),
+        .testTarget(
             name: "CommandTests",
             dependencies: [
                 "TestSupport", "groupctl", "watch-group", "todo", "todo-widget", "readme-example", "test-member",

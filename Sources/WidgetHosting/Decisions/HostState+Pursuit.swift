@@ -6,9 +6,11 @@ extension HostState {
         widget.alarm = .max
         widget.deferral = nil
         if widget.isVisible { widget.lastVisible = now.monotonic }
-        if let until = widget.process?.silentUntil, widget.process?.isEnding == false {
-            expect(until, of: &widget, at: now)
-            if until <= now.monotonic { fail(&widget, "closed its output", at: now, &actions) }
+        if widget.process?.silentUntil != nil, widget.process?.isEnding == false {
+            pursueSilent(&widget, at: now, &actions)
+            draw(&widget, at: now, &actions)
+            widgets[kind] = widget
+            return
         }
         switch widget.process?.phase {
         case nil:
@@ -39,6 +41,13 @@ extension HostState {
         }
         draw(&widget, at: now, &actions)
         widgets[kind] = widget
+    }
+
+    /// It has closed its output: its end is awaited, and nothing said to it meanwhile.
+    private func pursueSilent(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
+        guard let until = widget.process?.silentUntil else { return }
+        expect(until, of: &widget, at: now)
+        if until <= now.monotonic { fail(&widget, "closed its output", at: now, &actions) }
     }
 
     private func expect(_ until: Int64, of widget: inout HostedWidget, at now: Moment) {
