@@ -21,6 +21,7 @@ let package = Package(
         .library(name: "Widgets", targets: ["Widgets"]),
         .executable(name: "watch-group", targets: ["watch-group"]),
         .executable(name: "groupctl", targets: ["groupctl"]),
+        .executable(name: "widget-host", targets: ["widget-host"]),
         .executable(name: "todo", targets: ["todo"]),
         .executable(name: "todo-widget", targets: ["todo-widget"]),
     ],
@@ -52,6 +53,8 @@ let package = Package(
             name: "WidgetHosting", dependencies: ["Widgets", "GroupContainer", "SystemCalls", "CommandLineKit"],
             swiftSettings: strict),
         .executableTarget(name: "watch-group", dependencies: commands, swiftSettings: strict),
+        .executableTarget(
+            name: "widget-host", dependencies: commands + ["Widgets", "WidgetHosting"], swiftSettings: strict),
         .executableTarget(name: "groupctl", dependencies: commands + ["Widgets"], swiftSettings: strict),
         .executableTarget(
             name: "todo", dependencies: commands, path: "Sources/Examples/todo",

@@ -7,9 +7,13 @@ package struct MemoryPressure: ~Copyable, Sendable {
 
     /// Errors: `noSuchEntry`, `notPermitted`, `accessDenied`, `notSupported` where the kernel does not tell.
     /// System calls: openat2(2), write(2)
-    package init() throws(Errno) {
-        file = try FileDescriptor.open(path: Array("/proc/pressure/memory".utf8), [.readingAndWriting, .nonBlocking])
+    package init() throws(Errno) { file = try Self.asking() }
+
+    private static func asking() throws(Errno) -> FileDescriptor {
+        let file = try FileDescriptor.open(
+            path: Array("/proc/pressure/memory".utf8), [.readingAndWriting, .nonBlocking])
         // Periods that are multiples of 2 s need no privilege.
         try file.writeAll(Array("some 200000 2000000\0".utf8))
+        return file
     }
 }

@@ -1,5 +1,5 @@
 /// What a host has to do, in this order.
-package enum HostAction: Hashable, Sendable {
+package enum HostAction: Equatable, Sendable {
     case start(WidgetRun, WidgetManifest)
     case send(WidgetRun, HostMessage)
     /// SIGSTOP; `stopped` answers.
@@ -18,6 +18,8 @@ package enum HostAction: Hashable, Sendable {
     case rearrange
     /// The list is to be kept.
     case save(ShownList)
+    /// What the refreshes of that kind have cost is to be kept.
+    case keep(RefreshLedger, kind: String)
     /// No process is left, and none will be.
     case finished
 }

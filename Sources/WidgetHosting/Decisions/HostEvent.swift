@@ -9,16 +9,20 @@ package struct WidgetRun: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// What happens to a host.
-package enum HostEvent: Hashable, Sendable {
+package enum HostEvent: Equatable, Sendable {
     /// These are the widgets that there are.
     case manifests([WidgetManifest])
     /// This is the list of those that are shown, as somebody else has left it.
     case list(ShownList)
     case user(UserCommand)
+    /// The host has that much room now.
+    case rooms([DisplayMode: WidgetSize])
     /// Something that concerns these kinds changed.
     case changed(Set<String>)
-    /// An app asked for it; nil: all of them.
-    case reloadRequested(kind: String?)
+    /// What was kept of the refreshes of these kinds.
+    case ledgers([String: RefreshLedger])
+    /// So many times apps have asked for a reload of these kinds.
+    case reloads([String: UInt64])
     /// The app that the widgets belong to.
     case appInFront(Bool)
     case memoryPressure

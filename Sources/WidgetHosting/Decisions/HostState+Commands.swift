@@ -9,7 +9,24 @@ extension HostState {
                 widgets[kind]?.isReplaced = true
             }
             widgets[kind]?.manifest = manifest
-            widgets[kind]?.budget = RefreshBudget(manifest.refreshing.limit)
+        }
+    }
+
+    mutating func note(_ ledgers: [String: RefreshLedger]) {
+        for (kind, ledger) in ledgers {
+            self.ledgers[kind] = ledger
+            widgets[kind]?.ledger = ledger
+        }
+    }
+
+    /// Those that were not heeded yet.
+    mutating func note(_ reloads: [String: UInt64]) {
+        for (kind, number) in reloads {
+            guard let widget = widgets[kind], number > max(widget.requestedReloads, widget.ledger.reloads) else {
+                continue
+            }
+            widgets[kind]?.requestedReloads = number
+            widgets[kind]?.isReloadWanted = true
         }
     }
 

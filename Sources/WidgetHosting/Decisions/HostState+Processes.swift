@@ -11,7 +11,7 @@ extension HostState {
             if options.isForDebugging { isEnding = true }
         case .exited(let end):
             if !process.isEnding { noteFault(&widget, end.text, at: now, &actions) }
-            if process.update != nil { widget.want(at: now) }
+            widget.giveUpUpdate(at: now)
             widget.process = nil
             if options.isForDebugging { isEnding = true }
         // One that has been told to end, or was killed, says nothing more that counts.
@@ -101,19 +101,20 @@ extension HostState {
         _ actions: inout [HostAction]
     ) {
         let environment = process.update?.environment
-        widget.process?.update = nil
+        let hadFailed = widget.ledger.failures > 0
         widget.hasBeenHeardOf = true
+        widget.ledger.noteEnd(answer.result, at: now.wall)
+        if answer.result == .failed || hadFailed { actions.append(.keep(widget.ledger, kind: widget.manifest.kind)) }
         if answer.result == .failed {
-            widget.failures = min(widget.failures + 1, 62)
-            widget.failedAt = now.wall
-            widget.want(at: now)
+            widget.giveUpUpdate(at: now)
             let cause = answer.cause ?? "it does not say why"
-            let again = now.wall.adding(Backoff().delay(after: widget.failures))
+            let again = now.wall.adding(Backoff().delay(after: widget.ledger.failures))
             widget.fault = PanelNote(.failed(cause), again: again)
             actions.append(.log(HostLogLine("failed: \(cause)", of: widget.manifest.kind, isFault: true)))
             return
         }
-        (widget.failures, widget.fault) = (0, nil)
+        widget.process?.update = nil
+        widget.fault = nil
         guard let timeline = answer.timeline else { return }
         if timeline != widget.timeline { (widget.timeline, widget.renderedAt) = (timeline, now.wall) }
         widget.renderedFor = environment

@@ -88,11 +88,18 @@ extension HostState {
     private mutating func update(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
         guard let run = widget.process?.run else { return }
         let (_, situation) = widget.schedule(isAppInFront: isAppInFront, at: now)
-        if situation.spendsBudget { widget.budget.spend(at: now.wall) }
+        let heeded = widget.ledger.reloads
+        widget.ledger.noteStart(
+            at: now.wall, spending: situation.spendsBudget ? widget.manifest.refreshing.limit : nil,
+            reloads: max(widget.requestedReloads, heeded))
+        if situation.spendsBudget || widget.ledger.reloads != heeded {
+            actions.append(.keep(widget.ledger, kind: widget.manifest.kind))
+        }
         let environment = widget.environment(options)
         let until = options.deadline(widget.manifest.refreshing.deadline.adding(options.slack), after: now)
         let id = nextIdentifier()
-        widget.process?.update = HostedProcess.Update(id: id, until: until, environment: environment)
+        widget.process?.update = HostedProcess.Update(
+            id: id, until: until, environment: environment, isReload: widget.isReloadWanted)
         let message = HostMessage.update(
             id: id, environment: environment, deadline: Double(widget.manifest.refreshing.deadline) / 1e9,
             shows: widget.timeline == nil || widget.renderedFor != environment, reloads: widget.isReloadWanted)
@@ -176,8 +183,7 @@ extension HostState {
         if widget.isListed && !isEnding && !widget.isReplaced { return false }
         guard let run = widget.process?.run else { return false }
         let until = now.monotonic.adding(options.farewell)
-        if widget.process?.update != nil { widget.want(at: now) }
-        widget.process?.update = nil
+        widget.giveUpUpdate(at: now)
         widget.process?.phase = .ending(until: until)
         widget.alarm = until
         actions.append(.send(run, .end))
@@ -200,7 +206,7 @@ extension HostState {
         let delay = options.restart.delay(after: widget.crashes)
         widget.restartAt = now.monotonic.adding(delay)
         widget.fault = PanelNote(.ended(cause), again: options.isForDebugging ? nil : now.wall.adding(delay))
-        widget.process?.update = nil
+        widget.giveUpUpdate(at: now)
         widget.want(at: now)
         widget.hasBeenHeardOf = true
         actions.append(.log(HostLogLine(cause, of: widget.manifest.kind, isFault: true)))

@@ -10,10 +10,12 @@
 ///      └── crash, no answer, garbage, too large, replaced, short of memory ───┘
 /// ```
 package struct HostState: Sendable {
-    package let options: HostOptions
+    package private(set) var options: HostOptions
     var manifests: [String: WidgetManifest] = [:]
     package internal(set) var list: ShownList
     var widgets: [String: HostedWidget] = [:]
+    /// As they were kept, of widgets that may be yet to come.
+    var ledgers: [String: RefreshLedger] = [:]
     var isAppInFront = false
     var isEnding = false
     private var hasFinished = false
@@ -34,7 +36,9 @@ package struct HostState: Sendable {
         case .list(let other): list = other
         case .user(let command): obey(command, at: now, &actions)
         case .changed(let kinds): for kind in kinds { widgets[kind]?.want(at: now) }
-        case .reloadRequested(let kind): reload(kind)
+        case .rooms(let rooms): move(into: rooms, at: now)
+        case .ledgers(let ledgers): note(ledgers)
+        case .reloads(let reloads): note(reloads)
         case .appInFront(let isInFront): isAppInFront = isInFront
         case .memoryPressure: relieveMemory(&actions)
         case .executableReplaced(let kind): if widgets[kind]?.process != nil { widgets[kind]?.isReplaced = true }
@@ -73,8 +77,24 @@ package struct HostState: Sendable {
         }
     }
 
+    /// Nobody is started any more.
+    package var isLeaving: Bool { isEnding }
+
+    package var manifestKinds: [String] { manifests.keys.sorted() }
+
+    package func manifest(of kind: String) -> WidgetManifest? { manifests[kind] }
+
     /// The processes that there are.
     package var runs: [WidgetRun] { widgets.values.compactMap(\.process?.run) }
+
+    /// What was rendered for another size is rendered anew.
+    private mutating func move(into rooms: [DisplayMode: WidgetSize], at now: Moment) {
+        let before = options
+        options.rooms = rooms
+        for (kind, widget) in widgets where widget.environment(before) != widget.environment(options) {
+            widgets[kind]?.want(at: now)
+        }
+    }
 
     mutating func nextIdentifier() -> Int {
         lastIdentifier += 1
@@ -98,6 +118,7 @@ package struct HostState: Sendable {
         for kind in kinds {
             guard let manifest = manifests[kind] else { continue }
             var widget = widgets[kind] ?? HostedWidget(manifest, isVisible: true, at: now)
+            if widgets[kind] == nil, let ledger = ledgers[kind] { widget.ledger = ledger }
             if !widget.isListed { (widget.isListed, widget.isVisible, widget.drawn) = (true, true, nil) }
             let mode: DisplayMode = list.expanded.contains(kind) && widget.isExpandable ? .expanded : .compact
             if widget.mode != mode {

@@ -18,6 +18,7 @@ struct HostedProcess: Hashable, Sendable {
         let id: Int
         let until: Int64
         let environment: WidgetEnvironment
+        let isReload: Bool
     }
 
     let run: WidgetRun

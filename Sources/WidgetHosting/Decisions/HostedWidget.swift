@@ -1,5 +1,5 @@
 /// One widget of a host: what it is, what it shows, and what is to be done about it.
-struct HostedWidget: Hashable, Sendable {
+struct HostedWidget: Equatable, Sendable {
     var manifest: WidgetManifest
     /// On the list. One that is not is kept for as long as its process lives.
     var isListed = true
@@ -24,12 +24,12 @@ struct HostedWidget: Hashable, Sendable {
     var wantedSince: Int64?
     /// It is to render, although nothing may have changed.
     var isReloadWanted = false
-    var budget: RefreshBudget
+    /// How many times apps have asked for a reload.
+    var requestedReloads: UInt64 = 0
+    /// What its refreshes have cost, and how often they failed in a row.
+    var ledger = RefreshLedger()
     /// When the last refresh began, since 1970.
     var lastRefresh: Int64 = .min
-    /// Refreshes that failed, in a row, and when the last did, since 1970.
-    var failures = 0
-    var failedAt: Int64 = 0
     /// Processes that ended unasked, in a row, and when the next may begin, of the clock that does not jump.
     var crashes = 0
     var restartAt: Int64 = .min
@@ -50,10 +50,17 @@ struct HostedWidget: Hashable, Sendable {
         self.isVisible = isVisible
         lastVisible = now.monotonic
         wantedSince = now.monotonic
-        budget = RefreshBudget(manifest.refreshing.limit)
     }
 
     mutating func want(at now: Moment) { if wantedSince == nil { wantedSince = now.monotonic } }
+
+    /// What its process was asked will not be answered, so it is to be asked again.
+    mutating func giveUpUpdate(at now: Moment) {
+        guard let update = process?.update else { return }
+        want(at: now)
+        isReloadWanted = isReloadWanted || update.isReload
+        process?.update = nil
+    }
 
     mutating func look(at moment: Int64) { alarm = min(alarm, moment) }
 
@@ -69,9 +76,9 @@ struct HostedWidget: Hashable, Sendable {
         situation.timelineDate = timelineDate(at: now)
         situation.isVisible = isVisible
         situation.isAppInFront = isAppInFront
-        situation.budget = budget
-        situation.failures = failures
-        situation.failedAt = failedAt
+        situation.budget = ledger.budget(manifest.refreshing.limit)
+        situation.failures = ledger.failures
+        situation.failedAt = ledger.failedAt
         return (RefreshSchedule.decide(situation, at: now.wall), situation)
     }
 

@@ -1,4 +1,4 @@
-package import SystemCalls
+import SystemCalls
 
 /// Which file stands at a path, and when it was written: enough to see that it is another one.
 package struct FileIdentity: Hashable, Sendable {

@@ -19,7 +19,7 @@ import Widgets
         case 9: world.happen(.user(.collapse(kind)))
         case 10: world.happen(.memoryPressure)
         case 11: world.happen(.executableReplaced(kind: kind))
-        case 12: world.happen(.reloadRequested(kind: world.roll(2) == 0 ? kind : nil))
+        case 12: world.happen(.user(.reload(world.roll(2) == 0 ? kind : nil)))
         case 13: world.happen(.appInFront(world.roll(2) == 0))
         case 14: world.happen(.user(world.roll(2) == 0 ? .remove(kind) : .add(kind)))
         case 15: world.happen(.user(.order([kind])))

@@ -83,7 +83,7 @@ struct HostWorld {
         case .goOn(let run): widgets[run]?.isStopped = false
         case .kill(let run): if widgets[run] != nil { dying.append((run, .signal(9))) }
         case .askWhatItHolds(let run): happen(.process(run, .holds(widgets[run]?.holds ?? [])))
-        case .open, .log, .redraw, .rearrange, .save, .finished: break
+        case .open, .log, .redraw, .rearrange, .save, .keep, .finished: break
         }
     }
 
