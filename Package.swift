@@ -74,6 +74,9 @@ let package = Package(
             name: "test-member", dependencies: ["GroupContainer", "SystemCalls", "CommandLineKit", "ScenarioKit"],
             path: "Tests/TestMember", swiftSettings: strict),
         .executableTarget(
+            name: "test-widget", dependencies: ["GroupContainer", "SystemCalls", "Widgets"], path: "Tests/TestWidget",
+            swiftSettings: strict),
+        .executableTarget(
             name: "stress-worker", dependencies: ["GroupContainer", "SystemCalls"], path: "Tests/StressWorker",
             swiftSettings: strict),
         .executableTarget(
@@ -102,12 +105,17 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "WidgetHostingTests",
-            dependencies: ["TestSupport", "WidgetHosting", "Widgets", "GroupContainer", "SystemCalls"],
+            dependencies: [
+                "TestSupport", "WidgetHosting", "Widgets", "GroupContainer", "SystemCalls", "widget-host",
+                "test-widget",
+                "groupctl",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "TestSupport", "groupctl", "watch-group", "todo", "todo-widget", "readme-example", "test-member",
+                "TestSupport", "groupctl", "watch-group", "widget-host", "todo", "todo-widget", "readme-example",
+                "test-member",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -18,6 +18,8 @@ struct PlainLines: HostFrontEnd, ~Copyable {
     private var lastLine = monotonicNanoseconds()
     private(set) var hasTimedOut = false
     private(set) var today = TodayModel()
+    /// What the last line of each kind said.
+    private var told: [String: Panel] = [:]
 
     init(_ options: CommonOptions, isOnce: Bool = false, isForDebugging: Bool = false) {
         (self.options, self.isOnce, self.isForDebugging) = (options, isOnce, isForDebugging)
@@ -64,7 +66,8 @@ struct PlainLines: HostFrontEnd, ~Copyable {
     }
 
     mutating func redraw(_ panel: Panel, at now: Moment) throws {
-        if isOnce { return }
+        if isOnce || told[panel.kind] == panel { return }
+        told[panel.kind] = panel
         lastLine = now.monotonic
         try output.writeLine(text.line(panel, at: now))
     }

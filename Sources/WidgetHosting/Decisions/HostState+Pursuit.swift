@@ -15,6 +15,7 @@ extension HostState {
         switch widget.process?.phase {
         case nil:
             if !widget.isListed || isEnding {
+                draw(&widget, at: now, &actions)
                 widgets[kind] = nil
                 return
             }

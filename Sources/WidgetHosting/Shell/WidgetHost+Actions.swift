@@ -86,7 +86,7 @@ extension WidgetHost where FrontEnd: ~Copyable {
 
     mutating func readErrors(_ process: WidgetProcess) throws {
         let number = process.errors?.number
-        for line in process.readErrors() { events.append(.process(process.run, .said(.log(line)))) }
+        for line in process.readErrors() { events.append(.process(process.run, .complained(line))) }
         if process.errors == nil { forget(number) }
     }
 
@@ -118,8 +118,8 @@ extension WidgetHost where FrontEnd: ~Copyable {
     }
 
     private func holdings(of run: WidgetRun) -> [String] {
-        guard let identifier = processes[run.kind]?.identifier, let status = try? container.status() else { return [] }
-        return status.members.filter { $0.processIdentifier == identifier }.flatMap(\.accesses).map(\.path)
+        guard let process = processes[run.kind], let status = try? container.status() else { return [] }
+        return status.members.filter { process.process.includes($0.processIdentifier) }.flatMap(\.accesses).map(\.path)
     }
 
     private mutating func open(_ url: String, for kind: String) throws {
