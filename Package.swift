@@ -22,6 +22,7 @@ let package = Package(
         .library(name: "WidgetApp", targets: ["WidgetApp"]),
         .executable(name: "watch-group", targets: ["watch-group"]),
         .executable(name: "groupctl", targets: ["groupctl"]),
+        .executable(name: "widget-host", targets: ["widget-host"]),
         .executable(name: "todo", targets: ["todo"]),
         .executable(name: "todo-widget", targets: ["todo-widget"]),
     ],
@@ -51,7 +52,12 @@ let package = Package(
         .target(
             name: "ContainerCommands", dependencies: ["GroupContainer", "SystemCalls", "CommandLineKit"],
             swiftSettings: strict),
+        .target(
+            name: "WidgetHosting", dependencies: ["Widgets", "GroupContainer", "SystemCalls", "CommandLineKit"],
+            swiftSettings: strict),
         .executableTarget(name: "watch-group", dependencies: commands, swiftSettings: strict),
+        .executableTarget(
+            name: "widget-host", dependencies: commands + ["Widgets", "WidgetHosting"], swiftSettings: strict),
         .executableTarget(name: "groupctl", dependencies: commands + ["Widgets"], swiftSettings: strict),
         .executableTarget(
             name: "todo", dependencies: commands, path: "Sources/Examples/todo",
@@ -73,6 +79,9 @@ let package = Package(
         .executableTarget(
             name: "test-member", dependencies: ["GroupContainer", "SystemCalls", "CommandLineKit", "ScenarioKit"],
             path: "Tests/TestMember", swiftSettings: strict),
+        .executableTarget(
+            name: "test-widget", dependencies: ["GroupContainer", "SystemCalls", "Widgets"], path: "Tests/TestWidget",
+            swiftSettings: strict),
         .executableTarget(
             name: "stress-worker", dependencies: ["GroupContainer", "SystemCalls"], path: "Tests/StressWorker",
             swiftSettings: strict),
@@ -103,9 +112,18 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "WidgetHostingTests",
+            dependencies: [
+                "TestSupport", "WidgetHosting", "Widgets", "GroupContainer", "SystemCalls", "widget-host",
+                "test-widget",
+                "groupctl",
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "CommandTests",
             dependencies: [
-                "TestSupport", "groupctl", "watch-group", "todo", "todo-widget", "readme-example", "test-member",
+                "TestSupport", "groupctl", "watch-group", "widget-host", "todo", "todo-widget", "readme-example",
+                "test-member",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,12 +53,15 @@ void clinux_fork_forget(int descriptor) {
 }
 
 // Between _Fork and exec only calls that are safe in a signal handler are made: other threads may have held any lock.
-static void become(char *const arguments[], char *const environment[], int input, int output, int dieWithParent,
+static void become(char *const arguments[], char *const environment[], const int32_t streams[3], int flags,
                    pid_t parent, int report) {
-    if (dieWithParent && prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) goto failed;
-    if (dieWithParent && getppid() != parent) _exit(127);  // it died before the request was in force
-    if (input >= 0 && dup2(input, STDIN_FILENO) < 0) goto failed;
-    if (output >= 0 && dup2(output, STDOUT_FILENO) < 0) goto failed;
+    int diesWithParent = flags & clinux_spawn_dies_with_parent;
+    if (diesWithParent && prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) goto failed;
+    if (diesWithParent && getppid() != parent) _exit(127);  // it died before the request was in force
+    if (flags & clinux_spawn_own_group && setpgid(0, 0) != 0) goto failed;
+    for (int number = 0; number <= 2; number++) {
+        if (streams[number] >= 0 && dup2(streams[number], number) < 0) goto failed;
+    }
     for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);  // an ignored SIGPIPE would be inherited
     sigset_t none;
     sigemptyset(&none);
@@ -89,13 +93,13 @@ static void reap(pid_t pid) {
     while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {}
 }
 
-int clinux_spawn(char *const arguments[], char *const environment[], int input, int output, int dieWithParent,
+int clinux_spawn(char *const arguments[], char *const environment[], const int32_t streams[3], int flags,
                  int32_t *child) {
     int report[2];
     if (pipe2(report, O_CLOEXEC) != 0) return errno;
     pid_t parent = getpid();
     pid_t pid = _Fork();
-    if (pid == 0) become(arguments, environment, input, output, dieWithParent, parent, report[1]);
+    if (pid == 0) become(arguments, environment, streams, flags, parent, report[1]);
     int failed = pid < 0 ? errno : 0;
     int error = await_report(report);
     if (failed) return failed;
@@ -107,14 +111,14 @@ int clinux_spawn(char *const arguments[], char *const environment[], int input, 
     return 0;
 }
 
-int clinux_spawn_detached(char *const arguments[], int input, int output) {
+int clinux_spawn_detached(char *const arguments[], const int32_t streams[3]) {
     int report[2];
     if (pipe2(report, O_CLOEXEC) != 0) return errno;
     pid_t pid = _Fork();
     if (pid == 0) {
         setsid();
         pid_t grandchild = _Fork();
-        if (grandchild == 0) become(arguments, NULL, input, output, 0, 0, report[1]);
+        if (grandchild == 0) become(arguments, NULL, streams, 0, 0, report[1]);
         int error = grandchild < 0 ? errno : 0;
         if (error) {
             ssize_t written = write(report[1], &error, sizeof error);
@@ -147,6 +151,33 @@ int clinux_wait_child(int32_t child, int64_t nanoseconds, int *status) {
         }
     }
     return 0;
+}
+
+int clinux_child_event(int32_t child, int32_t *number) {
+    siginfo_t information = {.si_pid = 0};
+    if (waitid(P_PID, (id_t)child, &information, WEXITED | WSTOPPED | WNOHANG) != 0) return -1;
+    if (information.si_pid == 0) return 0;
+    *number = information.si_status;
+    switch (information.si_code) {
+        case CLD_EXITED: return 1;
+        case CLD_KILLED:
+        case CLD_DUMPED: return 2;
+        default: return 3;
+    }
+}
+
+int clinux_signal_descriptor(const int32_t *numbers, int count) {
+    sigset_t set;
+    sigemptyset(&set);
+    for (int i = 0; i < count; i++) sigaddset(&set, numbers[i]);
+    if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0) return -1;
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int clinux_next_signal(int descriptor) {
+    struct signalfd_siginfo information;
+    if (read(descriptor, &information, sizeof information) != (ssize_t)sizeof information) return 0;
+    return (int)information.ssi_signo;
 }
 
 static volatile sig_atomic_t noted;

@@ -15,10 +15,8 @@ int clinux_epoll_add(int epoll, int descriptor) {
     return epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event);
 }
 
-int clinux_epoll_wait(int epoll, int64_t nanoseconds, int32_t *ready, int capacity) {
-    struct epoll_event events[most_at_once];
+static int wait_events(int epoll, int64_t nanoseconds, struct epoll_event *events, int capacity) {
     struct timespec limit = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
-    if (capacity > most_at_once) capacity = most_at_once;
     int count = epoll_pwait2(epoll, events, capacity, nanoseconds < 0 ? NULL : &limit, NULL);
     if (count == -1 && errno == ENOSYS) {
         // Before Linux 5.11. Rounded up, or a wait for less than a millisecond would spin.
@@ -26,7 +24,35 @@ int clinux_epoll_wait(int epoll, int64_t nanoseconds, int32_t *ready, int capaci
         if (milliseconds > INT_MAX) milliseconds = INT_MAX;
         count = epoll_wait(epoll, events, capacity, nanoseconds < 0 ? -1 : (int)milliseconds);
     }
+    return count;
+}
+
+int clinux_epoll_wait(int epoll, int64_t nanoseconds, int32_t *ready, int capacity) {
+    struct epoll_event events[most_at_once];
+    int count = wait_events(epoll, nanoseconds, events, capacity > most_at_once ? most_at_once : capacity);
     for (int i = 0; i < count; i++) ready[i] = events[i].data.fd;
+    return count;
+}
+
+int clinux_epoll_set(int epoll, int descriptor, int what, int isKnown) {
+    struct epoll_event event = {.data.fd = descriptor};
+    if (what & clinux_ready_input) event.events |= EPOLLIN;
+    if (what & clinux_ready_output) event.events |= EPOLLOUT;
+    if (what & clinux_ready_urgent) event.events |= EPOLLPRI;
+    int operation = !isKnown ? EPOLL_CTL_ADD : what == 0 ? EPOLL_CTL_DEL : EPOLL_CTL_MOD;
+    return epoll_ctl(epoll, operation, descriptor, &event);
+}
+
+int clinux_epoll_wait_ready(int epoll, int64_t nanoseconds, clinux_readiness *ready, int capacity) {
+    struct epoll_event events[64];
+    int count = wait_events(epoll, nanoseconds, events, capacity > 64 ? 64 : capacity);
+    for (int i = 0; i < count; i++) {
+        int what = 0;
+        if (events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR | EPOLLRDHUP)) what |= clinux_ready_input;
+        if (events[i].events & (EPOLLOUT | EPOLLERR)) what |= clinux_ready_output;
+        if (events[i].events & EPOLLPRI) what |= clinux_ready_urgent;
+        ready[i] = (clinux_readiness){events[i].data.fd, what};
+    }
     return count;
 }
 

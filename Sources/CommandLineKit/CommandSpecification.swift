@@ -31,8 +31,11 @@ package struct CommandSpecification: Sendable, Equatable {
     /// Whether a command to be run may follow.
     package let trailingCommand: TrailingCommand
 
-    /// The commands under this one; where there are any, one of them must be given.
+    /// The commands under this one; where there are any, one of them must be given, unless `worksAlone`.
     package let subcommands: [CommandSpecification]
+
+    /// It does something by itself, without one of its subcommands.
+    package let worksAlone: Bool
 
     /// What else is to be known, each paragraph under its heading.
     package let notes: [HelpEntry]
@@ -52,6 +55,7 @@ package struct CommandSpecification: Sendable, Equatable {
         positionals: [PositionalSpecification] = [],
         trailingCommand: TrailingCommand = .none,
         subcommands: [CommandSpecification] = [],
+        worksAlone: Bool = false,
         notes: [HelpEntry] = [],
         examples: [HelpEntry] = [],
         exitStatuses: [HelpEntry] = []
@@ -63,6 +67,7 @@ package struct CommandSpecification: Sendable, Equatable {
         self.positionals = positionals
         self.trailingCommand = trailingCommand
         self.subcommands = subcommands
+        self.worksAlone = worksAlone
         self.notes = notes
         self.examples = examples
         self.exitStatuses = exitStatuses

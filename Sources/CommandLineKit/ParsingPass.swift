@@ -130,7 +130,7 @@ struct ParsingPass {
         if taken < inner.positionals.count, inner.positionals[taken].arity != .optional {
             throw parsed.usageError("missing \(inner.positionals[taken].name)")
         }
-        if !inner.subcommands.isEmpty {
+        if !inner.subcommands.isEmpty, !inner.worksAlone {
             let names = inner.subcommands.map(\.name).joined(separator: ", ")
             throw parsed.usageError("missing a command, one of: \(names)")
         }

@@ -19,17 +19,23 @@ package struct ChildProcess: ~Copyable {
     private init(
         _ words: [[UInt8]], environment: [[UInt8]]? = nil, input: Int32, output: Int32, diesWithParent: Bool
     ) throws(Errno) {
+        let flags = diesWithParent ? Int32(clinux_spawn_dies_with_parent) : 0
+        identifier = try Self.spawn(words, environment: environment, streams: [input, output, -1], flags: flags)
+    }
+
+    static func spawn(
+        _ words: [[UInt8]], environment: [[UInt8]]?, streams: [Int32], flags: Int32
+    ) throws(Errno) -> Int32 {
         let arguments = unsafe Self.pointers(words)
         let variables = unsafe Self.pointers(environment ?? [])
         defer { unsafe (arguments + variables).forEach { unsafe free($0) } }
         var child: pid_t = 0
-        let diesToo: Int32 = diesWithParent ? 1 : 0
         let error =
             environment == nil
-            ? unsafe clinux_spawn(arguments, nil, input, output, diesToo, &child)
-            : unsafe clinux_spawn(arguments, variables, input, output, diesToo, &child)
+            ? unsafe clinux_spawn(arguments, nil, streams, flags, &child)
+            : unsafe clinux_spawn(arguments, variables, streams, flags, &child)
         if error != 0 { throw Errno(error) }
-        identifier = child
+        return child
     }
 
     private static func pointers(_ words: [[UInt8]]) -> [UnsafeMutablePointer<CChar>?] {
@@ -69,7 +75,7 @@ extension ChildProcess {
         let nothing = try FileDescriptor.open(path: Array("/dev/null".utf8), .readingAndWriting)
         let arguments = unsafe pointers(words)
         defer { unsafe arguments.forEach { unsafe free($0) } }
-        let error = unsafe clinux_spawn_detached(arguments, nothing.number, nothing.number)
+        let error = unsafe clinux_spawn_detached(arguments, [nothing.number, nothing.number, -1])
         if error != 0 { throw Errno(error) }
     }
 
@@ -103,10 +109,15 @@ extension ChildProcess {
         let source = FileDescriptor(owning: try check { clinux_memory_file() })
         try source.writeAll(input)
         _ = try check { lseek(source.number, 0, SEEK_SET) }
+        let all = environment(with: variables)
+        return try ChildProcess(words, environment: all, input: source.number, output: -1, diesWithParent: true)
+    }
+
+    /// Our own environment with these variables in place of those of the same names.
+    static func environment(with variables: [(name: String, value: [UInt8])]) -> [[UInt8]] {
         let names = variables.map { Array($0.name.utf8) + [UInt8(ascii: "=")] }
         let own = currentEnvironment().filter { variable in !names.contains { variable.starts(with: $0) } }
-        let all = own + zip(names, variables).map { $0 + $1.value }
-        return try ChildProcess(words, environment: all, input: source.number, output: -1, diesWithParent: true)
+        return own + zip(names, variables).map { $0 + $1.value }
     }
 
     private static func currentEnvironment() -> [[UInt8]] {

@@ -3,8 +3,8 @@ import Glibc
 
 /// A wait for descriptors to become readable that any thread can end.
 package final class Poller: Sendable {
-    private let epoll: FileDescriptor
-    private let waker: FileDescriptor
+    let epoll: FileDescriptor
+    let waker: FileDescriptor
 
     /// System calls: epoll_create1(2), eventfd(2)
     package init() throws(Errno) {
@@ -47,7 +47,7 @@ package final class Poller: Sendable {
         _ = unsafe write(waker.number, &one, 8)
     }
 
-    private func forgetWakes() {
+    func forgetWakes() {
         var count: UInt64 = 0
         _ = unsafe read(waker.number, &count, 8)
     }

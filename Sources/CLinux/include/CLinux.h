@@ -77,6 +77,19 @@ int clinux_epoll_add(int epoll, int descriptor);
 int clinux_epoll_wait(int epoll, int64_t nanoseconds, int32_t *ready, int capacity);
 int clinux_eventfd(void);
 
+// The same by what a descriptor is ready for: input, output, or urgent (EPOLLPRI). Its end and its errors are always told,
+// as input.
+
+enum { clinux_ready_input = 1, clinux_ready_output = 2, clinux_ready_urgent = 4 };
+
+typedef struct {
+    int32_t descriptor, what;
+} clinux_readiness;
+
+// `isKnown`: it was added before. `what` of 0 takes it out.
+int clinux_epoll_set(int epoll, int descriptor, int what, int isKnown);
+int clinux_epoll_wait_ready(int epoll, int64_t nanoseconds, clinux_readiness *ready, int capacity);
+
 // Maps that a stranger's truncation or a full disk may not kill us for: an access beyond the file's end reads zero
 // from then on, and the guard's slot says that it happened. Returns a slot, or -1 when all are taken.
 
@@ -84,16 +97,29 @@ int clinux_map_guard(void *address, size_t length);
 void clinux_map_unguard(int slot);
 int clinux_map_is_damaged(int slot);
 
-// Starts a program with its standard input and output replaced (-1: inherited). With `dieWithParent` the child is
-// killed when the calling *thread* ends. An environment of NULL is inherited. Returns 0 or an errno, that of exec
-// included.
-// The second one starts a program that is nobody's child, in a session of its own, so it outlives its starter.
-int clinux_spawn_detached(char *const arguments[], int input, int output);
-int clinux_spawn(char *const arguments[], char *const environment[], int input, int output, int dieWithParent,
+// Starts a program with its standard input, output and error replaced (-1: inherited). With `dies_with_parent` the child
+// is killed when the calling *thread* ends; with `own_group` it leads a process group. An environment of NULL is
+// inherited. Returns 0 or an errno, that of exec included.
+
+enum { clinux_spawn_dies_with_parent = 1, clinux_spawn_own_group = 2 };
+
+int clinux_spawn(char *const arguments[], char *const environment[], const int32_t streams[3], int flags,
                  int32_t *child);
+
+// The same for a program that is nobody's child, in a session of its own, so it outlives its starter.
+int clinux_spawn_detached(char *const arguments[], const int32_t streams[3]);
 
 // Waits for a child's end, at most so long, or until a signal comes: 1 with its wait status, 0: it lives, -1 and errno.
 int clinux_wait_child(int32_t child, int64_t nanoseconds, int *status);
+
+// What became of a child since the last call: 0: nothing, 1: it exited, 2: a signal ended it, 3: it was stopped; -1 and
+// errno. `number` is the status or the signal. Does not wait.
+int clinux_child_event(int32_t child, int32_t *number);
+
+// Blocks these signals in the calling thread, and in those that it starts, and returns a descriptor they are read from.
+int clinux_signal_descriptor(const int32_t *numbers, int count);
+// The next one, or 0.
+int clinux_next_signal(int descriptor);
 
 // SIGXFSZ becomes EFBIG; closed standard descriptors become ones that refuse what they are for.
 void clinux_prepare_process(void);

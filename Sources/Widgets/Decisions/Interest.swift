@@ -33,23 +33,23 @@ public struct Interest: Hashable, Sendable {
 }
 
 /// What a widget's interests come to: where to look for changes, and for which.
-struct Concerns: Equatable, Sendable {
-    enum Items: Equatable, Sendable {
+package struct Concerns: Equatable, Sendable {
+    package enum Items: Equatable, Sendable {
         case none, all
         case matching([String])
     }
 
-    enum Keys: Equatable, Sendable {
+    package enum Keys: Equatable, Sendable {
         case all
         case only(Set<String>)
     }
 
-    private(set) var items: Items
+    package private(set) var items: Items
     /// By the names of the suites.
-    private(set) var suites: [String: Keys] = [:]
+    package private(set) var suites: [String: Keys] = [:]
 
     /// No interests at all: every item, and no suite.
-    init(_ interests: [Interest]) {
+    package init(_ interests: [Interest]) {
         items = interests.isEmpty ? .all : .none
         var patterns: [String] = []
         for interest in interests {

@@ -1,0 +1,19 @@
+/// The kernel's word that memory is short: pressure stall information, where this user may ask for it.
+package struct MemoryPressure: ~Copyable, Sendable {
+    private let file: FileDescriptor
+
+    /// `urgent`-ready whenever processes had to wait for memory for 0.2 s of 2 s.
+    package var descriptor: Int32 { file.number }
+
+    /// Errors: `noSuchEntry`, `notPermitted`, `accessDenied`, `notSupported` where the kernel does not tell.
+    /// System calls: openat2(2), write(2)
+    package init() throws(Errno) { file = try Self.asking() }
+
+    private static func asking() throws(Errno) -> FileDescriptor {
+        let file = try FileDescriptor.open(
+            path: Array("/proc/pressure/memory".utf8), [.readingAndWriting, .nonBlocking])
+        // Periods that are multiples of 2 s need no privilege.
+        try file.writeAll(Array("some 200000 2000000\0".utf8))
+        return file
+    }
+}

@@ -1,0 +1,134 @@
+/// What widgets and their processes do.
+extension HostState {
+    /// What is told of an earlier process counts no more.
+    mutating func note(_ event: ProcessEvent, of run: WidgetRun, at now: Moment, _ actions: inout [HostAction]) {
+        guard var widget = widgets[run.kind], let process = widget.process, process.run == run else { return }
+        switch event {
+        case .started: break
+        case .notStarted(let cause):
+            noteFault(&widget, "cannot be started: \(cause)", at: now, &actions)
+            widget.process = nil
+            if options.isForDebugging { isEnding = true }
+        case .exited(let end):
+            if !process.isEnding { noteFault(&widget, end.text, at: now, &actions) }
+            widget.giveUpUpdate(at: now)
+            widget.process = nil
+            if options.isForDebugging { isEnding = true }
+        case .complained(let text) where process.isEnding: noteComplaint(text, of: &widget, at: now, &actions)
+        // One that has been told to end, or was killed, says nothing more that counts.
+        case _ where process.isEnding: break
+        case .said(let message): note(message, of: &widget, process, at: now, &actions)
+        case .spoilt(let cause): fail(&widget, "said what is no message: \(cause)", at: now, &actions)
+        case .complained(let text): noteComplaint(text, of: &widget, at: now, &actions)
+        // Its end follows as a rule, and says more.
+        case .outputEnded: widget.process?.silentUntil = options.deadline(options.farewell, after: now)
+        case .inputFull: fail(&widget, "does not read what it is told", at: now, &actions)
+        case .memory(let bytes):
+            if let limit = widget.manifest.memoryLimit, bytes > limit, !options.isForDebugging {
+                fail(&widget, "used \(bytes >> 10) KiB of memory; its limit is \(limit >> 10)", at: now, &actions)
+            }
+        case .stopped: if case .stopping = process.phase { actions.append(.askWhatItHolds(run)) }
+        case .holds(let items): noteHoldings(items, of: &widget, process, at: now, &actions)
+        }
+        widgets[run.kind] = widget
+    }
+
+    /// It is stopped. What it still holds keeps others waiting: within its grace it goes on, behind it it ends.
+    private func noteHoldings(
+        _ items: [String], of widget: inout HostedWidget, _ process: HostedProcess, at now: Moment,
+        _ actions: inout [HostAction]
+    ) {
+        guard case .stopping(_, let graceUntil) = process.phase else { return }
+        if items.isEmpty {
+            widget.process?.phase = .suspended
+        } else if graceUntil > now.monotonic {
+            widget.process?.phase = .suspending(id: process.lastSuspension, until: graceUntil)
+            actions.append(.goOn(process.run))
+        } else {
+            let names = items.map { "'\($0)'" }.joined(separator: ", ")
+            fail(&widget, "kept \(names) when it was to be suspended", at: now, &actions)
+        }
+    }
+
+    private mutating func note(
+        _ message: WidgetMessage, of widget: inout HostedWidget, _ process: HostedProcess, at now: Moment,
+        _ actions: inout [HostAction]
+    ) {
+        let kind = widget.manifest.kind
+        switch message {
+        case .hello(let version, let name, let placeholder):
+            if version != WidgetMessage.version {
+                let known = WidgetMessage.version
+                fail(&widget, "speaks version \(version) of the protocol; this is \(known)", at: now, &actions)
+            } else if name != kind {
+                fail(&widget, "says that it is '\(name)'; its manifest says '\(kind)'", at: now, &actions)
+            } else if case .starting = process.phase {
+                widget.placeholder = placeholder
+                widget.process?.phase = .active
+            } else {
+                fail(&widget, "said twice what it is", at: now, &actions)
+            }
+        case _ where process.lifecycle == .starting:
+            fail(&widget, "did not say first what it is", at: now, &actions)
+        case .answer(let answer):
+            if answer.id == process.update?.id { return note(answer, of: &widget, process, at: now, &actions) }
+            chat("answered \(answer.id), which it was not asked", of: &widget, at: now, &actions)
+        case .suspended(let id):
+            if case .suspending(id, let until) = process.phase {
+                if !widget.isVisible { stop(&widget, graceUntil: until, at: now, &actions) }
+            } else if id != process.lastSuspension {
+                chat("answered suspension \(id), which it was not asked", of: &widget, at: now, &actions)
+            }
+        case .open(let url):
+            chat("opens '\(url)'", of: &widget, at: now, &actions)
+            if widget.isVisible, widget.process?.isEnding == false {
+                actions.append(opening(url, by: widget.manifest))
+            }
+        case .log(let text): chat(text, of: &widget, at: now, &actions)
+        }
+    }
+
+    /// Of a crash the log has as much as there is room for; nobody is ended for it.
+    private func noteComplaint(
+        _ text: String, of widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]
+    ) {
+        if widget.process?.chatter.note(at: now.monotonic, ifAllowed: true) == true {
+            actions.append(.log(HostLogLine(Self.cut(text), of: widget.manifest.kind)))
+        }
+    }
+
+    private static func cut(_ text: String) -> String { text.count > 1_000 ? text.prefix(999) + "…" : text }
+
+    /// Nobody asked for it: into the log with it, but not without end.
+    private func chat(_ text: String, of widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
+        if widget.process?.chatter.note(at: now.monotonic) == true {
+            actions.append(.log(HostLogLine(Self.cut(text), of: widget.manifest.kind)))
+        } else {
+            fail(&widget, "says too much", at: now, &actions)
+        }
+    }
+
+    private func note(
+        _ answer: WidgetMessage.Answer, of widget: inout HostedWidget, _ process: HostedProcess, at now: Moment,
+        _ actions: inout [HostAction]
+    ) {
+        let environment = process.update?.environment
+        let hadFailed = widget.ledger.failures > 0
+        widget.hasBeenHeardOf = true
+        widget.ledger.noteEnd(answer.result, at: now.wall)
+        if answer.result == .failed || hadFailed { actions.append(.keep(widget.ledger, kind: widget.manifest.kind)) }
+        if answer.result == .failed {
+            widget.giveUpUpdate(at: now)
+            let cause = answer.cause ?? "it does not say why"
+            let again = now.wall.adding(Backoff().delay(after: widget.ledger.failures))
+            widget.fault = PanelNote(.failed(cause), again: again)
+            actions.append(.log(HostLogLine("failed: \(cause)", of: widget.manifest.kind, isFault: true)))
+            return
+        }
+        widget.process?.update = nil
+        widget.fault = nil
+        guard let timeline = answer.timeline else { return }
+        if timeline != widget.timeline { (widget.timeline, widget.renderedAt) = (timeline, now.wall) }
+        widget.renderedFor = environment
+    }
+}

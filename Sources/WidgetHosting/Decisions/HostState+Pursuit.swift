@@ -1,0 +1,215 @@
+/// What is to be done about a widget now, from what it is and what it should be.
+extension HostState {
+    /// Brings it a step nearer to where it should be, and notes when to look at it again.
+    mutating func pursue(_ kind: String, at now: Moment, _ actions: inout [HostAction]) {
+        guard var widget = widgets[kind] else { return }
+        widget.alarm = .max
+        widget.deferral = nil
+        if widget.isVisible { widget.lastVisible = now.monotonic }
+        if widget.process?.silentUntil != nil, widget.process?.isEnding == false {
+            pursueSilent(&widget, at: now, &actions)
+            draw(&widget, at: now, &actions)
+            widgets[kind] = widget
+            return
+        }
+        switch widget.process?.phase {
+        case nil:
+            if !widget.isListed || isEnding {
+                draw(&widget, at: now, &actions)
+                widgets[kind] = nil
+                return
+            }
+            begin(&widget, at: now, &actions)
+        case .starting(let until):
+            if !isToEnd(&widget, at: now, &actions) { expect(until, of: &widget, at: now) }
+            if case .starting = widget.process?.phase, until <= now.monotonic {
+                fail(&widget, "did not say what it is in time", at: now, &actions)
+            }
+        case .active: pursueActive(&widget, at: now, &actions)
+        case .suspending(_, let until): pursueSuspending(&widget, until, at: now, &actions)
+        case .stopping(let until, _):
+            expect(until, of: &widget, at: now)
+            if until <= now.monotonic { fail(&widget, "could not be stopped", at: now, &actions) }
+        case .suspended: pursueSuspended(&widget, at: now, &actions)
+        case .ending(let until?):
+            expect(until, of: &widget, at: now)
+            if until <= now.monotonic, let run = widget.process?.run {
+                widget.process?.phase = .ending(until: nil)
+                widget.alarm = .max
+                actions.append(.kill(run))
+            }
+        case .ending(nil): break
+        }
+        draw(&widget, at: now, &actions)
+        widgets[kind] = widget
+    }
+
+    /// It has closed its output: its end is awaited, and nothing said to it meanwhile.
+    private func pursueSilent(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
+        guard let until = widget.process?.silentUntil else { return }
+        expect(until, of: &widget, at: now)
+        if until <= now.monotonic { fail(&widget, "closed its output", at: now, &actions) }
+    }
+
+    private func expect(_ until: Int64, of widget: inout HostedWidget, at now: Moment) {
+        if until > now.monotonic { widget.look(at: until) }
+    }
+
+    /// No process: there is one as soon as somebody looks, or a refresh is due; not too soon after it ended unasked.
+    private func begin(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
+        if options.isForDebugging, widget.runs > 0 { return }
+        if !widget.isVisible, !isRefreshDue(&widget, at: now) { return }
+        if widget.restartAt > now.monotonic { return widget.look(at: widget.restartAt) }
+        widget.runs += 1
+        widget.isReplaced = false
+        let run = WidgetRun(widget.manifest.kind, widget.runs)
+        let until = options.deadline(options.startPatience, after: now)
+        widget.process = HostedProcess(run: run, startedAt: now.monotonic, phase: .starting(until: until))
+        widget.want(at: now)
+        widget.look(at: until)
+        actions.append(.start(run, widget.manifest))
+    }
+
+    private mutating func pursueActive(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
+        if let update = widget.process?.update, !isEnding, widget.isListed {
+            if update.until > now.monotonic { return widget.look(at: update.until) }
+            return fail(&widget, "did not answer in time", at: now, &actions)
+        }
+        if isToEnd(&widget, at: now, &actions) { return }
+        if isRefreshDue(&widget, at: now) { return update(&widget, at: now, &actions) }
+        // What waits to settle is refreshed before it is suspended, as it runs anyway.
+        if widget.isVisible || options.isForDebugging
+            || widget.alarm - now.monotonic <= widget.manifest.refreshing.settle
+        {
+            return
+        }
+        suspend(&widget, at: now, &actions)
+    }
+
+    private mutating func update(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
+        guard let run = widget.process?.run else { return }
+        let (_, situation) = widget.schedule(isAppInFront: isAppInFront, at: now)
+        let heeded = widget.ledger.reloads
+        widget.ledger.noteStart(
+            at: now.wall, spending: situation.spendsBudget ? widget.manifest.refreshing.limit : nil,
+            reloads: max(widget.requestedReloads, heeded))
+        if situation.spendsBudget || widget.ledger.reloads != heeded {
+            actions.append(.keep(widget.ledger, kind: widget.manifest.kind))
+        }
+        let environment = widget.environment(options)
+        let until = options.deadline(widget.manifest.refreshing.deadline.adding(options.slack), after: now)
+        let id = nextIdentifier()
+        widget.process?.update = HostedProcess.Update(
+            id: id, until: until, environment: environment, isReload: widget.isReloadWanted)
+        let message = HostMessage.update(
+            id: id, environment: environment, deadline: Double(widget.manifest.refreshing.deadline) / 1e9,
+            shows: widget.timeline == nil || widget.renderedFor != environment, reloads: widget.isReloadWanted)
+        (widget.wantedSince, widget.isReloadWanted, widget.lastRefresh) = (nil, false, now.wall)
+        widget.look(at: until)
+        actions.append(.send(run, message))
+    }
+
+    /// Whether one is due now; if it is later, it is noted when, and, where that is against somebody's wish, why.
+    private func isRefreshDue(_ widget: inout HostedWidget, at now: Moment) -> Bool {
+        let (schedule, situation) = widget.schedule(isAppInFront: isAppInFront, at: now)
+        switch schedule {
+        case .idle: return false
+        case .deferred(let until, let reason):
+            widget.look(at: now.monotonic(ofWall: until))
+            if reason != .timeline { widget.deferral = PanelNote(.deferred(reason), again: until) }
+            return false
+        case .now:
+            guard let since = widget.wantedSince, !widget.isReloadWanted, widget.hasBeenHeardOf,
+                situation.failures == 0, widget.process?.phase == .active
+            else { return true }
+            let settled = since.adding(widget.manifest.refreshing.settle)
+            if settled > now.monotonic { widget.look(at: settled) }
+            return settled <= now.monotonic
+        }
+    }
+
+    private mutating func suspend(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
+        guard let run = widget.process?.run else { return }
+        let id = nextIdentifier()
+        let until = now.monotonic.adding(options.grace)
+        widget.process?.phase = .suspending(id: id, until: until)
+        widget.process?.lastSuspension = id
+        widget.look(at: until)
+        actions.append(.send(run, .suspend(id: id)))
+    }
+
+    private func pursueSuspending(
+        _ widget: inout HostedWidget, _ until: Int64, at now: Moment, _ actions: inout [HostAction]
+    ) {
+        guard let run = widget.process?.run else { return }
+        expect(until, of: &widget, at: now)
+        if isToEnd(&widget, at: now, &actions) { return }
+        if widget.isVisible {
+            // It was shown again before it was stopped.
+            widget.process?.phase = .active
+            widget.want(at: now)
+            actions.append(.send(run, .resume))
+            // One step at a time.
+            return widget.look(at: now.monotonic)
+        }
+        if until > now.monotonic { return }
+        stop(&widget, graceUntil: until, at: now, &actions)
+    }
+
+    func stop(_ widget: inout HostedWidget, graceUntil: Int64, at now: Moment, _ actions: inout [HostAction]) {
+        guard let run = widget.process?.run else { return }
+        let until = now.monotonic.adding(options.grace)
+        widget.process?.phase = .stopping(until: until, graceUntil: graceUntil)
+        widget.look(at: until)
+        actions.append(.stop(run))
+    }
+
+    private func pursueSuspended(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
+        guard let run = widget.process?.run else { return }
+        if !widget.isListed || isEnding || widget.isReplaced {
+            // It holds nothing, and is not continued to be told so.
+            widget.process?.phase = .ending(until: nil)
+            widget.alarm = .max
+            actions.append(.kill(run))
+        } else if widget.isVisible || isRefreshDue(&widget, at: now) {
+            widget.process?.phase = .active
+            widget.want(at: now)
+            actions += [.goOn(run), .send(run, .resume)]
+            widget.look(at: now.monotonic)
+        }
+    }
+
+    /// It was taken off the list, or replaced, or the host ends: it is told to end.
+    private func isToEnd(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) -> Bool {
+        if widget.isListed && !isEnding && !widget.isReplaced { return false }
+        guard let run = widget.process?.run else { return false }
+        let until = now.monotonic.adding(options.farewell)
+        widget.giveUpUpdate(at: now)
+        widget.process?.phase = .ending(until: until)
+        widget.alarm = until
+        actions.append(.send(run, .end))
+        return true
+    }
+
+    /// It is at fault: its process is killed, and the next one has to wait.
+    func fail(_ widget: inout HostedWidget, _ cause: String, at now: Moment, _ actions: inout [HostAction]) {
+        guard let process = widget.process else { return }
+        noteFault(&widget, cause, at: now, &actions)
+        widget.process?.phase = .ending(until: nil)
+        widget.alarm = .max
+        actions.append(.kill(process.run))
+    }
+
+    /// What it was asked has failed, and the next process has to wait.
+    func noteFault(_ widget: inout HostedWidget, _ cause: String, at now: Moment, _ actions: inout [HostAction]) {
+        let lived = now.monotonic - (widget.process?.startedAt ?? now.monotonic)
+        widget.crashes = lived > options.settledLife ? 1 : min(widget.crashes + 1, 62)
+        let delay = options.restart.delay(after: widget.crashes)
+        widget.restartAt = now.monotonic.adding(delay)
+        widget.fault = PanelNote(.ended(cause), again: options.isForDebugging ? nil : now.wall.adding(delay))
+        widget.giveUpUpdate(at: now)
+        widget.want(at: now)
+        widget.hasBeenHeardOf = true
+        actions.append(.log(HostLogLine(cause, of: widget.manifest.kind, isFault: true)))
+    }
+}

@@ -1,0 +1,62 @@
+/// What somebody who looks at the widgets can ask for: by keys, or by lines on standard input.
+package enum UserCommand: Hashable, Sendable {
+    /// Onto the list, and off it.
+    case add(String), remove(String)
+    case order([String])
+    /// It comes into sight, or goes out of it.
+    case show(String), hide(String)
+    case expand(String), collapse(String)
+    /// Nil: all.
+    case reload(String?)
+    /// What the widget leads to, or one of its lines, counted from 1.
+    case open(String, line: Int?)
+    /// The app comes to the front, or goes behind.
+    case front(Bool)
+    /// As if memory were short.
+    case pressure
+    case quit
+
+    /// What is wrong with a line.
+    package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
+        package let description: String
+    }
+
+    private static let known = "show, hide, expand, collapse, reload, open, add, remove, order, front, pressure, quit"
+
+    /// As a line says it, in words. Nil: the line is empty.
+    package init?(words: [String]) throws(Fault) {
+        guard let verb = words.first else { return nil }
+        let rest = Array(words.dropFirst())
+        switch verb {
+        case "show": self = .show(try Self.only(rest, verb))
+        case "hide": self = .hide(try Self.only(rest, verb))
+        case "expand": self = .expand(try Self.only(rest, verb))
+        case "collapse": self = .collapse(try Self.only(rest, verb))
+        case "add": self = .add(try Self.only(rest, verb))
+        case "remove": self = .remove(try Self.only(rest, verb))
+        case "reload": self = .reload(rest.isEmpty ? nil : try Self.only(rest, verb))
+        case "order" where !rest.isEmpty: self = .order(rest)
+        case "open": self = try Self.opening(rest)
+        case "front" where rest == ["yes"] || rest == ["no"]: self = .front(rest == ["yes"])
+        case "pressure" where rest.isEmpty: self = .pressure
+        case "quit" where rest.isEmpty: self = .quit
+        case "order": throw Fault(description: "order: say the kinds, in their order")
+        case "front": throw Fault(description: "front: say yes or no")
+        case "pressure", "quit": throw Fault(description: "\(verb): it takes nothing")
+        default: throw Fault(description: "'\(verb)' is unknown; known are \(Self.known)")
+        }
+    }
+
+    private static func only(_ words: [String], _ verb: String) throws(Fault) -> String {
+        guard words.count == 1 else { throw Fault(description: "\(verb): say one kind") }
+        return words[0]
+    }
+
+    private static func opening(_ words: [String]) throws(Fault) -> UserCommand {
+        if words.count == 1 { return .open(words[0], line: nil) }
+        guard words.count == 2, let line = Int(words[1]), line > 0 else {
+            throw Fault(description: "open: say a kind, and, if you like, the number of a line")
+        }
+        return .open(words[0], line: line)
+    }
+}

@@ -1,0 +1,16 @@
+/// A manifest that cannot be used: which file, which field, what is wrong there, and what would be right.
+package struct ManifestError: Error, Hashable, Sendable, CustomStringConvertible {
+    package var file: String
+    /// Nil: the file as a whole.
+    package var field: String?
+    package var cause: String
+    package var advice: String?
+
+    package init(_ file: String, field: String? = nil, _ cause: String, advice: String? = nil) {
+        (self.file, self.field, self.cause, self.advice) = (file, field, cause, advice)
+    }
+
+    package var description: String {
+        "manifest '\(file)': " + (field.map { "\($0): " } ?? "") + cause + (advice.map { "; \($0)" } ?? "")
+    }
+}

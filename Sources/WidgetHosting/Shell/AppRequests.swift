@@ -1,0 +1,36 @@
+import GroupContainer
+
+/// What apps ask of the widgets, and what they are told of those.
+final class AppRequests {
+    private let center: WidgetCenter
+    private let registration: HostRegistration
+    private var shown: [PresentWidget] = []
+    private let process = HostIdentity.process
+
+    init(_ container: Container, _ watch: ContainerWatch) throws(CoordinationError) {
+        center = try WidgetCenter(container)
+        registration = try HostRegistration(center)
+        try watch.followRequests(center)
+    }
+
+    /// How often a reload was asked for, and whether an app is in front.
+    func news(of kinds: [String]) -> [HostEvent] {
+        var reloads: [String: UInt64] = [:]
+        for kind in kinds { reloads[kind] = try? center.reloads(ofKind: kind) }
+        let isInFront = (try? center.isAppInFront()) ?? false
+        return [.reloads(reloads.filter { $0.value > 0 }), .appInFront(isInFront)]
+    }
+
+    /// What is shown now; told only if it is something else.
+    func show(_ today: TodayModel) {
+        let present = today.panels.map { panel in
+            PresentWidget(
+                kind: panel.kind, isVisible: panel.isVisible, displayMode: panel.displayMode, hostProcess: process)
+        }
+        if present == shown { return }
+        shown = present
+        try? registration.show(present)
+    }
+
+    func end() { try? registration.end() }
+}

@@ -1,0 +1,6 @@
+import SystemCalls
+
+enum HostIdentity {
+    /// This process.
+    static let process = processIdentifier()
+}

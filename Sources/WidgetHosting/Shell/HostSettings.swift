@@ -1,0 +1,21 @@
+package import GroupContainer
+
+/// What whoever starts a host chooses.
+package struct HostSettings: Sendable {
+    package var options = HostOptions()
+    package var folders: ManifestFolders
+    /// Only these, whatever the list says; it is not changed then. Nil: the list.
+    package var shown: [String]?
+    /// Each is refreshed once, and that was it.
+    package var isOnce = false
+    /// What is given an address, to open it.
+    package var opener = "xdg-open"
+    package var listFile: ListFile
+
+    package init(_ container: Container, folders: ManifestFolders) throws {
+        self.folders = folders
+        listFile = try ListFile(for: container)
+    }
+
+    func list() throws -> ShownList { try shown.map { ShownList($0) } ?? listFile.read() }
+}

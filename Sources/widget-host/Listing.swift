@@ -1,0 +1,45 @@
+import CommandLineKit
+import ContainerCommands
+import WidgetHosting
+
+/// What is installed, and whether it is shown: first those that are, in their order.
+func list(_ run: inout CommandRun) throws -> ExitStatus {
+    let (_, settings) = try run.host()
+    let found = settings.folders.read()
+    let manifests = Dictionary(found.manifests.map { ($0.kind, $0) }, uniquingKeysWith: { first, _ in first })
+    let list = try settings.listFile.read()
+    let shown = list.kinds(among: manifests.keys)
+    for kind in shown + manifests.keys.filter({ !shown.contains($0) }).sorted() {
+        guard let manifest = manifests[kind] else { continue }
+        let word = shown.contains(kind) ? list.expanded.contains(kind) ? "expanded" : "shown" : "-"
+        if run.options.isJSON {
+            let object = JSONValue.object([
+                ("kind", .string(kind)), ("title", .string(manifest.title)), ("shown", .bool(word != "-")),
+                ("expanded", .bool(word == "expanded")), ("executable", .string(manifest.executable)),
+            ])
+            try run.output.writeLine(object.encoded())
+        } else {
+            let fields = [word, kind, manifest.title, manifest.executable]
+            try run.output.writeLine(fields.map { PipeText.escaped(Array($0.utf8)) }.joined(separator: "\t"))
+        }
+    }
+    for error in found.errors { run.complain("\(error)") }
+    return found.errors.isEmpty ? .success : .damaged
+}
+
+/// The list, by add, remove and order. A host that runs sees it within two seconds.
+func edit(_ run: inout CommandRun) throws -> ExitStatus {
+    let (_, settings) = try run.host()
+    let installed = settings.folders.read().manifests.map(\.kind)
+    let kinds = try run.kinds()
+    let isRemoval = run.arguments.subcommands.first == "remove"
+    if !isRemoval, !run.areKnown(kinds, settings) { return .notFound }
+    var list = try settings.listFile.read()
+    let before = list
+    for kind in kinds where run.arguments.subcommands.first != "order" {
+        _ = isRemoval ? list.remove(kind, among: installed) : list.add(kind, among: installed)
+    }
+    if run.arguments.subcommands.first == "order" { list.order(kinds, among: installed) }
+    if list != before { try settings.listFile.write(list) }
+    return .success
+}

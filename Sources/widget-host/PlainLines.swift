@@ -1,0 +1,111 @@
+import CommandLineKit
+import ContainerCommands
+import SystemCalls
+import WidgetHosting
+import Widgets
+
+/// A host without a view: a line for each panel that looks different, and commands as lines on standard input.
+struct PlainLines: HostFrontEnd, ~Copyable {
+    private var output = StandardOutput()
+    private var errors = StandardOutput(descriptor: 2)
+    private var lines = InputLines(limit: 65_536)
+    private(set) var input: Int32?
+    private let options: CommonOptions
+    private let text: PanelText
+    /// Only at the end.
+    private let isOnce: Bool
+    private let isForDebugging: Bool
+    private var lastLine = monotonicNanoseconds()
+    private(set) var hasTimedOut = false
+    private(set) var today = TodayModel()
+    /// What the last line of each kind said.
+    private var told: [String: Panel] = [:]
+
+    init(_ options: CommonOptions, isOnce: Bool = false, isForDebugging: Bool = false) {
+        (self.options, self.isOnce, self.isForDebugging) = (options, isOnce, isForDebugging)
+        text = PanelText(isJSON: options.isJSON)
+        input = isOnce || isForDebugging ? nil : 0
+    }
+
+    mutating func readInput() throws -> [HostEvent] {
+        try lines.wait()
+        var events: [HostEvent] = []
+        while true {
+            switch try lines.next() {
+            case .line(let line): if let event = try command(line) { events.append(event) }
+            case .dry: return events
+            case .end:
+                input = nil
+                return events
+            }
+        }
+    }
+
+    private mutating func command(_ line: [UInt8]) throws -> HostEvent? {
+        do {
+            let words = try ShellWords.of(line).map { String(decoding: $0, as: UTF8.self) }
+            return try UserCommand(words: words).map { .user($0) }
+        } catch {
+            try complain("'\(PipeText.escaped(line))': \(error)")
+            return nil
+        }
+    }
+
+    func wait(at now: Moment) -> Int64? {
+        guard let timeout = options.timeout, !hasTimedOut else { return nil }
+        return max(0, lastLine + timeout.nanoseconds - now.monotonic)
+    }
+
+    mutating func finishRound(_ today: TodayModel, at now: Moment) throws -> [HostEvent] {
+        self.today = today
+        try output.flush()
+        if output.readerIsGone() { throw OutputError.closedPipe }
+        if wait(at: now) != 0 { return [] }
+        hasTimedOut = true
+        return [.user(.quit)]
+    }
+
+    mutating func redraw(_ panel: Panel, at now: Moment) throws {
+        if isOnce || told[panel.kind] == panel { return }
+        told[panel.kind] = panel
+        lastLine = now.monotonic
+        try output.writeLine(text.line(panel, at: now))
+    }
+
+    mutating func rearrange(_ today: TodayModel, at now: Moment) throws {
+        for panel in today.panels { try redraw(panel, at: now) }
+    }
+
+    /// A panel does not show what it should.
+    var hasFaults: Bool { today.panels.contains { $0.note?.isFault == true } }
+
+    /// What `--once` is for.
+    mutating func printAll() throws {
+        let now = Moment(monotonic: monotonicNanoseconds(), wall: wallNanoseconds())
+        for panel in today.panels { try output.writeLine(text.line(panel, at: now)) }
+        try output.flush()
+    }
+
+    mutating func log(_ line: HostLogLine, at now: Moment) throws {
+        if !line.isFault && !options.isVerbose { return }
+        try complain((line.kind.map { "\($0): " } ?? "") + line.text)
+    }
+
+    private mutating func complain(_ text: String) throws {
+        if options.isQuiet { return }
+        try? errors.writeLine("widget-host: " + TerminalName.shown(Array(text.utf8)))
+        try? errors.flush()
+    }
+
+    mutating func resize() {}
+
+    mutating func started(_ run: WidgetRun, processIdentifier: Int32) throws {
+        if isForDebugging { try complain("\(run.kind) is process \(processIdentifier)") }
+    }
+
+    mutating func traffic(_ run: WidgetRun, isFromWidget: Bool, _ line: [UInt8]) throws {
+        if isForDebugging && options.isVerbose {
+            try complain("\(isFromWidget ? "<" : ">") \(PipeText.lossyString(line))")
+        }
+    }
+}

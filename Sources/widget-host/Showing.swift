@@ -1,0 +1,77 @@
+import CommandLineKit
+import ContainerCommands
+import GroupContainer
+import SystemCalls
+import WidgetHosting
+import Widgets
+
+extension CommandRun {
+    /// The container, under our name, and what is chosen for it.
+    func host() throws -> (container: Container, settings: HostSettings) {
+        let container = try openContainer()
+        _ = container.coordinator(purpose: options.purpose)
+        var settings = try HostSettings(container, folders: ManifestFolders(try arguments.text("widgets")))
+        if let grace = try arguments.time("grace") { settings.options.grace = grace.nanoseconds }
+        if let opener = try arguments.text("opener") { settings.opener = opener }
+        if let kinds = try arguments.text("show") {
+            let shown = kinds.split(separator: ",").map(String.init)
+            if shown.isEmpty { throw arguments.usageError("--show: say the kinds") }
+            settings.shown = shown
+        }
+        settings.isOnce = arguments.flag("once")
+        return (container, settings)
+    }
+
+    /// Before the container is opened, which starts threads.
+    func signals() throws(Errno) -> SignalQueue {
+        try SignalQueue([.child, .userTwo, .interrupt, .terminate, .hangup])
+    }
+
+    /// Says which it does not know. True: all are installed.
+    func areKnown(_ kinds: [String], _ settings: HostSettings) -> Bool {
+        let known = settings.folders.read().manifests.map(\.kind)
+        let unknown = kinds.filter { !known.contains($0) }
+        for kind in unknown {
+            complain("there is no widget '\(PipeText.escaped(Array(kind.utf8)))' in \(settings.folders.names)")
+        }
+        return unknown.isEmpty
+    }
+
+    /// The KIND arguments.
+    func kinds() throws(UsageError) -> [String] {
+        var kinds: [String] = []
+        for word in arguments.positionals("KIND") {
+            guard let kind = word.validText else { throw arguments.usageError("KIND: it is not UTF-8") }
+            kinds.append(kind)
+        }
+        return kinds
+    }
+}
+
+/// The widgets of the list, or those of `--show`, until somebody ends it.
+func show(_ run: inout CommandRun) throws -> ExitStatus {
+    let signals = try run.signals()
+    let (container, settings) = try run.host()
+    if let shown = settings.shown, !run.areKnown(shown, settings) { return .notFound }
+    var host = try WidgetHost(
+        container, settings, signals: signals, frontEnd: PlainLines(run.options, isOnce: settings.isOnce))
+    let signal = try host.run()
+    if settings.isOnce { try host.frontEnd.printAll() }
+    if let signal { return .signal(signal) }
+    if host.frontEnd.hasTimedOut { return .timedOut }
+    return settings.isOnce && host.frontEnd.hasFaults ? .failure : .success
+}
+
+/// One widget alone.
+func runAlone(_ run: inout CommandRun) throws -> ExitStatus {
+    let signals = try run.signals()
+    var (container, settings) = try run.host()
+    settings.shown = try run.kinds()
+    settings.options.isForDebugging = true
+    if !run.areKnown(settings.shown ?? [], settings) { return .notFound }
+    var host = try WidgetHost(
+        container, settings, signals: signals, frontEnd: PlainLines(run.options, isForDebugging: true))
+    let signal = try host.run()
+    if let signal { return .signal(signal) }
+    return host.frontEnd.hasFaults ? .failure : .success
+}

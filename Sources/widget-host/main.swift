@@ -1,0 +1,12 @@
+import CommandLineKit
+import ContainerCommands
+
+CommandRun.main(widgetHostSpecification) { run in
+    switch run.arguments.subcommands.first {
+    case nil: try show(&run)
+    case "run": try runAlone(&run)
+    case "list": try list(&run)
+    case "add", "remove", "order": try edit(&run)
+    default: throw run.arguments.usageError("say run, list, add, remove or order, or nothing")
+    }
+}
