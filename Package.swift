@@ -52,6 +52,8 @@ let package = Package(
         .target(
             name: "WidgetHosting", dependencies: ["Widgets", "GroupContainer", "SystemCalls", "CommandLineKit"],
             swiftSettings: strict),
+        .target(
+            name: "TodayView", dependencies: ["WidgetHosting", "SystemCalls", "CommandLineKit"], swiftSettings: strict),
         .executableTarget(name: "watch-group", dependencies: commands, swiftSettings: strict),
         .executableTarget(
             name: "widget-host", dependencies: commands + ["Widgets", "WidgetHosting"], swiftSettings: strict),
@@ -73,6 +75,9 @@ let package = Package(
         .executableTarget(
             name: "test-member", dependencies: ["GroupContainer", "SystemCalls", "CommandLineKit", "ScenarioKit"],
             path: "Tests/TestMember", swiftSettings: strict),
+        .executableTarget(
+            name: "test-today", dependencies: ["TodayView", "SystemCalls"], path: "Tests/TodayProgram",
+            swiftSettings: strict),
         .executableTarget(
             name: "stress-worker", dependencies: ["GroupContainer", "SystemCalls"], path: "Tests/StressWorker",
             swiftSettings: strict),
@@ -103,6 +108,10 @@ let package = Package(
         .testTarget(
             name: "WidgetHostingTests",
             dependencies: ["TestSupport", "WidgetHosting", "Widgets", "GroupContainer", "SystemCalls"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "TodayViewTests",
+            dependencies: ["TestSupport", "TodayView", "test-today", "WidgetHosting", "SystemCalls"],
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
