@@ -56,7 +56,8 @@ let package = Package(
             name: "TodayView", dependencies: ["WidgetHosting", "SystemCalls", "CommandLineKit"], swiftSettings: strict),
         .executableTarget(name: "watch-group", dependencies: commands, swiftSettings: strict),
         .executableTarget(
-            name: "widget-host", dependencies: commands + ["Widgets", "WidgetHosting"], swiftSettings: strict),
+            name: "widget-host", dependencies: commands + ["Widgets", "WidgetHosting", "TodayView"],
+            swiftSettings: strict),
         .executableTarget(name: "groupctl", dependencies: commands + ["Widgets"], swiftSettings: strict),
         .executableTarget(
             name: "todo", dependencies: commands, path: "Sources/Examples/todo",

@@ -1,6 +1,7 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -146,4 +147,15 @@ void clinux_terminal_stop(void) {
 int clinux_is_readable(int descriptor) {
     struct pollfd entry = {.fd = descriptor, .events = POLLIN};
     return poll(&entry, 1, 0) > 0;
+}
+
+int clinux_open_terminal(int32_t *keyboard, char *name, size_t capacity) {
+    int number = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (number < 0) return -1;
+    if (grantpt(number) != 0 || unlockpt(number) != 0 || ptsname_r(number, name, capacity) != 0) {
+        close(number);
+        return -1;
+    }
+    *keyboard = number;
+    return 0;
 }

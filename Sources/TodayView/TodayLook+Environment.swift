@@ -11,7 +11,7 @@ extension TodayLook {
             isUnicode: name.hasSuffix("utf-8") || name.hasSuffix("utf8"))
     }
 
-    private static func environment(_ name: String) -> String? {
+    static func environment(_ name: String) -> String? {
         guard let value = unsafe getenv(name) else { return nil }
         return unsafe String(cString: value)
     }

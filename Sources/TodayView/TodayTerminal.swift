@@ -1,5 +1,5 @@
 import Glibc
-import SystemCalls
+package import SystemCalls
 
 /// The view of today on a terminal, for a host's event loop: it says which descriptors to wait for and until when, takes
 /// what was typed, and draws. The screen and the mode of the terminal are restored when it goes, however it goes.
@@ -11,7 +11,8 @@ package struct TodayTerminal: ~Copyable {
     private static let escapePatience: Int64 = 50_000_000
 
     private let terminal: DrawnTerminal
-    private let input: Int32
+    private let poller: Poller
+    private let known: () -> [KnownWidget]
     private let output: Int32
     private var screen: TodayScreen
     private var keys = KeyDecoder()
@@ -22,18 +23,28 @@ package struct TodayTerminal: ~Copyable {
     /// When an Escape that nothing follows is the key; of the clock that does not jump.
     private var escapeDue: Int64?
     private var isChanged = true
+    /// Nobody is there any more.
+    private var isGone = false
 
-    /// Whether there is one to draw on: input and output are terminals, and TERM does not say that it cannot.
-    package static func isPossible(input: Int32 = 0, output: Int32 = 1, terminal: String?) -> Bool {
-        isatty(input) == 1 && isatty(output) == 1 && !["", "dumb"].contains(terminal ?? "")
+    /// Whether there is one to draw on: standard input and output are terminals, and TERM does not say that it cannot.
+    /// Library calls: isatty(3), getenv(3)
+    package static var isPossible: Bool {
+        isatty(0) == 1 && isatty(1) == 1 && !["", "dumb"].contains(TodayLook.environment("TERM") ?? "")
     }
 
-    /// From now on the terminal is this view's. The descriptors stay their owner's.
-    /// System calls: tcsetattr(3), sigaction(2)
-    package init(input: Int32 = 0, output: Int32 = 1, look: TodayLook) throws(Errno) {
-        (self.input, self.output) = (input, output)
+    /// From now on the terminal is this view's. The descriptors stay their owner's. `known` is asked which widgets there
+    /// are when somebody wants to put one onto the list. System calls: tcsetattr(3), sigaction(2), epoll_create1(2)
+    package init(
+        input: Int32 = 0, output: Int32 = 1, _ look: TodayLook, known: @escaping () -> [KnownWidget]
+    ) throws(Errno) {
+        let poller = try Poller()
+        let terminal = try DrawnTerminal(input: input, output: output, drawing: Self.drawing, resting: Self.resting)
+        try poller.add(input)
+        try poller.add(terminal.wake)
+        self.terminal = terminal
+        (self.output, self.known, self.poller) = (output, known, poller)
         screen = TodayScreen(size: Self.size(of: output), look: look)
-        terminal = try DrawnTerminal(input: input, output: output, drawing: Self.drawing, resting: Self.resting)
+        screen.know(known())
     }
 
     private static func size(of output: Int32) -> WidgetSize {
@@ -41,8 +52,8 @@ package struct TodayTerminal: ~Copyable {
         return WidgetSize(columns: size.columns, rows: size.rows)
     }
 
-    /// Where something can be read, `inputReady` is to be called.
-    package var descriptors: [Int32] { [input, terminal.wake] }
+    /// Where it can be read, `inputReady` is to be called; nil once the terminal is gone.
+    package var descriptor: Int32? { isGone ? nil : poller.descriptor }
 
     /// The room that a widget has at most: what is between the borders.
     package var room: WidgetSize {
@@ -55,7 +66,10 @@ package struct TodayTerminal: ~Copyable {
         let news = terminal.news()
         if news.contains(.resized) { resize() }
         if news.contains(.stopping) { suspend() } else if news.contains(.continued) { goOn() }
-        guard let bytes = terminal.typed() else { return [.quit] }
+        guard let bytes = terminal.typed() else {
+            isGone = true
+            return [.quit]
+        }
         for key in keys.take(bytes) { press(key, &commands) }
         escapeDue = keys.isWaiting ? monotonicNanoseconds() + Self.escapePatience : nil
         return commands
@@ -66,7 +80,7 @@ package struct TodayTerminal: ~Copyable {
 
     /// In nanoseconds: until then nothing is to be done if nothing happens; nil: for ever.
     package func wait() -> Int64? {
-        let drawing = until.map { max(0, $0 - wallNanoseconds()) }
+        let drawing = isGone ? nil : until.map { max(0, $0 - wallNanoseconds()) }
         let escape = escapeDue.map { max(0, $0 - monotonicNanoseconds()) }
         if let drawing, let escape { return min(drawing, escape) }
         return drawing ?? escape
@@ -81,9 +95,16 @@ package struct TodayTerminal: ~Copyable {
         return commands
     }
 
-    /// Other panels; `known` are all widgets that can be put on the list.
-    package mutating func take(_ model: TodayModel, known: [KnownWidget]) {
-        screen.take(model, known: known)
+    /// Other panels, or in another order.
+    package mutating func take(_ model: TodayModel) {
+        screen.take(model)
+        screen.know(known())
+        isChanged = true
+    }
+
+    /// One that looks different.
+    package mutating func take(_ panel: Panel) {
+        screen.take(panel)
         isChanged = true
     }
 
@@ -95,22 +116,31 @@ package struct TodayTerminal: ~Copyable {
 
     /// Draws what differs from what is shown, if anything can. Which widgets came into sight or went out of it.
     /// System calls: write(2)
-    package mutating func draw() throws(OutputError) -> [UserCommand] {
+    package mutating func draw() -> [UserCommand] {
         let now = wallNanoseconds()
-        if isChanged || shown == nil || until.map({ $0 <= now }) == true {
+        if !isGone, isChanged || shown == nil || until.map({ $0 <= now }) == true {
             let moment = TodayMoment(now: now, secondsFromGMT: secondsFromGMT(atSecond: now / 1_000_000_000))
             let picture = screen.picture(at: moment)
-            var stream = StandardOutput(descriptor: output)
-            try stream.write(
-                FrameDifference.bytes(from: shown, to: picture.frame, isColored: screen.look.isColored))
-            try stream.flush()
+            do throws(OutputError) {
+                try write(FrameDifference.bytes(from: shown, to: picture.frame, isColored: screen.look.isColored))
+            } catch {
+                isGone = true
+                return [.quit]
+            }
             (shown, until, isChanged) = (picture.frame, picture.until, false)
         }
         return screen.visibilityChanges()
     }
 
+    private func write(_ bytes: [UInt8]) throws(OutputError) {
+        var stream = StandardOutput(descriptor: output)
+        try stream.write(bytes)
+        try stream.flush()
+    }
+
     private mutating func press(_ key: Key, _ commands: inout [UserCommand]) {
         isChanged = true
+        if key == .character("a") { screen.know(known()) }
         for action in screen.press(key) {
             switch action {
             case .command(let command): commands.append(command)

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import SystemCalls
 
@@ -15,12 +16,13 @@ package final class TerminalProcess {
     package init(
         _ words: [String], columns: Int, rows: Int, environment: [String: String?] = [:]
     ) throws {
-        let number = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)
-        guard number >= 0, grantpt(number) == 0, unlockpt(number) == 0, let name = unsafe ptsname(number) else {
+        var number: Int32 = -1
+        var name = [CChar](repeating: 0, count: 64)
+        guard unsafe clinux_open_terminal(&number, &name, name.count) == 0 else {
             throw SetUpError("posix_openpt", errno)
         }
         keyboard = FileDescriptor(owning: number)
-        path = unsafe String(cString: name)
+        path = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         let slave = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
         if slave < 0 { throw SetUpError("open \(path)", errno) }
         screen = FileDescriptor(owning: slave)

@@ -34,14 +34,13 @@ private func die() {
 }
 
 private func run() throws {
-    var terminal = try TodayTerminal(look: TodayLook(isColored: true, isUnicode: true))
+    var terminal = try TodayTerminal(TodayLook()) { [KnownWidget(kind: "c", title: "Gamma")] }
     let poller = try Poller()
-    for descriptor in terminal.descriptors { try poller.add(descriptor) }
-    terminal.take(
-        TodayModel([panel("a", "Alpha"), panel("b", "Beta")]), known: [KnownWidget(kind: "c", title: "Gamma")])
+    if let descriptor = terminal.descriptor { try poller.add(descriptor) }
+    terminal.take(TodayModel([panel("a", "Alpha"), panel("b", "Beta")]))
     try note("ready \(getpid())")
     while true {
-        var commands = try terminal.draw()
+        var commands = terminal.draw()
         if try poller.wait(nanoseconds: terminal.wait()) { commands += terminal.inputReady() }
         commands += terminal.tick()
         for command in commands {

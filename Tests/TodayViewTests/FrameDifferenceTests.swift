@@ -13,8 +13,9 @@ struct `What a terminal is told` {
         var screen = TodayScreen(size: random.size(), look: look)
         var terminal = ModelTerminal(screen.size)
         var shown: Frame?
+        screen.know([KnownWidget(kind: "z", title: "漢\u{1B}字")])
         for _ in 0..<12 {
-            if random.chance(0.4) { screen.take(random.model(), known: [KnownWidget(kind: "z", title: "漢\u{1B}字")]) }
+            if random.chance(0.4) { screen.take(random.model()) }
             if random.chance(0.7) { _ = screen.press(random.key()) }
             if random.chance(0.1) {
                 screen.resize(to: random.size())

@@ -29,7 +29,8 @@ enum SamplePanels {
 
     static func screen(_ columns: Int, _ rows: Int, _ panels: [Panel] = [list, next, broken, late]) -> TodayScreen {
         var screen = TodayScreen(size: WidgetSize(columns: columns, rows: rows))
-        screen.take(TodayModel(panels), known: [KnownWidget(kind: "clock", title: "Clock")])
+        screen.take(TodayModel(panels))
+        screen.know([KnownWidget(kind: "clock", title: "Clock")])
         return screen
     }
 }

@@ -40,9 +40,8 @@ struct `In the view of today` {
 
     @Test func `a widget is put onto the list by choosing it`() {
         var screen = SamplePanels.screen(60, 24)
-        screen.take(
-            TodayModel([SamplePanels.list]),
-            known: ["todo-list", "clock", "mail"].map { KnownWidget(kind: $0, title: $0.uppercased()) })
+        screen.take(TodayModel([SamplePanels.list]))
+        screen.know(["todo-list", "clock", "mail"].map { KnownWidget(kind: $0, title: $0.uppercased()) })
         #expect(screen.press(.character("a")) == [] && screen.text().contains("CLOCK  clock"))
         #expect(!screen.text().contains("TODO-LIST"))
         #expect(screen.press(.character("x")) == [] && screen.press(.down) == [] && screen.press(.down) == [])
@@ -50,7 +49,7 @@ struct `In the view of today` {
         _ = screen.press(.character("a"))
         // Quits the box, not the program.
         #expect(screen.press(.character("q")) == [] && !screen.text().contains("CLOCK"))
-        screen.take(TodayModel([SamplePanels.list]), known: [KnownWidget(kind: "todo-list", title: "To do")])
+        screen.know([KnownWidget(kind: "todo-list", title: "To do")])
         _ = screen.press(.character("a"))
         #expect(screen.text().contains("every widget that is installed is on the list"))
     }

@@ -14,6 +14,7 @@ need_pictures() {
     shift
     if ! said="$(tools/setup --pictures "$@" 2>&1)"; then
         if [[ "$said" == *xvfb* || "$said" == *"$program"* ]]; then skip "no X server: ${said##*$'\n'}"; fi
+        # shellcheck disable=SC2154 # by common.sh
         die "$exit_unavailable" "${said##*$'\n'}"
     fi
     for program in Xvfb import "$program"; do
@@ -21,11 +22,11 @@ need_pictures() {
     done
 }
 
-# start_display WIDTH HEIGHT: Xvfb on a free display, which becomes DISPLAY; its process joins `processes`.
+# start_display FOLDER WIDTH HEIGHT: Xvfb on a free display, which becomes DISPLAY; its process joins `processes`.
 start_display() {
-    local number
+    local number folder=$1
     mkfifo "$folder/display"
-    Xvfb -displayfd 3 -screen 0 "$1x$2x24" -nolisten tcp 3>"$folder/display" >"$folder/xvfb.log" 2>&1 &
+    Xvfb -displayfd 3 -screen 0 "$2x$3x24" -nolisten tcp 3>"$folder/display" >"$folder/xvfb.log" 2>&1 &
     processes+=($!)
     if ! read -r -t 60 number <"$folder/display"; then
         tail -n 3 -- "$folder/xvfb.log" >&2

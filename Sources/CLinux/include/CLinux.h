@@ -144,5 +144,7 @@ int clinux_terminal_news(void);
 enum { clinux_terminal_resized = 1, clinux_terminal_stopping = 2, clinux_terminal_continued = 4 };
 // Whether read() would return at once.
 int clinux_is_readable(int descriptor);
+// A new one: its keyboard, on which its output can be read, and its name, to be opened as the terminal.
+int clinux_open_terminal(int32_t *keyboard, char *name, size_t capacity);
 
 #endif

@@ -146,8 +146,10 @@ struct PanelPicture {
         return cells(late(reason.text, again), style)
     }
 
-    /// `deferred until 10:40: budget`, if that is today; else for how long.
+    /// `deferred until 10:40: budget`, if that is today; else for how long. Neither, once it is due.
     private mutating func late(_ text: String, _ again: Int64) -> String {
+        if again <= moment.now { return text }
+        note(until: again)
         let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
         let cause = parts.count > 1 ? ":" + parts[1] : ""
         let (day, minutes) = local(again)

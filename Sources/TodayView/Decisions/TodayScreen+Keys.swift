@@ -96,7 +96,7 @@ extension TodayScreen {
     private mutating func page(_ direction: Int) {
         let places = places()
         guard let selected = places.firstIndex(where: { $0.kind == today.selected }) else { return }
-        let target = places[selected].top + direction * max(1, panelRows - 1)
+        let target = places[selected].top + direction * max(1, panelRows)
         let after = places.first { $0.bottom > target } ?? places[places.count - 1]
         let place = direction > 0 ? after : places.first { $0.top >= target } ?? places[0]
         if place.kind == today.selected { return step(direction) }

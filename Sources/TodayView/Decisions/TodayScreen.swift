@@ -22,12 +22,22 @@ package struct TodayScreen: Sendable {
     }
 
     /// Other panels, or the same in another order or with other contents. What is selected stays so.
-    package mutating func take(_ model: TodayModel, known: [KnownWidget] = []) {
-        self.known = known
+    package mutating func take(_ model: TodayModel) {
         today.replace(by: model.panels)
         let kinds = Set(model.panels.map(\.kind))
         folded.formIntersection(kinds)
         told = told.filter { kinds.contains($0.key) }
+        keepWithin()
+    }
+
+    /// One that looks different.
+    package mutating func take(_ panel: Panel) {
+        if today.update(panel) { keepWithin() }
+    }
+
+    /// All that can be put onto the list.
+    package mutating func know(_ widgets: [KnownWidget]) {
+        known = widgets
         keepWithin()
     }
 

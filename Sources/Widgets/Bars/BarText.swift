@@ -44,10 +44,9 @@ struct BarText {
                 left -= piece.text.count + separator.count
                 continue
             }
-            if left > 1 || place == 0 {
-                fitting.append(
-                    Piece(text: piece.text.prefix(max(0, left - 1)) + "…", style: piece.style, url: piece.url))
-            }
+            // There is always room for that sign: every piece before this one has left it.
+            let text = String(piece.text.prefix(left - 1)) + "…"
+            fitting.append(Piece(text: text, style: piece.style, url: piece.url))
             break
         }
         return fitting
