@@ -55,9 +55,12 @@ let package = Package(
         .target(
             name: "WidgetHosting", dependencies: ["Widgets", "GroupContainer", "SystemCalls", "CommandLineKit"],
             swiftSettings: strict),
+        .target(
+            name: "TodayView", dependencies: ["WidgetHosting", "SystemCalls", "CommandLineKit"], swiftSettings: strict),
         .executableTarget(name: "watch-group", dependencies: commands, swiftSettings: strict),
         .executableTarget(
-            name: "widget-host", dependencies: commands + ["Widgets", "WidgetHosting"], swiftSettings: strict),
+            name: "widget-host", dependencies: commands + ["Widgets", "WidgetHosting", "TodayView"],
+            swiftSettings: strict),
         .executableTarget(name: "groupctl", dependencies: commands + ["Widgets"], swiftSettings: strict),
         .executableTarget(
             name: "todo", dependencies: commands, path: "Sources/Examples/todo",
@@ -81,6 +84,9 @@ let package = Package(
             path: "Tests/TestMember", swiftSettings: strict),
         .executableTarget(
             name: "test-widget", dependencies: ["GroupContainer", "SystemCalls", "Widgets"], path: "Tests/TestWidget",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "test-today", dependencies: ["TodayView", "SystemCalls"], path: "Tests/TodayProgram",
             swiftSettings: strict),
         .executableTarget(
             name: "stress-worker", dependencies: ["GroupContainer", "SystemCalls"], path: "Tests/StressWorker",
@@ -114,10 +120,14 @@ let package = Package(
         .testTarget(
             name: "WidgetHostingTests",
             dependencies: [
-                "TestSupport", "WidgetHosting", "Widgets", "GroupContainer", "SystemCalls", "widget-host",
+                "TestSupport", "WidgetHosting", "Widgets", "WidgetApp", "GroupContainer", "SystemCalls", "widget-host",
                 "test-widget",
                 "groupctl",
             ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "TodayViewTests",
+            dependencies: ["TestSupport", "TodayView", "test-today", "WidgetHosting", "SystemCalls"],
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",

@@ -75,4 +75,11 @@ void clinux_map_unguard(int slot) {
     atomic_store(&guarded[slot].taken, 0);
 }
 
+int clinux_map_guards(const void *address) {
+    for (int i = 0; i < guarded_limit; i++) {
+        if ((uintptr_t)address < atomic_load(&guarded[i].end) && (uintptr_t)address >= atomic_load(&guarded[i].start)) return 1;
+    }
+    return 0;
+}
+
 int clinux_map_is_damaged(int slot) { return atomic_load(&guarded[slot].damaged); }

@@ -13,6 +13,9 @@ package final class Poller: Sendable {
         try add(waker.number)
     }
 
+    /// Readable itself while something that was added can be read, so that another one can wait for all of it.
+    package var descriptor: Int32 { epoll.number }
+
     /// Waits for this descriptor too. It leaves by being closed. System calls: epoll_ctl(EPOLL_CTL_ADD)
     package func add(_ descriptor: Int32) throws(Errno) {
         let epoll = epoll.number

@@ -53,6 +53,9 @@ func show(_ run: inout CommandRun) throws -> ExitStatus {
     let signals = try run.signals()
     let (container, settings) = try run.host()
     if let shown = settings.shown, !run.areKnown(shown, settings) { return .notFound }
+    if TodayFrontEnd.isWanted(run.options, isOnce: settings.isOnce) {
+        return try showToday(run, container, settings, signals)
+    }
     var host = try WidgetHost(
         container, settings, signals: signals, frontEnd: PlainLines(run.options, isOnce: settings.isOnce))
     let signal = try host.run()
@@ -60,6 +63,17 @@ func show(_ run: inout CommandRun) throws -> ExitStatus {
     if let signal { return .signal(signal) }
     if host.frontEnd.hasTimedOut { return .timedOut }
     return settings.isOnce && host.frontEnd.hasFaults ? .failure : .success
+}
+
+/// The same as a view in the terminal.
+private func showToday(
+    _ run: borrowing CommandRun, _ container: Container, _ settings: HostSettings, _ signals: consuming SignalQueue
+) throws -> ExitStatus {
+    var settings = settings
+    let view = try TodayFrontEnd(run.options, settings.folders)
+    settings.options.rooms = view.rooms
+    var host = try WidgetHost(container, settings, signals: signals, frontEnd: view)
+    return try host.run().map { .signal($0) } ?? .success
 }
 
 /// One widget alone.

@@ -96,6 +96,8 @@ int clinux_epoll_wait_ready(int epoll, int64_t nanoseconds, clinux_readiness *re
 int clinux_map_guard(void *address, size_t length);
 void clinux_map_unguard(int slot);
 int clinux_map_is_damaged(int slot);
+// Whether an access there is forgiven.
+int clinux_map_guards(const void *address);
 
 // Starts a program with its standard input, output and error replaced (-1: inherited). With `dies_with_parent` the child
 // is killed when the calling *thread* ends; with `own_group` it leads a process group. An environment of NULL is
@@ -129,5 +131,23 @@ void clinux_note_signals(void);
 int clinux_noted_signal(void);
 
 int clinux_set_thread_name(const char *name);
+
+// A terminal that a program draws on: without echo, each byte at once, Control keys among them. What it was is restored
+// by `leave`, at the process's end, and before any signal ends it, a crash's among them. One a process.
+
+int clinux_terminal_size(int descriptor, int32_t *columns, int32_t *rows);
+// `leaving`: at most 128 bytes.
+int clinux_terminal_enter(int input, int output, const char *welcome, const char *leaving);
+void clinux_terminal_leave(void);
+// Leaves, and stops the process as Control-Z would; returns when it goes on.
+void clinux_terminal_stop(void);
+// A descriptor that is readable when there is news, which `news` takes: SIGWINCH, SIGTSTP, SIGCONT.
+int clinux_terminal_wake(void);
+int clinux_terminal_news(void);
+enum { clinux_terminal_resized = 1, clinux_terminal_stopping = 2, clinux_terminal_continued = 4 };
+// Whether read() would return at once.
+int clinux_is_readable(int descriptor);
+// A new one: its keyboard, on which its output can be read, and its name, to be opened as the terminal.
+int clinux_open_terminal(int32_t *keyboard, char *name, size_t capacity);
 
 #endif

@@ -30,7 +30,7 @@ struct LiveWidget: Sendable {
             try? errors.writeLine("\(kind): \(error)")
             try? errors.flush()
         }
-        let result = try await refresh.performUpdate { shown = $0 }
+        let result = try await refresh.performUpdate { shown = $0.text }
         try tell(result, shown)
         switch result {
         case .newData: return .success

@@ -10,12 +10,23 @@ import Widgets
 private let specification = CommandSpecification(
     name: "todo-widget",
     summary: "Shows the to-do list, live: a line for each refresh, with its decision and what the widget shows now.",
-    usage: ["todo-widget --style list|count|next [--group GROUP]"],
+    usage: [
+        "todo-widget --style list|count|next [--group GROUP]",
+        "todo-widget --style list|count|next [--group GROUP] --output waybar|polybar|i3blocks",
+        "todo-widget --style list|count|next [--group GROUP] --hosted",
+    ],
     options: [
         .value(
             "style", letter: "s", "STYLE",
             help: "list: every entry; count: how many are open; next: the first open one."),
         .value("group", letter: "g", "GROUP", help: "The container; group.com.example.todo unless told."),
+        .value(
+            "output", letter: "o", "BAR",
+            help: """
+                Print what a status bar reads, a line whenever it changes: waybar (custom module, return-type json),
+                polybar (custom/script, tail = true) or i3blocks (interval=persist, format=json).
+                """),
+        .flag("hosted", help: "Speak with widget-host over standard input and output."),
         .flag("once", help: "Refresh once and end: status 0 for newData, 3 for noData, 1 for failed."),
     ] + CommonOptions.specifications(timeout: "How long to wait for a lease; 30 s unless told."),
     exitStatuses: [HelpEntry("0", "newData"), HelpEntry("1", "failed"), HelpEntry("3", "noData")])
@@ -26,10 +37,23 @@ CommandRun.main(specification) { run in
     }
     let name = run.arguments.value("group") ?? Array("group.com.example.todo".utf8)
     let container = try Container(named: name, creating: true)
+    let provider = TodoWidget(style: style)
+    if run.arguments.flag("hosted") { return try blocking { try await converse(provider, in: container) } }
+    if let name = try run.arguments.text("output") {
+        guard let format = BarFormat(rawValue: name) else {
+            throw run.arguments.usageError("--output: say waybar, polybar or i3blocks")
+        }
+        return try blocking { try await BarLines(provider, in: container, as: format).run() }
+    }
     let widget = LiveWidget(
-        TodoWidget(style: style), in: container, timeout: run.leaseTimeout, isJSON: run.options.isJSON)
+        provider, in: container, timeout: run.leaseTimeout, isJSON: run.options.isJSON)
     let isOnce = run.arguments.flag("once")
     return try blocking { try await isOnce ? widget.refresh() : widget.run() }
+}
+
+private func converse(_ provider: TodoWidget, in container: Container) async throws -> ExitStatus {
+    try await WidgetProgram(provider, in: container).converse()
+    return .success
 }
 
 /// Runs asynchronous work from the main thread of a plain program.

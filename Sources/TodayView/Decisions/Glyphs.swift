@@ -1,0 +1,26 @@
+/// What borders and signs are drawn with.
+struct Glyphs: Hashable, Sendable {
+    let topLeft, topRight, bottomLeft, bottomRight, horizontal, vertical: String
+    let more, folded, dot, up, down: String
+
+    static let thin = Glyphs(
+        topLeft: "╭", topRight: "╮", bottomLeft: "╰", bottomRight: "╯", horizontal: "─", vertical: "│", more: "…",
+        folded: "▸", dot: "·", up: "↑", down: "↓")
+
+    /// Of the panel that is selected: to be seen without colours, too.
+    static let thick = Glyphs(
+        topLeft: "┏", topRight: "┓", bottomLeft: "┗", bottomRight: "┛", horizontal: "━", vertical: "┃", more: "…",
+        folded: "▸", dot: "·", up: "↑", down: "↓")
+
+    static let plain = Glyphs(
+        topLeft: "+", topRight: "+", bottomLeft: "+", bottomRight: "+", horizontal: "-", vertical: "|", more: "~",
+        folded: ">", dot: "-", up: "^", down: "v")
+
+    static let plainThick = Glyphs(
+        topLeft: "#", topRight: "#", bottomLeft: "#", bottomRight: "#", horizontal: "=", vertical: "#", more: "~",
+        folded: ">", dot: "-", up: "^", down: "v")
+
+    static func of(_ look: TodayLook, isThick: Bool = false) -> Glyphs {
+        look.isUnicode ? isThick ? thick : thin : isThick ? plainThick : plain
+    }
+}

@@ -1,0 +1,35 @@
+/// What the last row says: which keys there are, or what happened.
+struct KeyBar {
+    private let look: TodayLook
+
+    init(_ look: TodayLook) { self.look = look }
+
+    /// As many of the keys as there is room for; help and the way out are the last to go.
+    func row(_ keys: [(key: String, meaning: String)], end: String, width: Int) -> [Cell] {
+        let last = entry("?", "help") + space + entry("q", "quit")
+        let place = cells(end, .faint)
+        let tail = place.isEmpty ? last : last + space + place
+        var row = cells(" ")
+        for (key, meaning) in keys {
+            let next = entry(key, meaning) + space
+            if row.count + next.count + tail.count > width { break }
+            row += next
+        }
+        return row + tail.clipped(to: max(0, width - row.count))
+    }
+
+    /// What happened, rather than the keys.
+    func row(saying text: String, width: Int) -> [Cell] {
+        cells(" \(text)", CellStyle(.yellow)).clipped(to: width)
+    }
+
+    private var space: [Cell] { cells("  ") }
+
+    private func entry(_ key: String, _ meaning: String) -> [Cell] {
+        cells(key, .bold) + cells(" \(meaning)", .faint)
+    }
+
+    private func cells(_ text: String, _ style: CellStyle = .plain) -> [Cell] {
+        Cell.of(text, style, isUnicode: look.isUnicode)
+    }
+}

@@ -1,0 +1,50 @@
+/// What stands before the panels for a while.
+enum Overlay: Hashable, Sendable {
+    /// The keys, from that line on.
+    case help(from: Int)
+    /// The widgets that are not on the list, of which one is chosen.
+    case adding(selected: Int)
+
+    /// Every key, for the help.
+    static func help(_ look: TodayLook) -> [(key: String, meaning: String)] {
+        let arrows = look.isUnicode ? "↑ ↓" : "up down"
+        let shifted = look.isUnicode ? "shift ↑ ↓" : "shift up down"
+        return [
+            ("\(arrows), j k", "select, or scroll a high one"), ("PgUp PgDn", "a screen further"),
+            ("Home End, g G", "the first, the last"), ("Enter, o", "open what it leads to"),
+            ("1 … 9", "open what that line leads to"), ("e", "all of it, or a glance"), ("h", "hide: one line is left"),
+            ("s", "show again"), ("r, R", "refresh it, or all"), ("\(shifted), J K", "move it in the order"),
+            ("x", "off the list"), ("a", "onto the list: choose one"), ("Ctrl-L", "draw everything again"),
+            ("Ctrl-Z", "stop; fg goes on"), ("q, Ctrl-C", "quit"), ("Esc", "close this"),
+        ]
+    }
+}
+
+/// A box with lines in it, in the middle of the screen.
+struct OverlayPicture {
+    let rows: [[Cell]]
+
+    init(_ title: String, _ lines: [[Cell]], end: String, size: WidgetSize, _ look: TodayLook) {
+        func cells(_ text: String, _ style: CellStyle) -> [Cell] { Cell.of(text, style, isUnicode: look.isUnicode) }
+        let glyphs = Glyphs.of(look)
+        let border = CellStyle(.cyan)
+        let widest = lines.map(\.count).max() ?? 0
+        let inner = max(0, min(max(widest, title.count + 4, end.count + 2), size.columns - 4))
+        func edge(_ left: String, _ text: String, _ right: String) -> [Cell] {
+            let middle = text.isEmpty ? [] : cells(" \(text) ", CellStyle(.cyan, isBold: true)).clipped(to: inner)
+            let rest = String(repeating: glyphs.horizontal, count: max(0, inner + 1 - middle.count))
+            return cells(left + glyphs.horizontal, border) + middle + cells(rest + right, border)
+        }
+        let side = cells(glyphs.vertical, border)
+        rows =
+            [edge(glyphs.topLeft, title, glyphs.topRight)]
+            + lines.map { side + Cell.of(" ") + $0.padded(to: inner) + Cell.of(" ") + side }
+            + [edge(glyphs.bottomLeft, end, glyphs.bottomRight)]
+    }
+
+    func put(onto frame: inout Frame) {
+        let top = max(0, (frame.size.rows - rows.count) / 2)
+        let left = max(0, (frame.size.columns - (rows.first?.count ?? 0)) / 2)
+        for (place, row) in rows.enumerated() { frame.put(row, row: top + place, column: left) }
+    }
+}

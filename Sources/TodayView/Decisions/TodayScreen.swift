@@ -1,0 +1,129 @@
+/// The view of today on a terminal, decided: panels, size and keys in, frames and requests out. It knows no terminal and
+/// no clock.
+package struct TodayScreen: Sendable {
+    package private(set) var size: WidgetSize
+    package let look: TodayLook
+    /// The panels as the host has them; which one is selected is this view's.
+    package internal(set) var today = TodayModel()
+    /// Those that somebody can put on the list.
+    var known: [KnownWidget] = []
+    /// Those of which one line is left.
+    var folded: Set<String> = []
+    var overlay: Overlay?
+    /// Said in the last row until the next key.
+    package internal(set) var notice: String?
+    /// How many rows of the panels are above the screen.
+    var scroll = 0
+    /// What the host was told of who can be seen.
+    private var told: [String: Bool] = [:]
+
+    package init(size: WidgetSize, look: TodayLook = TodayLook()) {
+        (self.size, self.look) = (size, look)
+    }
+
+    /// Other panels, or the same in another order or with other contents. What is selected stays so.
+    package mutating func take(_ model: TodayModel) {
+        today.replace(by: model.panels)
+        let kinds = Set(model.panels.map(\.kind))
+        folded.formIntersection(kinds)
+        told = told.filter { kinds.contains($0.key) }
+        keepWithin()
+    }
+
+    /// One that looks different.
+    package mutating func take(_ panel: Panel) {
+        if today.update(panel) { keepWithin() }
+    }
+
+    /// All that can be put onto the list.
+    package mutating func know(_ widgets: [KnownWidget]) {
+        known = widgets
+        keepWithin()
+    }
+
+    package mutating func resize(to size: WidgetSize) {
+        self.size = size.clipped(to: WidgetSize(columns: 1_000, rows: 1_000))
+        keepWithin()
+        reveal()
+    }
+
+    /// Something that somebody should know; until the next key.
+    package mutating func say(_ text: String) { notice = text }
+
+    /// Who came into sight since the last time, and who went out of it.
+    package mutating func visibilityChanges() -> [UserCommand] {
+        var commands: [UserCommand] = []
+        for place in places() {
+            let isVisible = !folded.contains(place.kind) && place.isSeen(from: scroll, rows: panelRows)
+            if isVisible == told[place.kind] ?? true { continue }
+            told[place.kind] = isVisible
+            commands.append(isVisible ? .show(place.kind) : .hide(place.kind))
+        }
+        return commands
+    }
+
+    // MARK: Where the panels are
+
+    /// Rows of the panels, whatever is on the screen of them.
+    struct Place {
+        var kind: String
+        var top: Int
+        var height: Int
+
+        var bottom: Int { top + height }
+
+        func isSeen(from scroll: Int, rows: Int) -> Bool { bottom > scroll && top < scroll + rows }
+    }
+
+    /// A box takes more room than there is on a small screen.
+    var isBoxed: Bool { size.columns >= 24 && size.rows >= 16 }
+    private var headerRows: Int { isBoxed ? 1 : 0 }
+    private var footerRows: Int { size.rows > 2 ? 1 : 0 }
+    var panelRows: Int { max(0, size.rows - headerRows - footerRows) }
+    var firstPanelRow: Int { headerRows }
+    var footerRow: Int? { footerRows > 0 ? size.rows - 1 : nil }
+
+    func places() -> [Place] {
+        var top = 0
+        return today.panels.map { panel in
+            let isFolded = folded.contains(panel.kind)
+            let height = PanelPicture.height(of: panel, isBoxed: isBoxed, isFolded: isFolded)
+            defer { top += height }
+            return Place(kind: panel.kind, top: top, height: height)
+        }
+    }
+
+    var selectedPlace: Place? { places().first { $0.kind == today.selected } }
+
+    private mutating func keepWithin() {
+        let last = (places().last?.bottom ?? 0) - panelRows
+        scroll = max(0, min(scroll, last))
+        switch overlay {
+        case .help(let first): overlay = .help(from: max(0, min(first, lastHelpLine)))
+        case .adding(let selected):
+            overlay = addable.isEmpty ? nil : .adding(selected: max(0, min(selected, addable.count - 1)))
+        case nil: break
+        }
+    }
+
+    /// Scrolls until the selected panel is on the screen: all of it, or, if it is too high, its beginning.
+    mutating func reveal() {
+        guard let place = selectedPlace else { return }
+        if place.bottom > scroll + panelRows { scroll = place.bottom - panelRows }
+        if place.top < scroll || place.height > panelRows { scroll = place.top }
+        keepWithin()
+    }
+
+    mutating func scroll(by rows: Int) {
+        scroll += rows
+        keepWithin()
+    }
+
+    // MARK: What stands before them
+
+    /// Those that are not on the list.
+    var addable: [KnownWidget] { known.filter { widget in !today.panels.contains { $0.kind == widget.kind } } }
+
+    var overlayRows: Int { max(1, size.rows - 2) }
+    var lastHelpLine: Int { max(0, Overlay.help(look).count - overlayRows) }
+}

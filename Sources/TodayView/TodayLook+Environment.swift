@@ -1,0 +1,18 @@
+import Glibc
+
+extension TodayLook {
+    /// Of what stands behind this descriptor, by this process's environment: colours as elsewhere, characters by the
+    /// locale's name. Library calls: getenv(3), isatty(3)
+    package init(_ choice: ColorChoice, descriptor: Int32 = 1) {
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(Self.environment).first { !$0.isEmpty }
+        let name = (locale ?? "").lowercased()
+        self.init(
+            isColored: TerminalText(choice, descriptor: descriptor).isColored,
+            isUnicode: name.hasSuffix("utf-8") || name.hasSuffix("utf8"))
+    }
+
+    static func environment(_ name: String) -> String? {
+        guard let value = unsafe getenv(name) else { return nil }
+        return unsafe String(cString: value)
+    }
+}

@@ -1,0 +1,104 @@
+import FoundationEssentials
+
+extension Encodable {
+    /// On one line.
+    fileprivate var onOneLine: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+    }
+}
+
+/// Keys as waybar-custom(5) has them.
+struct WaybarLine: Encodable {
+    let text: String
+    let tooltip: String
+    let alt: String
+    let `class`: [String]
+
+    init(_ content: BarText, kind: String, _ room: BarFormat.Room) {
+        text = content.fitting(room).map(Self.markup).joined()
+        let lines = content.pieces.map { Self.escaped($0.text) }
+        let title = content.title.map { "<b>\(Self.escaped($0))</b>" }
+        tooltip = ((title.map { [$0] } ?? []) + lines).joined(separator: "\n")
+        alt = content.strongest.rawValue
+        // A style sheet cannot name a class that has a dot in it.
+        `class` = [kind.split(separator: ".").joined(separator: "-"), content.strongest.rawValue]
+    }
+
+    var encoded: String { onOneLine }
+
+    private static func markup(_ piece: BarText.Piece) -> String {
+        let text = escaped(piece.text)
+        if piece.style == .prominent { return "<b>\(text)</b>" }
+        return BarText.color(piece.style).map { "<span foreground='\($0)'>\(text)</span>" } ?? text
+    }
+
+    private static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for character in text.unicodeScalars {
+            switch character {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "'": escaped += "&#39;"
+            case "\"": escaped += "&quot;"
+            default: escaped.unicodeScalars.append(character)
+            }
+        }
+        return escaped
+    }
+}
+
+/// Keys as the i3bar protocol has them.
+struct I3BlocksLine: Encodable {
+    let full_text: String
+    let short_text: String
+    let color: String?
+    /// Whatever the block's settings say: the text is none.
+    let markup = "none"
+
+    private enum CodingKeys: String, CodingKey {
+        case full_text, short_text, color, markup
+    }
+
+    init(_ content: BarText, _ room: BarFormat.Room) {
+        full_text = content.fitting(room).map(\.text).joined()
+        let first = content.pieces.first { $0.style == .prominent } ?? content.pieces.first
+        short_text = first.map { String($0.text.prefix(max(1, room.characters / 2))) } ?? ""
+        color = BarText.color(content.strongest)
+    }
+
+    var encoded: String { onOneLine }
+}
+
+/// Tags as polybar's wiki has them, "Formatting".
+enum PolybarLine {
+    static func encoded(_ content: BarText, _ room: BarFormat.Room, _ clicks: BarFormat.Clicks) -> String {
+        content.fitting(room).map { piece in
+            var text = escaped(piece.text)
+            if let color = BarText.color(piece.style) { text = "%{F\(color)}\(text)%{F-}" }
+            guard let url = piece.url, isOpenable(url, clicks.schemes) else { return text }
+            let command = "\(clicks.opener) '\(url)'".split(separator: ":", omittingEmptySubsequences: false)
+            return "%{A1:\(command.joined(separator: "\\:")):}\(text)%{A}"
+        }.joined()
+    }
+
+    /// There is no escape: a tag that does nothing comes between.
+    private static func escaped(_ text: String) -> String {
+        text.split(separator: "%{", omittingEmptySubsequences: false).joined(separator: "%%{O0}{")
+    }
+
+    /// Of a scheme that may be opened, in the characters that an address has (RFC 3986), without the quote: it comes
+    /// into a line of a shell.
+    private static func isOpenable(_ url: String, _ schemes: Set<String>) -> Bool {
+        guard let end = url.firstIndex(of: ":") else { return false }
+        let scheme = url[..<end].lowercased()
+        let others = "-._~:/?#[]@!$&()*+,;=%".utf8
+        return schemes.contains(scheme)
+            && url.utf8.allSatisfy { byte in
+                UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+                    || others.contains(byte)
+            }
+    }
+}

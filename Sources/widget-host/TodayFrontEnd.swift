@@ -1,0 +1,54 @@
+import CommandLineKit
+import ContainerCommands
+import SystemCalls
+import TodayView
+import WidgetHosting
+
+/// The host's widgets as a view in the terminal.
+struct TodayFrontEnd: HostFrontEnd, ~Copyable {
+    private var terminal: TodayTerminal
+    private let isVerbose: Bool
+    /// Nil once the terminal is gone.
+    var input: Int32? { terminal.descriptor }
+
+    /// Whether there is a terminal to draw on, and nobody asked for something else.
+    static func isWanted(_ options: CommonOptions, isOnce: Bool) -> Bool {
+        !isOnce && !options.isJSON && TodayTerminal.isPossible
+    }
+
+    init(_ options: CommonOptions, _ folders: ManifestFolders) throws {
+        isVerbose = options.isVerbose
+        terminal = try TodayTerminal(TodayLook(options.color)) {
+            folders.read().manifests.map { KnownWidget(kind: $0.kind, title: $0.title) }
+        }
+    }
+
+    /// As much as there is between the borders: a glance is some lines, all of it is the screen.
+    var rooms: [DisplayMode: WidgetSize] {
+        let all = terminal.room
+        return [.compact: WidgetSize(columns: all.columns, rows: min(4, all.rows)), .expanded: all]
+    }
+
+    mutating func readInput() throws -> [HostEvent] { terminal.inputReady().map { .user($0) } }
+
+    func wait(at now: Moment) -> Int64? { terminal.wait() }
+
+    mutating func finishRound(_ today: TodayModel, at now: Moment) throws -> [HostEvent] {
+        let events = terminal.tick().map { HostEvent.user($0) }
+        return events + terminal.draw().map { .user($0) }
+    }
+
+    mutating func redraw(_ panel: Panel, at now: Moment) { terminal.take(panel) }
+
+    mutating func rearrange(_ today: TodayModel, at now: Moment) { terminal.take(today) }
+
+    mutating func log(_ line: HostLogLine, at now: Moment) {
+        if line.isFault || isVerbose { terminal.say((line.kind.map { "\($0): " } ?? "") + line.text) }
+    }
+
+    mutating func resize() { terminal.windowChanged() }
+
+    func started(_ run: WidgetRun, processIdentifier: Int32) {}
+
+    func traffic(_ run: WidgetRun, isFromWidget: Bool, _ line: [UInt8]) {}
+}

@@ -1,0 +1,63 @@
+import CLinux
+import Glibc
+import SystemCalls
+
+/// A program on a terminal of its own: what it draws is read at once, and what a test types is what it gets. It is
+/// killed, with all that it started, when the test lets go of it.
+package final class TerminalProcess {
+    private let life: ProcessLife
+    private let output: Drain
+    private let keyboard: FileDescriptor
+    /// Kept open, so that the terminal outlives the program, and can be asked what it left.
+    private let screen: FileDescriptor
+    private let path: String
+
+    /// Of util-linux's setsid(1), which makes the terminal the program's own.
+    package init(
+        _ words: [String], columns: Int, rows: Int, environment: [String: String?] = [:]
+    ) throws {
+        var number: Int32 = -1
+        var name = [CChar](repeating: 0, count: 64)
+        guard unsafe clinux_open_terminal(&number, &name, name.count) == 0 else {
+            throw SetUpError("posix_openpt", errno)
+        }
+        keyboard = FileDescriptor(owning: number)
+        path = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let slave = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+        if slave < 0 { throw SetUpError("open \(path)", errno) }
+        screen = FileDescriptor(owning: slave)
+        guard succeeds(["stty", "-F", path, "cols", "\(columns)", "rows", "\(rows)"]) else {
+            throw SetUpError("stty", errno)
+        }
+        let program = BuildFolder.resolve(words.first ?? "")
+        let spawn = Spawn(
+            words: (["setsid", "--ctty", "--wait", program] + words.dropFirst()).map(\.commandBytes),
+            environment: Spawn.environment(environment.merging(["TERM": "xterm"]) { own, _ in own }),
+            streams: (slave, slave, slave))
+        life = ProcessLife(of: try spawn.start())
+        output = Drain(try keyboard.duplicate())
+    }
+
+    /// Everything that was drawn so far.
+    package var text: String { output.text }
+
+    /// Waits until everything that was drawn is so.
+    package func wait(until isThere: (String) -> Bool) throws { try output.waitForText(isThere) }
+
+    package func type(_ keys: String) throws { try keyboard.writeAll(Array(keys.utf8)) }
+
+    /// The program is told by the kernel.
+    package func resize(columns: Int, rows: Int) -> Bool {
+        succeeds(["stty", "-F", path, "cols", "\(columns)", "rows", "\(rows)"])
+    }
+
+    /// How the terminal is set, as stty(1) writes it down.
+    package func settings() throws -> String {
+        let (output, status) = try ChildProcess.filter(["stty", "-F", path, "-g"].map { Array($0.utf8) }, input: [])
+        if status != 0 { throw SetUpError("stty", errno) }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// Its status as a shell has it, once it has ended.
+    package func reap() -> Int32 { life.reap() }
+}

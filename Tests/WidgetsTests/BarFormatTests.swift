@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+import TestSupport
+import Widgets
+
+struct `A line for a bar` {
+    private let now = Date(timeIntervalSince1970: 1_763_632_800)
+
+    private static let hostile = [
+        "", "Milk", "two\nlines\r\n", "\u{1B}[31mred\u{7}", "50 %", "%{F#f00}%{B-}", "100%", "{", "%%{{",
+        "%{A1:touch /tmp/x:}", "<b>&amp;</b> 'q' \"d\"", "\u{202E}gnp.exe", "\u{2028}\u{85}", "\u{0}\u{FFFE}\u{FFFF}",
+        "\\u0041 \\\\ \"", "{\"text\":1}", "漢字 👩‍👩‍👧", "%output%", String(repeating: "long ", count: 100),
+    ]
+
+    private func view(_ text: String, _ style: WidgetView.Style = .normal, url: String? = nil) -> WidgetView {
+        WidgetView(lines: [.init(text, style, url: url)])
+    }
+
+    @Test(arguments: BarFormat.allCases, hostile)
+    func `is one line, whatever the text, without anything that is obeyed`(format: BarFormat, text: String) throws {
+        let view = WidgetView(title: text, lines: [.init(text, .good), .init(text, .warning, url: text)])
+        let line = format.line(view, kind: "todo.next", at: now)
+        for scalar in line.unicodeScalars {
+            let category = scalar.properties.generalCategory
+            #expect(category != .control && category != .lineSeparator && category != .paragraphSeparator)
+            #expect(category != .format || scalar.value == 0x200D, "\(line)")
+        }
+        #expect(line.count < 2_000)
+        switch format {
+        case .waybar, .i3blocks:
+            let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            #expect(object?[format == .waybar ? "text" : "full_text"] is String)
+        case .polybar:
+            #expect(Self.tags(in: line).allSatisfy { $0.wholeMatch(of: #/F(-|#[0-9a-f]{6})|O0/#) != nil }, "\(line)")
+        }
+    }
+
+    /// As polybar's parser finds them.
+    private static func tags(in line: String) -> [String] {
+        line.matches(of: #/%\{([^}]*)\}/#).map { String($0.output.1) }
+    }
+
+    @Test func `for waybar has Pango's markup, a tooltip with every line, and classes`() {
+        let view = WidgetView(
+            title: "To do",
+            lines: [.init("Milk & <tea>", .prominent), .init("late", .warning), .init("old", .secondary)])
+        let line = BarFormat.waybar.line(view, kind: "todo.next", at: now)
+        #expect(
+            line == #"{"alt":"warning","class":["todo-next","warning"],"#
+                + #""text":"<b>Milk &amp; &lt;tea&gt;</b><span foreground='#8a8a8a'> · </span>"#
+                + #"<span foreground='#ffaf5f'>late</span><span foreground='#8a8a8a'> · </span>"#
+                + #"<span foreground='#8a8a8a'>old</span>","#
+                + #""tooltip":"<b>To do</b>\nMilk &amp; &lt;tea&gt;\nlate\nold"}"#)
+    }
+
+    @Test func `for i3blocks has a long and a short text, and a colour`() {
+        let view = WidgetView(lines: [.init("Milk", .good), .init("Bread")])
+        let line = BarFormat.i3blocks.line(view, kind: "todo", at: now)
+        #expect(
+            line == ##"{"color":"#87af5f","full_text":"Milk · Bread","markup":"none","short_text":"Milk"}"##)
+    }
+
+    @Test func `for polybar has colours, and what a click opens`() {
+        let good = BarFormat.polybar.line(view("Milk", .good, url: "https://a.b/?q=%20&c=1"), kind: "k", at: now)
+        #expect(good == "%{A1:xdg-open 'https\\://a.b/?q=%20&c=1':}%{F#87af5f}Milk%{F-}%{A}")
+        #expect(BarFormat.polybar.line(view("50 %{x"), kind: "k", at: now) == "50 %%{O0}{x")
+        for url in [
+            "file:///etc/passwd", "https://a'; touch /tmp/x '", "https://a b", "todo://x", "https", "", "https://%{A}",
+        ] {
+            #expect(BarFormat.polybar.line(view("Milk", url: url), kind: "k", at: now) == "Milk", "\(url)")
+        }
+        let clicks = BarFormat.Clicks(opener: "groupctl open", schemes: ["todo"])
+        #expect(
+            BarFormat.polybar.line(view("Milk", url: "todo://1"), kind: "k", at: now, clicks: clicks)
+                == "%{A1:groupctl open 'todo\\://1':}Milk%{A}")
+    }
+
+    @Test func `is cut where there is no room, and says so`() {
+        let view = WidgetView(lines: ["one", "two", "three", "four"].map { .init($0) })
+        func text(_ characters: Int) -> String {
+            BarFormat.polybar.line(
+                view, kind: "k", at: now, room: .init(characters: characters, separator: " / ")
+            ).replacing(#/%\{[^}]*\}/#, with: "")
+        }
+        #expect(text(60) == "one / two / three / four" && text(24) == text(60))
+        for room in 1...23 {
+            let cut = text(room)
+            #expect(cut.count <= room && cut.hasSuffix("…"), "\(room): \(cut)")
+        }
+    }
+
+    @Test func `has the time that is left`() {
+        let view = WidgetView(lines: [.init("U2", countdown: now.addingTimeInterval(245)), .init("", countdown: now)])
+        #expect(BarFormat.polybar.line(view, kind: "k", at: now).hasPrefix("U2 4:05%{F"))
+        #expect(BarFormat.i3blocks.line(view, kind: "k", at: now).contains(#""full_text":"U2 4:05 · 0:00""#))
+    }
+}

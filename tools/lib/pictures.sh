@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Sourced by the scripts in tools/ that take pictures of a screen; does nothing by itself.
+
+# skip WHY: the one line of a script that cannot do anything here.
+skip() {
+    printf 'skipped: %s\n' "$1"
+    exit 77
+}
+
+# need_pictures PROGRAM [SETUP_OPTION...]: an X server without a screen, what takes pictures, and a program to be seen;
+# skips where they cannot be installed.
+need_pictures() {
+    local program=$1 said
+    shift
+    if ! said="$(tools/setup --pictures "$@" 2>&1)"; then
+        if [[ "$said" == *xvfb* || "$said" == *"$program"* ]]; then skip "no X server: ${said##*$'\n'}"; fi
+        # shellcheck disable=SC2154 # by common.sh
+        die "$exit_unavailable" "${said##*$'\n'}"
+    fi
+    for program in Xvfb import "$program"; do
+        command -v "$program" >/dev/null || skip "no X server: $program is missing"
+    done
+}
+
+# start_display FOLDER WIDTH HEIGHT: Xvfb on a free display, which becomes DISPLAY; its process joins `processes`.
+start_display() {
+    local number folder=$1
+    mkfifo "$folder/display"
+    Xvfb -displayfd 3 -screen 0 "$2x$3x24" -nolisten tcp 3>"$folder/display" >"$folder/xvfb.log" 2>&1 &
+    processes+=($!)
+    if ! read -r -t 60 number <"$folder/display"; then
+        tail -n 3 -- "$folder/xvfb.log" >&2
+        die 1 "Xvfb did not start"
+    fi
+    export DISPLAY=":$number"
+}
+
+# picture FILE: the whole screen.
+picture() { import -silent -window root "png:$1"; }
+
+# pixels FILE WIDTH HEIGHT LEFT: a sum of a part of it, whatever else the file says.
+pixels() { convert "png:$1" -crop "$2x$3+$4+0" +repage rgb:- | sha256sum; }
+
+# is_settled FILE: whether the screen looks as at the last call; FILE becomes how it looks.
+is_settled() {
+    local before=
+    if [[ -e "$1" ]]; then before="$(convert "png:$1" rgb:- | sha256sum)"; fi
+    picture "$1"
+    [[ "$before" == "$(convert "png:$1" rgb:- | sha256sum)" ]]
+}
+
+# until_true COMMAND...: asks again until it says yes; after 30 s, no.
+until_true() {
+    local end=$((SECONDS + 30))
+    until "$@"; do
+        if ((SECONDS > end)); then return 1; fi
+        sleep 0.05
+    done
+}
+
+# end_processes ID...: the last one first, each until it is gone.
+end_processes() {
+    local place
+    for ((place = $#; place > 0; place--)); do
+        kill "${!place}" 2>/dev/null || true
+        wait "${!place}" 2>/dev/null || true
+    done
+}
