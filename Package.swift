@@ -62,12 +62,6 @@ let package = Package(
             name: "widget-host", dependencies: commands + ["Widgets", "WidgetHosting", "TodayView"],
             swiftSettings: strict),
         .executableTarget(name: "groupctl", dependencies: commands + ["Widgets"], swiftSettings: strict),
-        .executableTarget(
-            name: "todo", dependencies: commands, path: "Sources/Examples/todo",
-            swiftSettings: strict),
-        .executableTarget(
-            name: "todo-widget", dependencies: commands + ["Widgets"], path: "Sources/Examples/todo-widget",
-            swiftSettings: strict),
         .target(
             name: "WidgetCommands", dependencies: ["Widgets", "GroupContainer", "CommandLineKit", "ContainerCommands"],
             path: "Sources/Examples/WidgetCommands", swiftSettings: strict),
@@ -122,7 +116,9 @@ let package = Package(
             dependencies: [
                 "TestSupport", "WidgetHosting", "Widgets", "WidgetApp", "GroupContainer", "SystemCalls", "widget-host",
                 "test-widget",
-                "groupctl",
+                "groupctl", "todo", "todo-widget", "note", "note-widget", "countdown", "countdown-widget",
+                "quick-actions",
+                "quick-actions-widget",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -165,6 +161,7 @@ func example(_ name: String, _ shared: String) -> [Target] {
     ]
 }
 
+package.targets += example("todo", "TodoShared")
 package.targets += example("note", "NoteShared")
 package.targets += example("countdown", "CountdownShared")
 package.targets += example("quick-actions", "QuickActionsShared")

@@ -11,7 +11,7 @@ private final class Conversation {
     private var read = 0
 
     init(_ program: String, _ place: Place) throws {
-        process = try RunningProcess([program, "--group", place.path, "--host"])
+        process = try RunningProcess([program, "--group", place.path, "--hosted"])
     }
 
     func say(_ message: HostMessage) throws {

@@ -26,18 +26,21 @@ package struct NoteStore: Sendable {
         defaults = try GroupDefaults(container, suite: Self.suite)
     }
 
-    /// Where the text is kept now. Another way leaves nothing behind in the old one.
+    /// Where the text is kept now.
     package var way: NoteWay { NoteWay(rawValue: defaults[.way]) ?? .file }
 
+    /// It is in the new place before anybody looks there, and leaves nothing behind in the old one.
     package func choose(_ way: NoteWay) throws {
-        if way == self.way { return }
-        let text = try read()
-        try clear()
+        let old = self.way
+        if way == old { return }
+        if let text = try read() { try save(text, by: way) }
         try defaults.set(way.rawValue, for: .way)
-        if let text { try save(text) }
+        try clear(old)
     }
 
-    package func save(_ text: String) throws {
+    package func save(_ text: String) throws { try save(text, by: way) }
+
+    private func save(_ text: String, by way: NoteWay) throws {
         switch way {
         case .file: _ = try coordinator.write(bytes: Array(text.utf8), to: Self.path)
         case .defaults: try defaults.set(text, for: .note)
@@ -57,12 +60,17 @@ package struct NoteStore: Sendable {
         }
     }
 
-    package func clear() throws {
-        do {
-            try coordinator.remove(Self.path)
-        } catch let error as CoordinationError where error.code == .notFound {
-            // Nothing to remove.
+    package func clear() throws { try clear(way) }
+
+    private func clear(_ way: NoteWay) throws {
+        switch way {
+        case .file:
+            do {
+                try coordinator.remove(Self.path)
+            } catch let error as CoordinationError where error.code == .notFound {
+                // Nothing to remove.
+            }
+        case .defaults: try defaults.removeValue(forKey: "note")
         }
-        try defaults.removeValue(forKey: "note")
     }
 }

@@ -1,7 +1,7 @@
-import CommandLineKit
+package import CommandLineKit
 import ContainerCommands
 import FoundationEssentials
-import GroupContainer
+package import GroupContainer
 package import Widgets
 
 /// What the programs of all example widgets have in common: under a host they speak with it, else they show themselves.
@@ -11,25 +11,32 @@ package enum WidgetCommand {
         name: String, summary: String, group: String, provider: Provider
     ) -> Never where Provider.Snapshot: WidgetContent {
         let specification = CommandSpecification(
-            name: name, summary: summary, usage: ["\(name) [--group GROUP] [--host | --once]"],
+            name: name, summary: summary, usage: ["\(name) [--group GROUP] [--hosted | --once | --output BAR]"],
             options: [
                 .value("group", letter: "g", "GROUP", help: "The container; \(group) unless told."),
-                .flag("host", help: "Speak with a host on standard input and output: what its manifest is to say."),
+                .flag("hosted", help: "Speak with widget-host over standard input and output."),
+                .value("output", letter: "o", "BAR", help: "Print what a bar reads: waybar, polybar or i3blocks."),
                 .flag("once", help: "Refresh once and end: status 0 for newData, 3 for noData, 1 for failed."),
                 .flag("expanded", help: "Show everything, rather than a glance."),
             ] + CommonOptions.specifications(timeout: "How long to wait for a lease; 30 s unless told."),
             exitStatuses: [HelpEntry("0", "newData"), HelpEntry("1", "failed"), HelpEntry("3", "noData")])
         CommandRun.main(specification) { run in
-            let container = try Container(
-                named: run.arguments.value("group") ?? Array(group.utf8), creating: true)
+            let container = try container(run.arguments, else: group)
             let program = WidgetProgram(provider, in: container)
             let environment =
                 run.arguments.flag("expanded")
                 ? WidgetEnvironment(displayMode: .expanded, maximumSize: WidgetSize(columns: 80, rows: 20))
                 : WidgetEnvironment()
             let (isJSON, timeout) = (run.options.isJSON, run.leaseTimeout)
-            if run.arguments.flag("host") {
+            if run.arguments.flag("hosted") {
                 try blocking { try await program.converse() }
+                return .success
+            }
+            if let name = try run.arguments.text("output") {
+                guard let bar = BarFormat(rawValue: name) else {
+                    throw run.arguments.usageError("--output: say waybar, polybar or i3blocks")
+                }
+                try blocking { try await program.print(to: bar) }
                 return .success
             }
             if run.arguments.flag("once") {
@@ -42,6 +49,13 @@ package enum WidgetCommand {
             }
             return .success
         }
+    }
+
+    /// What `--group` says, else the host, else the app.
+    package static func container(_ arguments: ParsedArguments, else group: String) throws -> Container {
+        if let name = arguments.value("group") { return try Container(named: name, creating: true) }
+        if arguments.flag("hosted"), let container = try Container.ofWidgetHost() { return container }
+        return try Container(named: Array(group.utf8), creating: true)
     }
 
     private static func once<Provider: WidgetProvider>(
