@@ -114,7 +114,7 @@ let package = Package(
         .testTarget(
             name: "WidgetHostingTests",
             dependencies: [
-                "TestSupport", "WidgetHosting", "Widgets", "GroupContainer", "SystemCalls", "widget-host",
+                "TestSupport", "WidgetHosting", "Widgets", "WidgetApp", "GroupContainer", "SystemCalls", "widget-host",
                 "test-widget",
                 "groupctl",
             ],

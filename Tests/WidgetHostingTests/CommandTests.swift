@@ -3,6 +3,7 @@ import GroupContainer
 import SystemCalls
 import TestSupport
 import Testing
+import WidgetApp
 import Widgets
 
 @Suite(.timeLimit(.minutes(2)))
