@@ -123,18 +123,23 @@ extension WidgetHost where FrontEnd: ~Copyable {
     }
 
     private mutating func open(_ url: String, for kind: String) throws {
-        let now = Self.now
-        try frontEnd.log(HostLogLine("open \(url)", of: kind), at: now)
+        try frontEnd.log(HostLogLine("open \(url)", of: kind), at: Self.now)
+        if let requests { return requests.open(url, for: kind) }
+        try handToOpener(ContainerWatch.Address(url: url, kind: kind))
+    }
+
+    mutating func handToOpener(_ address: ContainerWatch.Address) throws {
         do throws(Errno) {
             let nothing = try FileDescriptor.open(path: Array("/dev/null".utf8), .readingAndWriting)
             openers.append(
                 Opener(
                     try SupervisedProcess(
-                        [Array(settings.opener.utf8), Array(url.utf8)], variables: [], input: nothing, output: nothing))
+                        [Array(settings.opener.utf8), Array(address.url.utf8)], variables: [], input: nothing,
+                        output: nothing))
             )
         } catch {
-            let line = HostLogLine("cannot run '\(settings.opener)': \(error)", of: kind, isFault: true)
-            try frontEnd.log(line, at: now)
+            let line = HostLogLine("cannot run '\(settings.opener)': \(error)", of: address.kind, isFault: true)
+            try frontEnd.log(line, at: Self.now)
         }
     }
 

@@ -25,12 +25,16 @@ import Widgets
 
     @Test func `that changes which come together, or during an update, cost one update`() {
         var world = Self.world(Self.plain)
+        world.pass(Self.plain.refreshing.interval)
         let before = world.actions.count
         for _ in 0..<5 { world.change("a") }
         #expect(updates(world.actions[before...]).isEmpty, "they settle first")
         world.pass(Self.plain.refreshing.settle)
         #expect(updates(world.actions[before...]).count == 1)
         for _ in 0..<5 { world.change("a") }
+        world.pass(Self.plain.refreshing.settle)
+        while world.step() {}
+        #expect(updates(world.actions[before...]).count == 1, "not so soon after the last")
         world.settle()
         #expect(updates(world.actions[before...]).count == 2 && world.shown("a") == "10")
     }
