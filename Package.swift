@@ -128,8 +128,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "TestSupport", "groupctl", "watch-group", "widget-host", "todo", "todo-widget", "readme-example",
-                "test-member",
+                "TestSupport", "GroupContainer", "groupctl", "watch-group", "widget-host", "todo", "todo-widget",
+                "readme-example", "test-member",
             ],
             swiftSettings: strict),
         .testTarget(
