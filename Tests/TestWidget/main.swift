@@ -14,6 +14,7 @@
 //     keep       takes a lease on `Library/kept` for good, and answers
 //     deaf       answers, and from then on to no suspension
 //     deafkeep   both
+//     stubborn   answers, and from then on ends neither with its input nor by SIGHUP
 //     close      closes its output, and stays
 //
 // Its log has its process: "process 812". A reload shows a '!' behind the text.
@@ -27,6 +28,7 @@ let kind = environmentValue("WIDGET_KIND") ?? "?"
 let folder = environmentValue("GROUP_CONTAINER") ?? "."
 let announced = CommandLine.arguments.dropFirst().first ?? kind
 var isDeaf = false
+var isStubborn = false
 var ballast: [[UInt8]] = []
 
 func say(_ message: WidgetMessage) { sayLine(ProtocolLine.encoded(message) ?? []) }
@@ -79,6 +81,9 @@ func keepLease() throws {
     case "deafkeep":
         isDeaf = true
         try keepLease()
+    case "stubborn":
+        isStubborn = true
+        signal(SIGHUP, SIG_IGN)
     case "close":
         close(1)
         return
@@ -98,3 +103,4 @@ while let line = readLine() {
     case .end: exit(0)
     }
 }
+while isStubborn { pause(nanoseconds: 3_600_000_000_000) }

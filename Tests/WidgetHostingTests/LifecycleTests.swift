@@ -143,9 +143,12 @@ struct `A widget under a host` {
 
     @Test func `does not outlive its host, not even where it is stopped`() async throws {
         let run = try HostRun(["a": "", "b": ""])
-        for kind in ["a", "b"] { try run.await(kind, "active", "nothing") }
+        for kind in ["a", "b"] {
+            try run.write("stubborn", for: kind)
+            try run.await(kind, "active", "stubborn")
+        }
         try run.send("hide b")
-        try run.await("b", "suspended", "nothing")
+        try run.await("b", "suspended", "stubborn")
         let processes = [run.process(of: "a"), run.process(of: "b")]
         run.host.kill()
         for process in processes {
