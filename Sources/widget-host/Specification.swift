@@ -57,6 +57,10 @@ let widgetHostSpecification = CommandSpecification(
     worksAlone: true,
     notes: [
         HelpEntry(
+            "Terminal",
+            "Where standard input and output are a terminal, the widgets are shown as panels, and keys do what commands do; '?' shows them. With --once or --json, and through a pipe, there are lines instead."
+        ),
+        HelpEntry(
             "Lines",
             "A line whenever what one widget shows, or does, is different: TIME<TAB>KIND<TAB>STATE<TAB>TEXT[<TAB>NOTE]; the lines of its view are joined by '\\n', and tabs, backslashes and control characters are escaped. States: notRunning, starting, active, suspending, suspended, ending. NOTE says why it does not show what it should, and when it is tried again."
         ),

@@ -8,6 +8,8 @@ import WidgetHosting
 struct TodayFrontEnd: HostFrontEnd, ~Copyable {
     private var terminal: TodayTerminal
     private let isVerbose: Bool
+    /// The widgets that a key was about in this round: what is said of them is the answer.
+    private var asked: Set<String> = []
     /// Nil once the terminal is gone.
     var input: Int32? { terminal.descriptor }
 
@@ -29,11 +31,22 @@ struct TodayFrontEnd: HostFrontEnd, ~Copyable {
         return [.compact: WidgetSize(columns: all.columns, rows: min(4, all.rows)), .expanded: all]
     }
 
-    mutating func readInput() throws -> [HostEvent] { terminal.inputReady().map { .user($0) } }
+    mutating func readInput() throws -> [HostEvent] {
+        let commands = terminal.inputReady()
+        for command in commands {
+            switch command {
+            case .open(let kind, _), .expand(let kind), .collapse(let kind), .add(let kind), .remove(let kind):
+                asked.insert(kind)
+            default: break
+            }
+        }
+        return commands.map { .user($0) }
+    }
 
     func wait(at now: Moment) -> Int64? { terminal.wait() }
 
     mutating func finishRound(_ today: TodayModel, at now: Moment) throws -> [HostEvent] {
+        asked = []
         let events = terminal.tick().map { HostEvent.user($0) }
         return events + terminal.draw().map { .user($0) }
     }
@@ -43,7 +56,9 @@ struct TodayFrontEnd: HostFrontEnd, ~Copyable {
     mutating func rearrange(_ today: TodayModel, at now: Moment) { terminal.take(today) }
 
     mutating func log(_ line: HostLogLine, at now: Moment) {
-        if line.isFault || isVerbose { terminal.say((line.kind.map { "\($0): " } ?? "") + line.text) }
+        // What is wrong with a widget stands on its panel.
+        let isNews = line.kind.map(asked.contains) ?? line.isFault
+        if isNews || isVerbose { terminal.say((line.kind.map { "\($0): " } ?? "") + line.text) }
     }
 
     mutating func resize() { terminal.windowChanged() }

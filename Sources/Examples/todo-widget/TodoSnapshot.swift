@@ -3,15 +3,17 @@ import Widgets
 
 /// What the widget shows: as one text, for logs, and as lines, for hosts and bars.
 struct TodoSnapshot: WidgetContent, Hashable {
+    var title: String
     var text: String
     var lines: [WidgetView.Line]
 
-    var view: WidgetView { WidgetView(title: "To do", lines: lines) }
+    var view: WidgetView { WidgetView(title: title, lines: lines) }
 }
 
 extension TodoSnapshot {
     /// Every entry, the latest first; a button to add one where there is none.
     init(list todos: [Todo]) {
+        title = "To do"
         text = todos.map { ($0.done ? "[x] " : "[ ] ") + $0.title }.joined(separator: ", ")
         lines = todos.enumerated().reversed().map { index, todo in
             let url = TodoPlace.entry(index + 1).url
@@ -22,6 +24,7 @@ extension TodoSnapshot {
 
     /// How many are open.
     init(countOf todos: [Todo]) {
+        title = "Open"
         let open = todos.count { !$0.done }
         text = "\(open) to do"
         lines = [.init(text, open == 0 ? .good : .prominent)]
@@ -29,6 +32,7 @@ extension TodoSnapshot {
 
     /// The first open one.
     init(nextOf todos: [Todo]) {
+        title = "Next"
         let next = todos.first { !$0.done }
         text = next?.title ?? "all done"
         lines = [next.map { .init($0.title, .prominent) } ?? .init(text, .good)]

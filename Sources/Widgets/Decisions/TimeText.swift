@@ -35,11 +35,12 @@ package struct TimeText: Hashable, Sendable {
     package static func age(since date: Int64, at now: Int64) -> TimeText {
         let (passed, overflow) = now.subtractingReportingOverflow(date)
         // Centuries, at most: so that nothing overflows.
-        let seconds = overflow ? 0 : min(max(0, passed / second), 9_000_000_000)
+        let most: Int64 = 9_000_000_000
+        let seconds = overflow ? (now > date ? most : 0) : min(max(0, passed / second), most)
         let (size, name) = unit(of: seconds)
         let count = seconds / size
         let (until, isNever) = date.addingReportingOverflow((count + 1) * size * second)
-        return TimeText(text: "\(count) \(name)", until: isNever ? nil : until)
+        return TimeText(text: "\(count) \(name)", until: isNever || seconds == most ? nil : until)
     }
 
     /// Rounded up.
