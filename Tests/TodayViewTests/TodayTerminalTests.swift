@@ -4,7 +4,7 @@ import Testing
 import TodayView
 
 /// On a terminal of its own each, as people have it.
-@Suite(.serialized, .enabled(if: succeeds(["setsid", "--version"]), "needs setsid(1)"))
+@Suite(.ownThreads, .enabled(if: succeeds(["setsid", "--version"]), "needs setsid(1)"))
 struct `On a terminal, the view of today` {
     private final class Session {
         let process: TerminalProcess

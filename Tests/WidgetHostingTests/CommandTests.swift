@@ -6,7 +6,7 @@ import Testing
 import WidgetApp
 import Widgets
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `widget-host` {
     @Test func `refreshes each widget once and prints what it shows`() throws {
         let run = try HostRun(["a": "", "b": #""title": "Bread""#])

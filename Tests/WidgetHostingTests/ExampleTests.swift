@@ -7,7 +7,7 @@ import WidgetApp
 import Widgets
 
 /// The example apps and their widgets, each a process, under widget-host.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `The example widgets` {
     private final class Stage {
         let container: TemporaryContainer

@@ -3,7 +3,7 @@ import SystemCalls
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `A widget under a host` {
     @Test func `shows what it renders, and what changes`() throws {
         let run = try HostRun(["a": ""])

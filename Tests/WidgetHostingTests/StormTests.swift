@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Twenty widgets, and whatever can happen to them, from a seed. It prints what the host itself has cost.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.ownThreads, .timeLimit(.minutes(10)))
 struct `A host with twenty widgets` {
     private static let kinds = (0..<20).map { "w\($0)" }
     private static let duration: Int64 = runsLongTests ? 60_000_000_000 : 6_000_000_000

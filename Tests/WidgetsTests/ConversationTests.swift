@@ -39,7 +39,7 @@ private func texts(_ answer: WidgetMessage.Answer) -> [String]? {
     answer.timeline?.entry(at: Date())?.snapshot.lines.map(\.text)
 }
 
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `A widget under a host` {
     private let place: Place
 

@@ -7,7 +7,7 @@ import Testing
 import WidgetApp
 import Widgets
 
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `Opening a URL` {
     private let place: Place
     private let center: WidgetCenter

@@ -23,7 +23,7 @@ final class Place {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
     func refresh(_ deliver: (String) throws -> Void = { _ in }) async throws -> UpdateResult {
-        try await Refresh(FirstLine(), in: container).performUpdate(deliver)
+        try await Refresh(FirstLine(), in: container) { print("provider: \($0)") }.performUpdate(deliver)
     }
 
     func write(_ text: String, to path: ItemPath) throws {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Widgets
 
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `The example of a note` {
     private let place: Place
 
@@ -55,7 +55,7 @@ struct `The example of a note` {
     }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `The example of a countdown` {
     private let place: Place
 

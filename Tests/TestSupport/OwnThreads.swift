@@ -1,12 +1,12 @@
 import Foundation
-import Testing
+package import Testing
 
-/// These tests block: they wait for processes. So they run on two threads of their own; on those of the cooperative
+/// These tests block: they wait for processes. So they run on a few threads of their own; on those of the cooperative
 /// pool, of which there is one a processor, they would stop the tests of everybody else.
-struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
-    var isRecursive: Bool { true }
+package struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
+    package var isRecursive: Bool { true }
 
-    @concurrent func provideScope(
+    @concurrent package func provideScope(
         for test: Test, testCase: Test.Case?, performing body: @Sendable @concurrent () async throws -> Void
     ) async throws {
         try await withTaskExecutorPreference(Executor.shared) { try await body() }
@@ -16,7 +16,7 @@ struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
         static let shared = Executor()
         private let queue = OperationQueue()
 
-        init() { queue.maxConcurrentOperationCount = 2 }
+        init() { queue.maxConcurrentOperationCount = 3 }
 
         func enqueue(_ job: consuming ExecutorJob) {
             let job = UnownedJob(job)
@@ -26,5 +26,5 @@ struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == OwnThreads {
-    static var ownThreads: Self { OwnThreads() }
+    package static var ownThreads: Self { OwnThreads() }
 }
