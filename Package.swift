@@ -19,6 +19,7 @@ let package = Package(
     products: [
         .library(name: "GroupContainer", targets: ["GroupContainer"]),
         .library(name: "Widgets", targets: ["Widgets"]),
+        .library(name: "WidgetApp", targets: ["WidgetApp"]),
         .executable(name: "watch-group", targets: ["watch-group"]),
         .executable(name: "groupctl", targets: ["groupctl"]),
         .executable(name: "widget-host", targets: ["widget-host"]),
@@ -44,7 +45,9 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(name: "GroupContainer", dependencies: ["SystemCalls"], swiftSettings: strict),
-        .target(name: "Widgets", dependencies: ["GroupContainer"], swiftSettings: strict),
+        .target(name: "Widgets", dependencies: ["GroupContainer", "SystemCalls"], swiftSettings: strict),
+        .target(
+            name: "WidgetApp", dependencies: ["Widgets", "GroupContainer", "SystemCalls"], swiftSettings: strict),
         .target(name: "CommandLineKit", swiftSettings: strict),
         .target(
             name: "ContainerCommands", dependencies: ["GroupContainer", "SystemCalls", "CommandLineKit"],
@@ -59,12 +62,9 @@ let package = Package(
             name: "widget-host", dependencies: commands + ["Widgets", "WidgetHosting", "TodayView"],
             swiftSettings: strict),
         .executableTarget(name: "groupctl", dependencies: commands + ["Widgets"], swiftSettings: strict),
-        .executableTarget(
-            name: "todo", dependencies: commands, path: "Sources/Examples/todo",
-            swiftSettings: strict),
-        .executableTarget(
-            name: "todo-widget", dependencies: commands + ["Widgets"], path: "Sources/Examples/todo-widget",
-            swiftSettings: strict),
+        .target(
+            name: "WidgetCommands", dependencies: ["Widgets", "GroupContainer", "CommandLineKit", "ContainerCommands"],
+            path: "Sources/Examples/WidgetCommands", swiftSettings: strict),
         .executableTarget(
             name: "readme-example", dependencies: commands + ["Widgets"], path: "Sources/Examples/readme-example",
             swiftSettings: strict),
@@ -76,6 +76,9 @@ let package = Package(
         .executableTarget(
             name: "test-member", dependencies: ["GroupContainer", "SystemCalls", "CommandLineKit", "ScenarioKit"],
             path: "Tests/TestMember", swiftSettings: strict),
+        .executableTarget(
+            name: "test-widget", dependencies: ["GroupContainer", "SystemCalls", "Widgets"], path: "Tests/TestWidget",
+            swiftSettings: strict),
         .executableTarget(
             name: "test-today", dependencies: ["TodayView", "SystemCalls"], path: "Tests/TodayProgram",
             swiftSettings: strict),
@@ -102,13 +105,21 @@ let package = Package(
         .testTarget(
             name: "WidgetsTests",
             dependencies: [
-                "TestSupport", "Widgets", "GroupContainer", "groupctl", "watch-group", "todo", "todo-widget",
-                "readme-example",
+                "TestSupport", "Widgets", "WidgetApp", "GroupContainer", "groupctl", "watch-group", "todo",
+                "todo-widget",
+                "readme-example", "note", "note-widget", "countdown", "countdown-widget", "quick-actions",
+                "quick-actions-widget",
             ],
             swiftSettings: strict),
         .testTarget(
             name: "WidgetHostingTests",
-            dependencies: ["TestSupport", "WidgetHosting", "Widgets", "GroupContainer", "SystemCalls"],
+            dependencies: [
+                "TestSupport", "WidgetHosting", "Widgets", "WidgetApp", "GroupContainer", "SystemCalls", "widget-host",
+                "test-widget",
+                "groupctl", "todo", "todo-widget", "note", "note-widget", "countdown", "countdown-widget",
+                "quick-actions",
+                "quick-actions-widget",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "TodayViewTests",
@@ -117,7 +128,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "TestSupport", "groupctl", "watch-group", "todo", "todo-widget", "readme-example", "test-member",
+                "TestSupport", "GroupContainer", "groupctl", "watch-group", "widget-host", "todo", "todo-widget",
+                "readme-example", "test-member",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -132,3 +144,24 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+/// An app and its widget, as separate programs, and what they share: a library, which may use what a widget may use.
+func example(_ name: String, _ shared: String) -> [Target] {
+    let app: [Target.Dependency] = ["Widgets", "WidgetApp", .byName(name: shared)]
+    let widget: [Target.Dependency] = ["Widgets", "WidgetCommands", .byName(name: shared)]
+    return [
+        .target(
+            name: shared, dependencies: ["GroupContainer", "Widgets"], path: "Sources/Examples/\(shared)",
+            swiftSettings: strict),
+        .executableTarget(
+            name: name, dependencies: commands + app, path: "Sources/Examples/\(name)", swiftSettings: strict),
+        .executableTarget(
+            name: "\(name)-widget", dependencies: commands + widget, path: "Sources/Examples/\(name)-widget",
+            swiftSettings: strict),
+    ]
+}
+
+package.targets += example("todo", "TodoShared")
+package.targets += example("note", "NoteShared")
+package.targets += example("countdown", "CountdownShared")
+package.targets += example("quick-actions", "QuickActionsShared")

@@ -78,31 +78,59 @@ failed:;
     _exit(127);
 }
 
-int clinux_spawn(char *const arguments[], char *const environment[], const int32_t streams[3], int flags,
-                 int32_t *child) {
-    int report[2];
-    if (pipe2(report, O_CLOEXEC) != 0) return errno;
-    pid_t parent = getpid();
-    pid_t pid = _Fork();
-    if (pid < 0) {
-        int error = errno;
-        close(report[0]);
-        close(report[1]);
-        return error;
-    }
-    if (pid == 0) become(arguments, environment, streams, flags, parent, report[1]);
+// The errno that the child reports before it is another program; 0 once it is.
+static int await_report(int report[2]) {
     close(report[1]);
     int error = 0;
     ssize_t got;
     do got = read(report[0], &error, sizeof error);
     while (got < 0 && errno == EINTR);
     close(report[0]);
-    if (got == (ssize_t)sizeof error) {
-        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {}
+    return got == (ssize_t)sizeof error ? error : 0;
+}
+
+static void reap(pid_t pid) {
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {}
+}
+
+int clinux_spawn(char *const arguments[], char *const environment[], const int32_t streams[3], int flags,
+                 int32_t *child) {
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) != 0) return errno;
+    pid_t parent = getpid();
+    pid_t pid = _Fork();
+    if (pid == 0) become(arguments, environment, streams, flags, parent, report[1]);
+    int failed = pid < 0 ? errno : 0;
+    int error = await_report(report);
+    if (failed) return failed;
+    if (error) {
+        reap(pid);
         return error;
     }
     *child = pid;
     return 0;
+}
+
+int clinux_spawn_detached(char *const arguments[], const int32_t streams[3]) {
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) != 0) return errno;
+    pid_t pid = _Fork();
+    if (pid == 0) {
+        setsid();
+        pid_t grandchild = _Fork();
+        if (grandchild == 0) become(arguments, NULL, streams, 0, 0, report[1]);
+        int error = grandchild < 0 ? errno : 0;
+        if (error) {
+            ssize_t written = write(report[1], &error, sizeof error);
+            (void)written;
+        }
+        _exit(0);
+    }
+    int failed = pid < 0 ? errno : 0;
+    int error = await_report(report);
+    if (failed) return failed;
+    reap(pid);
+    return error;
 }
 
 int clinux_wait_child(int32_t child, int64_t nanoseconds, int *status) {

@@ -37,7 +37,7 @@ package struct InputLines: ~Copyable {
         return .line(Array(pending))
     }
 
-    /// Blocks until more has come, or the input has ended.
+    /// Blocks until more has come, the input has ended, or a signal was handled.
     ///
     /// System calls: read(2), poll(2).
     package mutating func wait() throws(InputError) {
@@ -53,7 +53,9 @@ package struct InputLines: ~Copyable {
             } else if code == EAGAIN {
                 var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
                 _ = unsafe poll(&entry, 1, -1)
-            } else if code != EINTR {
+            } else if code == EINTR {
+                return
+            } else {
                 throw .failed(code)
             }
         }

@@ -69,6 +69,16 @@ package struct ChildProcess: ~Copyable {
 }
 
 extension ChildProcess {
+    /// Starts a command that is nobody's child, in a session of its own, so it outlives this process. It reads nothing, and
+    /// what it prints goes nowhere, but for its standard error, which is ours. System calls: fork(2), setsid(2), execve(2)
+    package static func startDetached(_ words: [[UInt8]]) throws(Errno) {
+        let nothing = try FileDescriptor.open(path: Array("/dev/null".utf8), .readingAndWriting)
+        let arguments = unsafe pointers(words)
+        defer { unsafe arguments.forEach { unsafe free($0) } }
+        let error = unsafe clinux_spawn_detached(arguments, [nothing.number, nothing.number, -1])
+        if error != 0 { throw Errno(error) }
+    }
+
     /// Runs a command with this process's input and output, and returns its exit status. It dies when the calling thread
     /// does. System calls: fork(2), execve(2), waitpid(2)
     package static func run(_ words: [[UInt8]]) throws(Errno) -> Int32 {

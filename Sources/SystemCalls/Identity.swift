@@ -16,6 +16,13 @@ package func programName() -> String {
     return String(decoding: name.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
 }
 
+/// Where this process's program is, from the root of all files; nil where the kernel does not say. System calls:
+/// readlink(2)
+package func programPath() -> [UInt8]? {
+    let place = try? FileDescriptor.open(path: Array("/proc/self".utf8), [.placeOnly, .folder])
+    return (try? place?.linkTarget(of: Array("exe".utf8))) ?? nil
+}
+
 package func processIdentifier() -> Int32 { getpid() }
 
 package func environmentValue(_ name: String) -> String? {

@@ -1,14 +1,16 @@
-import CLinux
-import Glibc
+public import CLinux
+public import Glibc
 
 /// A file's bytes as memory that every process which maps it shares, for reading: the kernel refuses a store, and there
 /// is none here; `WritableMap` has them. Words are read atomically; a range is copied, never lent out. An access outside
 /// the map is a mistake of the caller: whoever takes an offset from the file itself checks it first. Guarded against
 /// SIGBUS: see `isDamaged`.
-@safe package class SharedMap: @unchecked Sendable {
-    private let base: UnsafeMutableRawPointer
-    private let guardSlot: Int32
-    package final let size: Int
+/// (Public, and inlinable where it is a word: a log is read a word at a time, and a call costs more than the load.)
+@safe public class SharedMap: @unchecked Sendable {
+    @usableFromInline final let base: UnsafeMutableRawPointer
+    @usableFromInline final let guardSlot: Int32
+    /// In bytes.
+    public final let size: Int
 
     fileprivate init(_ descriptor: borrowing FileDescriptor, size: Int, protection: Int32) throws(Errno) {
         let mapped = unsafe mmap(nil, size, protection, MAP_SHARED, descriptor.number, 0)
@@ -38,16 +40,28 @@ import Glibc
     }
 
     /// The file was cut short, or the disk was full when a page of it was first written: zeros were read instead.
-    package final var isDamaged: Bool { clinux_map_is_damaged(guardSlot) != 0 }
+    @inlinable public final var isDamaged: Bool { clinux_map_is_damaged(guardSlot) != 0 }
 
-    fileprivate final func address(_ offset: Int, _ count: Int) -> UnsafeMutableRawPointer {
+    @inlinable final func address(_ offset: Int, _ count: Int) -> UnsafeMutableRawPointer {
         precondition(offset >= 0 && count >= 0 && offset <= size - count, "outside the map")
         return unsafe base + offset
     }
 
-    package final func load64(_ offset: Int) -> UInt64 { unsafe clinux_load64(address(offset, 8)) }
+    /// Atomically.
+    @inlinable public final func load64(_ offset: Int) -> UInt64 { unsafe clinux_load64(address(offset, 8)) }
 
-    package final func load32(_ offset: Int) -> UInt32 { unsafe clinux_load32(address(offset, 4)) }
+    /// Atomically.
+    @inlinable public final func load32(_ offset: Int) -> UInt32 { unsafe clinux_load32(address(offset, 4)) }
+
+    /// Eight bytes from anywhere, little-endian; not atomically.
+    @inlinable public final func word(at offset: Int) -> UInt64 {
+        unsafe UInt64(littleEndian: address(offset, 8).loadUnaligned(as: UInt64.self))
+    }
+
+    /// Whether the same bytes stand at two places.
+    @inlinable public final func isEqual(_ offset: Int, _ other: Int, count: Int) -> Bool {
+        unsafe memcmp(address(offset, count), address(other, count), count) == 0
+    }
 
     package final func bytes(_ offset: Int, count: Int) -> [UInt8] {
         unsafe Array(UnsafeRawBufferPointer(start: address(offset, count), count: count))
@@ -67,25 +81,28 @@ import Glibc
     }
 
     /// Everything written before is seen by whoever reads after their own fence.
-    package static func fence() { clinux_fence() }
+    @inlinable public static func fence() { clinux_fence() }
 }
 
 /// The same, and words are written atomically.
-@safe package final class WritableMap: SharedMap, @unchecked Sendable {
+@safe public final class WritableMap: SharedMap, @unchecked Sendable {
     /// System calls: mmap(2), madvise(2)
     package init(_ descriptor: borrowing FileDescriptor, size: Int) throws(Errno) {
         try super.init(descriptor, size: size, protection: PROT_READ | PROT_WRITE)
     }
 
-    package func store64(_ offset: Int, _ value: UInt64) { unsafe clinux_store64(address(offset, 8), value) }
-    package func exchange64(_ offset: Int, _ expected: UInt64, _ desired: UInt64) -> Bool {
+    /// Atomically.
+    @inlinable public func store64(_ offset: Int, _ value: UInt64) { unsafe clinux_store64(address(offset, 8), value) }
+    /// Compare and swap. True: it was the expected one.
+    @inlinable public func exchange64(_ offset: Int, _ expected: UInt64, _ desired: UInt64) -> Bool {
         unsafe clinux_exchange64(address(offset, 8), expected, desired) != 0
     }
     package func setBits64(_ offset: Int, _ bits: UInt64) { _ = unsafe clinux_or64(address(offset, 8), bits) }
     package func clearBits64(_ offset: Int, _ bits: UInt64) { _ = unsafe clinux_and64(address(offset, 8), ~bits) }
     package func add64(_ offset: Int, _ value: UInt64) -> UInt64 { unsafe clinux_add64(address(offset, 8), value) }
 
-    package func store32(_ offset: Int, _ value: UInt32) { unsafe clinux_store32(address(offset, 4), value) }
+    /// Atomically.
+    @inlinable public func store32(_ offset: Int, _ value: UInt32) { unsafe clinux_store32(address(offset, 4), value) }
     package func exchange32(_ offset: Int, _ expected: UInt32, _ desired: UInt32) -> Bool {
         unsafe clinux_exchange32(address(offset, 4), expected, desired) != 0
     }

@@ -32,6 +32,11 @@ package struct SupervisedProcess: ~Copyable, Sendable {
     /// To all of its group; to it alone where it leads none. Not after its end was noticed. System calls: kill(2)
     package func signal(_ signal: Signal) { _ = kill(leadsGroup ? -identifier : identifier, signal.rawValue) }
 
+    /// It is that process, or one of its group. System calls: getpgid(2)
+    package func includes(_ process: Int32) -> Bool {
+        process == identifier || leadsGroup && getpgid(process) == identifier
+    }
+
     /// What it may be told by the kernel.
     package enum Signal: Int32, Sendable {
         case kill = 9, goOn = 18, stop = 19

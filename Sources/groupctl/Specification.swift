@@ -193,7 +193,8 @@ enum GroupControl {
 
     private static let status = CommandSpecification(
         name: "status",
-        summary: "Shows the members, what each holds or waits for and since when, the journal and the steward.",
+        summary:
+            "Shows the members, what each holds or waits for and since when, the journal, the steward, and the suites and channels with who listens and how far behind.",
         usage: ["groupctl status GROUP"], positionals: [group])
 
     private static let doctor = CommandSpecification(
@@ -205,7 +206,7 @@ enum GroupControl {
             .flag(
                 "repair",
                 help:
-                    "Mend what can be mended, and say what was done: changes that members died over, the journal, the catalog, leftovers, and files of .group where nobody has the container open."
+                    "Mend what can be mended, and say what was done: changes that members died over, the journal, the catalog, leftovers; and where nobody has the container open, suites, channels and other files of .group."
             )
         ],
         positionals: [group],

@@ -40,8 +40,42 @@ private func text(_ status: ContainerStatus, _ container: Container, _ text: Ter
                     + (access.purpose == member.purpose ? "" : "  " + text.styled(access.purpose, as: .faint)))
         }
     }
+    lines += logs("suites", status.suites, counted: ("key", "keys"), ("set", "sets"), text)
+    lines += logs("channels", status.channels, counted: ("message kept", "messages kept"), ("post", "posts"), text)
     if !status.members.contains(where: \.isSteward) {
         lines.append("steward   none: changes made without coordination are noted when the next follower comes")
+    }
+    return lines
+}
+
+private typealias Noun = (one: String, many: String)
+
+private func logs(
+    _ title: String, _ logs: [ContainerStatus.Log], counted noun: Noun, _ event: Noun, _ text: TerminalText
+) -> [String] {
+    func number<Number: BinaryInteger>(_ count: Number, _ noun: Noun) -> String {
+        "\(count) \(count == 1 ? noun.one : noun.many)"
+    }
+    if logs.isEmpty { return [] }
+    var lines = [title + String(repeating: " ", count: max(1, 10 - title.count)) + "\(logs.count)"]
+    for log in logs {
+        let name = "  " + text.styled(PipeText.escaped(Array(log.name.utf8)), as: .strong) + "  "
+        if let fault = log.fault {
+            lines.append(name + text.styled(PipeText.escaped(Array("\(fault)".utf8)), as: .error))
+            continue
+        }
+        lines.append(
+            name + "\(number(log.count, noun)), \(number(log.sequence, event)) so far, \(log.bytes >> 10) KiB")
+        for listener in log.listeners {
+            let waiting =
+                listener.waitingCount == 0
+                ? "has all" : "\(listener.waitingCount) behind, since \(Timestamp.text(listener.waitingSince ?? 0))"
+            lines.append(
+                "    " + PipeText.escaped(Array(listener.name.utf8)) + "  \(waiting)  "
+                    + text.styled(
+                        "\(PipeText.escaped(Array(listener.by.purpose.utf8))) (\(listener.by.processIdentifier))",
+                        as: .faint))
+        }
     }
     return lines
 }
@@ -60,6 +94,31 @@ private func json(_ status: ContainerStatus, _ container: Container) -> JSONValu
             ])
         ),
         ("members", .array(status.members.map(json))),
+        ("suites", .array(status.suites.map { json($0, counted: "keys") })),
+        ("channels", .array(status.channels.map { json($0, counted: "messages") })),
+    ])
+}
+
+private func json(_ log: ContainerStatus.Log, counted noun: String) -> JSONValue {
+    var fields: [(String, JSONValue)] = [
+        ("name", .string(log.name)), ("bytes", .unsigned(log.bytes)), ("sequence", .unsigned(log.sequence)),
+        (noun, .integer(Int64(log.count))), ("fault", log.fault.map { .string("\($0)") } ?? .null),
+    ]
+    if noun == "messages" { fields.append(("listeners", .array(log.listeners.map(json)))) }
+    return .object(fields)
+}
+
+private func json(_ listener: GroupChannel.Listener) -> JSONValue {
+    .object([
+        ("name", .string(listener.name)), ("acknowledged", .unsigned(listener.acknowledged)),
+        ("behind", .integer(Int64(listener.waitingCount))),
+        ("waitingSince", listener.waitingSince.map { .string(Timestamp.text($0)) } ?? .null),
+        (
+            "by",
+            .object([
+                ("pid", .integer(Int64(listener.by.processIdentifier))), ("purpose", .string(listener.by.purpose)),
+            ])
+        ),
     ])
 }
 

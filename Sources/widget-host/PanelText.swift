@@ -8,14 +8,21 @@ struct PanelText {
     let isJSON: Bool
 
     func line(_ panel: Panel, at now: Moment) -> String {
-        if isJSON { return json(panel, at: now).encoded() }
+        let time = Timestamp.text(now.wall)
+        if !isJSON { return "\(time)\t\(content(panel))" }
+        return JSONValue.object([("time", .string(time))] + fields(panel)).encoded()
+    }
+
+    /// The same without the time.
+    func content(_ panel: Panel) -> String {
+        if isJSON { return JSONValue.object(fields(panel)).encoded() }
         let text = (panel.view?.lines ?? []).map(\.text).joined(separator: "\n")
-        let fields = [Timestamp.text(now.wall), panel.kind, panel.state.rawValue, text, note(panel, at: now)]
-        return fields.compactMap { $0 }.map { PipeText.escaped(Array($0.utf8)) }.joined(separator: "\t")
+        return [panel.kind, panel.state.rawValue, text, note(panel)].compactMap { $0 }
+            .map { PipeText.escaped(Array($0.utf8)) }.joined(separator: "\t")
     }
 
     /// Nil where all is well.
-    private func note(_ panel: Panel, at now: Moment) -> String? {
+    private func note(_ panel: Panel) -> String? {
         guard let note = panel.note else { return nil }
         var text = note.text
         if let again = note.again { text += "; again at \(Timestamp.text(again))" }
@@ -23,9 +30,9 @@ struct PanelText {
         return text
     }
 
-    private func json(_ panel: Panel, at now: Moment) -> JSONValue {
-        .object([
-            ("time", .string(Timestamp.text(now.wall))), ("kind", .string(panel.kind)),
+    private func fields(_ panel: Panel) -> [(String, JSONValue)] {
+        [
+            ("kind", .string(panel.kind)),
             ("title", .string(panel.title)), ("state", .string(panel.state.rawValue)),
             ("visible", .bool(panel.isVisible)), ("displayMode", .string(panel.displayMode.rawValue)),
             ("columns", .integer(Int64(panel.size.columns))), ("rows", .integer(Int64(panel.size.rows))),
@@ -34,6 +41,6 @@ struct PanelText {
             ("renderedAt", panel.renderedAt.map { .string(Timestamp.text($0)) } ?? .null),
             ("note", panel.note.map { .string($0.text) } ?? .null),
             ("again", panel.note?.again.map { .string(Timestamp.text($0)) } ?? .null),
-        ])
+        ]
     }
 }

@@ -18,6 +18,8 @@ struct PlainLines: HostFrontEnd, ~Copyable {
     private var lastLine = monotonicNanoseconds()
     private(set) var hasTimedOut = false
     private(set) var today = TodayModel()
+    /// What the last line of each kind said, but for its time: what no line shows is no reason for another one.
+    private var told: [String: String] = [:]
 
     init(_ options: CommonOptions, isOnce: Bool = false, isForDebugging: Bool = false) {
         (self.options, self.isOnce, self.isForDebugging) = (options, isOnce, isForDebugging)
@@ -64,7 +66,7 @@ struct PlainLines: HostFrontEnd, ~Copyable {
     }
 
     mutating func redraw(_ panel: Panel, at now: Moment) throws {
-        if isOnce { return }
+        if isOnce || told.updateValue(text.content(panel), forKey: panel.kind) == text.content(panel) { return }
         lastLine = now.monotonic
         try output.writeLine(text.line(panel, at: now))
     }

@@ -24,7 +24,11 @@ let widgetHostSpecification = CommandSpecification(
             help:
                 "How long a widget may take to give back what it holds before it is suspended; then it is ended. 5 s, unless told."
         ),
-        .value("opener", "COMMAND", help: "What opens an address: COMMAND URL. xdg-open, unless told."),
+        .value(
+            "opener", "COMMAND",
+            help:
+                "What opens an address that no app of the container has registered: COMMAND URL. xdg-open, unless told."
+        ),
     ]
         + CommonOptions.specifications(
             timeout: "End with status 2 when no line came for so long; with --once when it took so long."),

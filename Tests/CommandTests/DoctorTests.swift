@@ -188,6 +188,23 @@ import Testing
         #expect(try copy.lines.map { try JSONFinding($0) }.contains { $0.code == "containerCopied" && $0.repairable })
     }
 
+    // case 35
+    @Test func `finds a suite that was cut short, and keeps what is left of it`() async throws {
+        let container = try await container()
+        let lines = (0..<1_000).map { "set key\($0) value\($0)\n" }.joined()
+        try await container.done("defaults", "s", "batch", input: lines)
+        let before = try await container.done("defaults", "s", "list").lines
+        #expect(try await container.shell("truncate -s 50000 \"$1/.group/defaults/s/1.log\"").status == 0)
+        #expect(try await container.run("defaults", "s", "list").status == 65)
+        let found = try await container.findings()
+        #expect(found.map(\.code) == ["suiteDamaged"] && found.first?.repairable == true, "\(found)")
+        #expect(try await container.findings("--repair").map(\.mended) == [true])
+        #expect(try await container.findings().isEmpty)
+        let after = try await container.done("defaults", "s", "list").lines
+        #expect(after.count > 400 && after.count < 1_000 && Set(after).isSubset(of: before))
+        try await container.done("defaults", "s", "set", "new", "x")
+    }
+
     @Test func `sweeps what the dead left`() async throws {
         let container = try await container()
         // So that nobody opens it alone, which sweeps it, too.
@@ -213,7 +230,7 @@ extension TemporaryContainer {
         try overwrite(".group/" + file, behind: text, by: 0, with: [UInt8(ascii: "?")])
     }
 
-    fileprivate func overwrite(_ file: String, behind text: String, by distance: Int, with bytes: [UInt8]) throws {
+    func overwrite(_ file: String, behind text: String, by distance: Int, with bytes: [UInt8]) throws {
         let handle = try #require(FileHandle(forUpdatingAtPath: path + "/" + file))
         let content = try #require(try handle.readToEnd())
         let place = try #require(content.range(of: Data(text.utf8)))

@@ -46,6 +46,27 @@ struct `watch-group --defaults` {
         #expect(rest.status == 2 && rest.lines == ["cleared\t", "set\tn\t1"], "\(rest)")
     }
 
+    // case 9
+    @Test func `says that a record is lost, goes on behind it, and does not stumble over it again`() async throws {
+        let container = try await TemporaryContainer()
+        for value in ["first", "second", "third"] { _ = try await container.defaults("s", "set", "k", value) }
+        try container.overwrite(".group/defaults/s/1.log", behind: "second", by: 0, with: Array("S".utf8))
+        let words = ["--defaults", "s", "--cursor-file", container.folder + "/seen", "--since", "start"]
+        let pipe = try await container.start("watch-group", words + ["-n", "3", "--verbose", container.path]).finish()
+        #expect(pipe.status == 0 && pipe.lines.first == "set\tk\tfirst" && pipe.lines.last == "set\tk\tthird")
+        #expect(pipe.lines[1].hasPrefix("degraded\t\tthe record at byte "), "\(pipe)")
+        #expect(pipe.errors.contains("does not fit its checksum"))
+        _ = try await container.defaults("s", "set", "k", "fourth")
+        let rest = try await container.start("watch-group", words + ["-n", "1", container.path]).finish()
+        #expect(rest.status == 0 && rest.lines == ["set\tk\tfourth"], "\(rest)")
+        let json = try await container.watch("--defaults", "s", "--since", "start", "-n", "2", "--json").finish()
+        let change = try JSONKeyChange(json.lines[1])
+        #expect(change.kind == "degraded" && change.key == nil && json.lines[1].contains(#""reason":"the record at"#))
+        let command = ["-n", "1", container.path, "--", "sh", "-c", "cat; echo $GROUP_KEYS"]
+        let run = try await container.start("watch-group", ["--defaults", "s", "--since", "start"] + command).finish()
+        #expect(run.status == 0 && run.lines == ["k", "1"] && run.errors.contains("is lost"), "\(run)")
+    }
+
     @Test func `tells kind, key and value in a pipe, escaped`() async throws {
         let container = try await TemporaryContainer()
         _ = try await container.defaults("s", "set", "a\tb", "x\ny\u{1B}")

@@ -6,7 +6,7 @@ import Testing
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "docs/man")
 
-    @Test(arguments: ["watch-group", "groupctl"])
+    @Test(arguments: ["watch-group", "groupctl", "widget-host"])
     func `says what the help says`(program: String) async throws {
         let made = try await Command(program, ["--manual-page"]).finish()
         let kept = try String(contentsOf: Self.folder.appending(path: "\(program).1"), encoding: .utf8)

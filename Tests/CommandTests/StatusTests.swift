@@ -1,4 +1,5 @@
 import Foundation
+import GroupContainer
 import TestSupport
 import Testing
 
@@ -27,6 +28,50 @@ struct `groupctl status and changes` {
         #expect(text.contains("holds to write  a  for ") && !text.contains("\u{1B}"))
         #expect(try await container.done("status", "--color", "always").text.contains("\u{1B}"))
         #expect(try await holder.release().status == 0)
+    }
+
+    @Test func `name suites and channels, and how far each listener is behind`() async throws {
+        struct Listener: Decodable, Equatable {
+            var name: String
+            var behind: Int
+        }
+        struct Log: Decodable {
+            var name: String
+            var bytes: Int
+            var sequence: Int
+            var keys: Int?
+            var messages: Int?
+            var listeners: [Listener]?
+            var fault: String?
+        }
+        struct Status: Decodable {
+            var suites: [Log]
+            var channels: [Log]
+        }
+        let container = try await TemporaryContainer()
+        #expect(!(try await container.done("status").text.contains("suites")))
+        for value in ["1", "2"] { _ = try await container.defaults("settings", "set", "k", value) }
+        do {
+            let channel = try GroupChannel(Container(path: container.path), name: "news")
+            let listeners = try ["slow", "quick"].map { try channel.listener(named: $0) }
+            for _ in 0..<3 { try channel.signal() }
+            try listeners[1].acknowledge(upTo: 2)
+        }
+        func read() async throws -> Status {
+            try await JSONDecoder().decode(Status.self, from: Data(container.done("status", "--json").output))
+        }
+        var status = try await read()
+        #expect(status.suites.map(\.name) == ["settings"] && status.suites.map(\.keys) == [1])
+        #expect(status.suites.map(\.sequence) == [2] && status.suites.map(\.bytes) == [262_144])
+        #expect(status.channels.map(\.messages) == [3] && status.channels.map(\.sequence) == [3])
+        #expect(
+            status.channels.first?.listeners == [Listener(name: "slow", behind: 3), Listener(name: "quick", behind: 1)])
+        let text = try await container.done("status").text
+        #expect(text.contains("settings  1 key, 2 sets so far, 256 KiB") && text.contains("slow  3 behind, since 20"))
+        // One that cannot be read does not hide the others.
+        #expect(try await container.shell("truncate -s 100 \"$1/.group/defaults/settings/1.log\"").status == 0)
+        status = try await read()
+        #expect(status.suites.first?.fault?.contains("settings/1.log") == true && status.channels.first?.fault == nil)
     }
 
     @Test func `count the members that live: the dead are gone at once`() async throws {

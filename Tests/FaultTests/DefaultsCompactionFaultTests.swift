@@ -55,7 +55,9 @@ struct `A suite of defaults that is compacted` {
         let calls = try Strace.calls(of: Self.compact(container, "model", "durable"), input: "", in: container)
         // From the making of the next file on.
         let begin = try #require(calls.firstIndex { $0.name == "fallocate" })
-        for (number, stop) in calls[begin...].enumerated() where runsLongTests || number % 2 == 0 {
+        // How often one of its threads has waited for another by then is not the same each time.
+        let stops = calls[begin...].filter { $0.name != "futex" }
+        for (number, stop) in stops.enumerated() where runsLongTests || number % 2 == 0 {
             let process = try Strace.start(
                 Self.compact(container, "\(number)", "durable"), input: "", fault: .stop, at: stop)
             let isStopped = try process.waitUntilStopped()

@@ -50,6 +50,8 @@ package final class RunningProcess: @unchecked Sendable {
 
     package func waitForText(_ expected: String) throws { try output.waitForText(expected) }
 
+    package func waitForText(_ isThere: (String) -> Bool) throws { try output.waitForText(isThere) }
+
     package func send(_ line: String) throws {
         try input.withLock { try $0?.descriptor.writeAll(Array((line + "\n").utf8)) }
     }

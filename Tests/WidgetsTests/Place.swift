@@ -30,3 +30,7 @@ final class Place {
         _ = try blocking.write(bytes: Array(text.utf8), to: path, .relaxed)
     }
 }
+
+extension Place {
+    func center() throws -> WidgetCenter { try WidgetCenter(container) }
+}

@@ -100,6 +100,23 @@ struct `groupctl refresh, of keys,` {
         #expect(try await refresh("defaults:s:k") == ["noData"])
     }
 
+    // case 9
+    @Test func `renders once where a record of the suite is damaged, and goes on behind it`() async throws {
+        try await defaults("s", "set", "k", "first")
+        #expect(try await refresh("defaults:s:k") == ["1", "newData"])
+        try await defaults("s", "set", "k", "second")
+        let damaging = try await container.shell(
+            """
+            cd "$1/.group/defaults/s"; place=$(grep -abo second 1.log | cut -d: -f1)
+            printf S | dd of=1.log bs=1 seek="$place" conv=notrunc
+            """)
+        #expect(damaging.status == 0, "\(damaging)")
+        #expect(try await refresh("defaults:s:k") == ["2", "newData"])
+        #expect(try await refresh("defaults:s:k") == ["noData"])
+        try await defaults("s", "set", "k", "third")
+        #expect(try await refresh("defaults:s:k") == ["3", "newData"])
+    }
+
     @Test func `reads a record of before there were suites`() async throws {
         try await defaults("s", "set", "k", "1")
         #expect(try await refresh("defaults:s:k") == ["1", "newData"])

@@ -1,5 +1,6 @@
 import GroupContainer
 import Testing
+import WidgetApp
 import Widgets
 
 @Suite struct `A widget center` {

@@ -108,6 +108,9 @@ enum { clinux_spawn_dies_with_parent = 1, clinux_spawn_own_group = 2 };
 int clinux_spawn(char *const arguments[], char *const environment[], const int32_t streams[3], int flags,
                  int32_t *child);
 
+// The same for a program that is nobody's child, in a session of its own, so it outlives its starter.
+int clinux_spawn_detached(char *const arguments[], const int32_t streams[3]);
+
 // Waits for a child's end, at most so long, or until a signal comes: 1 with its wait status, 0: it lives, -1 and errno.
 int clinux_wait_child(int32_t child, int64_t nanoseconds, int *status);
 

@@ -36,7 +36,7 @@ package struct KeyChangeText: Sendable {
 
     private static func pipe(_ line: KeyLine) -> String {
         var fields = [line.kind.rawValue, PipeText.escaped(Array(line.change.key.utf8))]
-        if let value = line.change.new { fields.append(PipeText.escaped(Array(value.shownText.utf8))) }
+        if let last = line.change.new?.shownText ?? line.reason { fields.append(PipeText.escaped(Array(last.utf8))) }
         return fields.joined(separator: "\t")
     }
 
@@ -48,6 +48,7 @@ package struct KeyChangeText: Sendable {
             text.styled(time, as: .faint) + "  " + bar(change) + text.styled(kind.rawValue, as: role(line)) + padding
         switch kind {
         case .rescan: return shown + "the place was lost: compare everything"
+        case .degraded: return shown + "something that was set is lost: " + TerminalName.shown(line.reason ?? "")
         case .bookmark: return shown + "complete up to here"
         case .cleared: shown += "everything"
         case .set, .present, .removed:
@@ -72,7 +73,7 @@ package struct KeyChangeText: Sendable {
         case .set: line.change.old == nil ? .created : .modified
         case .removed, .cleared: .removed
         case .present, .bookmark: .faint
-        case .rescan: .error
+        case .rescan, .degraded: .error
         }
     }
 

@@ -10,11 +10,12 @@ package struct KeyLine: Sendable {
         case cleared
         case present
         case rescan
+        case degraded
         /// A snapshot is complete: of no key.
         case bookmark
 
         /// Told whatever was chosen: who does not hear them takes what is missing for complete.
-        package var isMarker: Bool { self == .rescan || self == .bookmark }
+        package var isMarker: Bool { [.rescan, .degraded, .bookmark].contains(self) }
     }
 
     package let kind: Kind
@@ -29,6 +30,7 @@ package struct KeyLine: Sendable {
             case .cleared: .cleared
             case .present: .present
             case .rescan: .rescan
+            case .degraded: .degraded
             }
     }
 
@@ -39,6 +41,11 @@ package struct KeyLine: Sendable {
 
     private init(_ kind: Kind, _ change: DefaultsChange) { (self.kind, self.change) = (kind, change) }
 
+    /// Why what was set is lost.
+    package var reason: String? {
+        if case .degraded(let reason) = change.kind { reason } else { nil }
+    }
+
     /// The object of a line of `--json`.
     package var json: JSONValue {
         let transaction: JSONValue =
@@ -48,7 +55,7 @@ package struct KeyLine: Sendable {
                 ("id", .string(String(change.generation))), ("index", .integer(Int64(change.part))),
                 ("count", .integer(Int64(change.parts))),
             ])
-        return .object([
+        let fields: [(String, JSONValue)] = [
             ("sequence", .unsigned(change.generation)), ("cursor", .string(change.cursor.description)),
             ("kind", .string(kind.rawValue)), ("suite", .string(change.suite)),
             ("key", change.key.isEmpty && (kind.isMarker || kind == .cleared) ? .null : .string(change.key)),
@@ -61,7 +68,8 @@ package struct KeyLine: Sendable {
                 } ?? .null
             ),
             ("time", change.time == 0 ? .null : .string(Timestamp.text(change.time))),
-        ])
+        ]
+        return .object(fields + (reason.map { [("reason", .string($0))] } ?? []))
     }
 
     /// Null where nothing is set, or what is set has no form in JSON.

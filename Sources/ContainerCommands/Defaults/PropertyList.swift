@@ -2,6 +2,11 @@ package import CommandLineKit
 package import GroupContainer
 
 /// Property lists in XML, version 1.0, as macOS and Python's plistlib write and read them.
+///
+/// Why not Foundation's `PropertyListDecoder`, and for JSON its `JSONDecoder` (as of Swift 6.3.1): `<real>1</real>` and
+/// `1.0` decode as whole numbers, so nobody can tell which they were; of a name that is there twice one value is dropped
+/// silently; data that is not base 64 is empty, a real that is too large infinite; JSON that is none is said without a
+/// place; and a property list of 20,000 nested arrays ends the process with a stack overflow.
 package enum PropertyList {
     /// Whether XML 1.0 has the character at all.
     static func canHold(_ scalar: Unicode.Scalar) -> Bool {

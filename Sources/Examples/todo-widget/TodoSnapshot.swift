@@ -1,3 +1,4 @@
+import TodoShared
 import Widgets
 
 /// What the widget shows: as one text, for logs, and as lines, for hosts and bars.
@@ -10,12 +11,15 @@ struct TodoSnapshot: WidgetContent, Hashable {
 }
 
 extension TodoSnapshot {
-    /// Every entry.
+    /// Every entry, the latest first; a button to add one where there is none.
     init(list todos: [Todo]) {
         title = "To do"
         text = todos.map { ($0.done ? "[x] " : "[ ] ") + $0.title }.joined(separator: ", ")
-        lines = todos.map { $0.done ? .init("✓ \($0.title)", .secondary) : .init($0.title) }
-        if lines.isEmpty { lines = [.init("nothing to do", .good)] }
+        lines = todos.enumerated().reversed().map { index, todo in
+            let url = TodoPlace.entry(index + 1).url
+            return todo.done ? .init("✓ \(todo.title)", .secondary, url: url) : .init(todo.title, url: url)
+        }
+        if lines.isEmpty { lines = [.init("+ Add an entry", .prominent, url: TodoPlace.add.url)] }
     }
 
     /// How many are open.

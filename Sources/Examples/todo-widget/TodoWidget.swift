@@ -1,11 +1,6 @@
 import GroupContainer
+import TodoShared
 import Widgets
-
-/// The part of the app's entries that the widget understands.
-struct Todo: Codable, Sendable {
-    var title: String
-    var done: Bool
-}
 
 /// What the widget shows: made from the app's list, which it reads under a shared lease.
 struct TodoWidget: WidgetProvider {
@@ -22,7 +17,7 @@ struct TodoWidget: WidgetProvider {
     func snapshot(in context: Context) async throws -> TodoSnapshot {
         let todos: [Todo]
         do {
-            todos = try await context.coordinator.read("Library/todo.json", as: [Todo].self)
+            todos = try await context.coordinator.read(TodoList.path, as: [Todo].self)
         } catch let error as CoordinationError where error.code == .notFound {
             todos = []
         }

@@ -1,7 +1,7 @@
 import CommandLineKit
 import ContainerCommands
-import Dispatch
 import GroupContainer
+import WidgetCommands
 import Widgets
 
 // A widget of the example, as a process of its own: follows the container, refreshes when something that concerns it
@@ -35,36 +35,22 @@ CommandRun.main(specification) { run in
     guard let style = try run.arguments.text("style").flatMap(TodoWidget.Style.init) else {
         throw run.arguments.usageError("--style: say list, count or next")
     }
-    let name = run.arguments.value("group") ?? Array("group.com.example.todo".utf8)
-    let container = try Container(named: name, creating: true)
+    let container = try WidgetCommand.container(run.arguments, else: "group.com.example.todo")
     let provider = TodoWidget(style: style)
-    if run.arguments.flag("hosted") { return try blocking { try await converse(provider, in: container) } }
+    let program = WidgetProgram(provider, in: container)
+    if run.arguments.flag("hosted") {
+        try blocking { try await program.converse() }
+        return .success
+    }
     if let name = try run.arguments.text("output") {
         guard let format = BarFormat(rawValue: name) else {
             throw run.arguments.usageError("--output: say waybar, polybar or i3blocks")
         }
-        return try blocking { try await BarLines(provider, in: container, as: format).run() }
+        try blocking { try await program.print(to: format) }
+        return .success
     }
     let widget = LiveWidget(
         provider, in: container, timeout: run.leaseTimeout, isJSON: run.options.isJSON)
     let isOnce = run.arguments.flag("once")
     return try blocking { try await isOnce ? widget.refresh() : widget.run() }
-}
-
-private func converse(_ provider: TodoWidget, in container: Container) async throws -> ExitStatus {
-    try await WidgetProgram(provider, in: container).converse()
-    return .success
-}
-
-/// Runs asynchronous work from the main thread of a plain program.
-private func blocking<Answer: Sendable>(_ work: @escaping @Sendable () async throws -> Answer) throws -> Answer {
-    let finished = DispatchSemaphore(value: 0)
-    nonisolated(unsafe) var result: Result<Answer, any Error>?
-    Task {
-        do { unsafe result = .success(try await work()) } catch { unsafe result = .failure(error) }
-        finished.signal()
-    }
-    finished.wait()
-    guard let result = unsafe result else { throw CancellationError() }
-    return try result.get()
 }

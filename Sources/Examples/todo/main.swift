@@ -1,6 +1,9 @@
 import CommandLineKit
 import ContainerCommands
 import GroupContainer
+import SystemCalls
+import TodoShared
+import WidgetApp
 
 // The app of the example: a to-do list in a container that its widgets share. All of the container's part is in
 // `TodoList`.
@@ -12,7 +15,7 @@ private let number = PositionalSpecification("NUMBER", help: "As `todo list` cou
 private let specification = CommandSpecification(
     name: "todo",
     summary: "A to-do list, shared with its widgets.",
-    usage: ["todo [--group GROUP] add TITLE | done NUMBER | remove NUMBER | list"],
+    usage: ["todo [--group GROUP] add TITLE | done NUMBER | remove NUMBER | list | serve"],
     options: [group] + CommonOptions.specifications(timeout: "How long to wait for a lease; 30 s unless told."),
     subcommands: [
         CommandSpecification(
@@ -23,14 +26,17 @@ private let specification = CommandSpecification(
         CommandSpecification(
             name: "remove", summary: "Removes an entry.", usage: ["todo remove NUMBER"], positionals: [number]),
         CommandSpecification(name: "list", summary: "Shows the list.", usage: ["todo list"]),
+        CommandSpecification(
+            name: "serve", summary: "Opens what the widget asks for, a line each, until nothing has come for a while.",
+            usage: ["todo serve [--idle TIME]"],
+            options: [.value("idle", "TIME", help: "End when nothing has come for so long; 30 s unless told.")]),
     ],
     examples: [HelpEntry("todo add Milk", ""), HelpEntry("todo --group ./shared/ list", "")])
 
 CommandRun.main(specification) { run in
     let name = run.arguments.value("group") ?? Array("group.com.example.todo".utf8)
-    let list = TodoList(
-        try Container(named: name, creating: true).coordinator(purpose: "todo-app").blocking,
-        timeout: run.leaseTimeout)
+    let container = try Container(named: name, creating: true)
+    let list = TodoList(container.coordinator(purpose: "todo-app").blocking, timeout: run.leaseTimeout)
     let arguments = run.arguments
     func chosen() throws -> Int {
         guard let number = arguments.positional("NUMBER")?.validText.flatMap({ Int($0) }), number > 0 else {
@@ -50,7 +56,30 @@ CommandRun.main(specification) { run in
         for (index, todo) in try list.entries().enumerated() {
             try run.output.writeLine("\(index + 1) [\(todo.done ? "x" : " ")] \(todo.title)")
         }
-    default: throw arguments.usageError("say what to do: add, done, remove or list")
+    case "serve": try serve(container, group: name, list, &run)
+    default: throw arguments.usageError("say what to do: add, done, remove, list or serve")
     }
     return .success
+}
+
+/// An app with windows would go to the place; this one says which it is.
+private func serve(_ container: Container, group: [UInt8], _ list: TodoList, _ run: inout CommandRun) throws {
+    let idle = try run.arguments.text("idle").map { try TimeArgument.parse($0) } ?? .seconds(30)
+    let signals = TerminationSignals()
+    let links = try AppLinks(
+        container, scheme: TodoPlace.scheme, launching: ["--group", String(decoding: group, as: UTF8.self), "serve"])
+    var isIdle = false
+    while signals.received == nil && !isIdle {
+        isIdle = try !links.openNext(timeout: idle) { url in
+            let entries = try list.entries()
+            switch TodoPlace(url: url) {
+            case .entry(let number) where entries.indices.contains(number - 1):
+                try run.output.writeLine("entry \(number): \(entries[number - 1].title)")
+            case .entry(let number): try run.output.writeLine("entry \(number) is gone")
+            case .add: try run.output.writeLine("a new entry: todo add TITLE")
+            case nil: try run.output.writeLine("no such place: \(PipeText.escaped(Array(url.utf8)))")
+            }
+            try run.output.flush()
+        }
+    }
 }

@@ -128,6 +128,8 @@ public final class GroupChannel: Sendable {
         let place = try store.append(record(.listen(listener, fromOldest: beginning == .oldest))) { _ in true }
         // Else what is posted durably from now on might find nobody after a power cut.
         if let place { try store.synchronize(through: place) }
+        // Who waits for it to be there.
+        store.wake()
         return GroupListener(listener, of: self, try ChannelReader(store, listener: listener), right)
     }
 
@@ -153,16 +155,18 @@ public final class GroupChannel: Sendable {
     /// `damaged` and what else is wrong with the channel.
     public func listeners() throws(CoordinationError) -> [Listener] {
         guard let store = try store(creating: false) else { return [] }
-        return try store.checkedRead { state in
-            state.listeners.map { name, listener in
-                let waiting = state.messages(behind: listener.acknowledged)
-                return Listener(
-                    name: name, acknowledged: listener.acknowledged, waitingCount: waiting.count,
-                    waitingSince: waiting.first?.time, since: listener.since,
-                    by: Change.Author(processIdentifier: listener.processIdentifier, purpose: listener.purpose),
-                    opened: listener.opened)
-            }.sorted { ($0.acknowledged, $0.name) < ($1.acknowledged, $1.name) }
-        }
+        return try store.checkedRead(Self.listeners)
+    }
+
+    static func listeners(in state: ChannelState) -> [Listener] {
+        state.listeners.map { name, listener in
+            let waiting = state.messages(behind: listener.acknowledged)
+            return Listener(
+                name: name, acknowledged: listener.acknowledged, waitingCount: waiting.count,
+                waitingSince: waiting.first?.time, since: listener.since,
+                by: Change.Author(processIdentifier: listener.processIdentifier, purpose: listener.purpose),
+                opened: listener.opened)
+        }.sorted { ($0.acknowledged, $0.name) < ($1.acknowledged, $1.name) }
     }
 
     /// Forgets a listener, and what is kept for nobody else. Who listens under that name gets `notFound` behind what

@@ -10,6 +10,8 @@ public final class GroupListener: Sendable {
     private let reader: Guarded<ChannelReader>
     private let store: ChannelStore
     private let right: ListeningRight
+    /// Of all who take from it.
+    private let presence = Guarded(PresenceCheck())
 
     init(_ name: String, of channel: GroupChannel, _ reader: ChannelReader, _ right: ListeningRight) {
         (self.name, self.channel, self.right, store) = (name, channel, right, reader.store)
@@ -24,7 +26,7 @@ public final class GroupListener: Sendable {
         while true {
             if let message = try take() { return message }
             if deadline.isOver { return nil }
-            try channel.container.member.checkIsThere("listen")
+            try checkPresence()
             store.roster.awaitWake(on: store.wakeWord, atMost: deadline.remaining) { hasMore }
         }
     }
@@ -51,7 +53,7 @@ public final class GroupListener: Sendable {
                 while true {
                     if Task.isCancelled { return nil }
                     if let message = try listener.take() { return message }
-                    try listener.channel.container.member.checkIsThere("listen")
+                    try listener.checkPresence()
                     await listener.store.sleeper.wait { [listener] in listener.hasMore }
                 }
             }
@@ -79,9 +81,17 @@ public final class GroupListener: Sendable {
             return number > listener.acknowledged
         }
         reader.withLock { $0.pass(number) }
+        // Who waits for it to be done.
+        if place != nil { store.wake() }
         guard durability == .durable else { return }
         if let place { return try store.synchronize(through: place) }
         try store.synchronize(through: try store.log.end())
+    }
+
+    private func checkPresence() throws(CoordinationError) {
+        try presence.withLock { (presence) throws(CoordinationError) in
+            try presence.check(channel.container.member, "listen")
+        }
     }
 
     private var hasMore: Bool { reader.withLock { $0.hasMore } }

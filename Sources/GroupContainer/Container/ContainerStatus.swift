@@ -38,6 +38,22 @@ public struct ContainerStatus: Sendable {
         public var purpose: String
     }
 
+    /// The log of a suite or of a channel.
+    public struct Log: Sendable {
+        /// The suite's or the channel's name.
+        public var name: String
+        /// On the disk, its earlier files included.
+        public var bytes: UInt64
+        /// How many sets, or messages, it has counted since it was made.
+        public var sequence: UInt64
+        /// How many keys are set, or messages are kept.
+        public var count: Int
+        /// Of a channel: who listens, the one that is the furthest behind first.
+        public var listeners: [GroupChannel.Listener] = []
+        /// Why nothing of it can be told; nil where all is well.
+        public var fault: CoordinationError?
+    }
+
     /// The container's identifier, drawn at random when it was made.
     public var container: String
     /// Those alive now, this process among them.
@@ -48,10 +64,15 @@ public struct ContainerStatus: Sendable {
     public var cursor: Cursor
     /// How many files the journal has.
     public var journalFiles: Int
+    /// By their names.
+    public var suites: [Log]
+    /// The same.
+    public var channels: [Log]
 }
 
 extension Container {
-    /// Who is here, what they hold and wait for, and where the journal stands. Errors: `damaged`.
+    /// Who is here, what they hold and wait for, where the journal stands, and what is kept of suites and channels, which
+    /// are read for it. Errors: `damaged` (the journal).
     /// System calls: fcntl(F_OFD_GETLK) for each slot in use
     public func status() throws(CoordinationError) -> ContainerStatus {
         let roster = member.roster
@@ -73,6 +94,38 @@ extension Container {
         return ContainerStatus(
             container: member.format.container, members: members, sequence: end.sequence,
             cursor: member.journal.cursor(at: end),
-            journalFiles: try member.journal.log.fileNumbers().count)
+            journalFiles: try member.journal.log.fileNumbers().count,
+            suites: member.folder.storeNames(of: .suite).map { name in
+                log(name, of: .suite) { (status) throws(CoordinationError) in
+                    guard let suite = try SuiteStore.open(member, suite: name, creating: false) else { return }
+                    let (state, place) = try suite.present()
+                    (status.sequence, status.count) = (place.sequence, state.entries.count)
+                }
+            },
+            channels: member.folder.storeNames(of: .channel).map { name in
+                log(name, of: .channel) { (status) throws(CoordinationError) in
+                    guard let channel = try ChannelStore.open(member, channel: name, creating: false) else { return }
+                    let (state, place) = try channel.present()
+                    (status.sequence, status.count) = (place.sequence, state.messages.count)
+                    status.listeners = GroupChannel.listeners(in: state)
+                }
+            })
+    }
+
+    /// Not kept as those are that are used: they would stay in memory.
+    private func log(
+        _ name: String, of kind: StoreFacts.Kind,
+        _ look: (inout ContainerStatus.Log) throws(CoordinationError) -> Void
+    ) -> ContainerStatus.Log {
+        var status = ContainerStatus.Log(name: name, bytes: 0, sequence: 0, count: 0)
+        if let folder = try? member.folder.existingFolder("\(kind.folder)/\(name)"),
+            let names = try? folder.entryNames()
+        {
+            status.bytes = names.reduce(0) { $0 + ((try? folder.status(of: $1))?.size ?? 0) }
+            // Opening it would begin it.
+            if !names.contains(where: { ExaminedStore.number($0) != nil }) { return status }
+        }
+        do { try look(&status) } catch { status.fault = error }
+        return status
     }
 }

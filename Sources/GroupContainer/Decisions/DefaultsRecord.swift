@@ -69,6 +69,22 @@ struct DefaultsRecord: Equatable, Sendable {
         return try steps(from: &reader)
     }
 
+    /// Where the key stands in a body whose only step is to set one. `word` gives the eight bytes from an offset on.
+    static func soleKey(ofBody count: Int, _ word: (_ offset: Int) -> UInt64) -> Range<Int>? {
+        // Kind, zero, process and the length of the purpose; the purpose; the time; then the step.
+        if count < 8 { return nil }
+        let first = word(0)
+        let step = 8 + Int(first >> 48) + 8
+        guard UInt8(truncatingIfNeeded: first) == kind, step + 3 <= count else { return nil }
+        let second = word(step)
+        let key = step + 3
+        let value = key + Int(second >> 8 & 0xffff)
+        guard UInt8(truncatingIfNeeded: second) == StepKind.set, value + 4 <= count,
+            value + 4 + Int(word(value) & 0xffff_ffff) == count
+        else { return nil }
+        return key..<value
+    }
+
     private static func steps(from reader: inout ByteReader) throws(ByteReader.TooShort) -> [Step] {
         var steps: [Step] = []
         while reader.remaining > 0 { steps.append(try Step(from: &reader)) }

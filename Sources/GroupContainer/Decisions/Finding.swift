@@ -9,11 +9,13 @@ package struct Finding: Equatable, Sendable {
 
     /// What kind of thing it is; scripts depend on the names. `docs/doctor.md` has them all.
     package enum Code: String, Sendable, CaseIterable {
-        case catalogDamaged, catalogLost, catalogNewer, clockBehind, containerCopied, containerMissing, deadMember
+        case catalogDamaged, catalogLost, catalogNewer, channelDamaged, clockBehind, containerCopied, containerMissing
+        case deadMember
         case fileSystemTemporary, fileSystemUnsupported, folderUnreadable, formatDamaged, formatNewer, inotifyInstances
         case inotifyWatches, journalCut, journalDamaged, journalNotDurable, leaseHeldLong, leaseHolderStopped
-        case leftovers, lockFileMissing, lockFileReplaced, notPermitted, openingBlocked, partDamaged, readOnly
-        case rosterDamaged, spaceLow, stagingMissing, stewardMissing, stewardSilent, stewardStopped, watchingDegraded
+        case leftovers, lockFileMissing, lockFileReplaced, logMissing, logNotDurable, logTorn, notPermitted
+        case openingBlocked, partDamaged, permissionsWrong, readOnly, rosterDamaged, spaceLow, stagingMissing
+        case stewardMissing, stewardSilent, stewardStopped, strangeName, suiteDamaged, watchingDegraded
     }
 
     package var code: Code

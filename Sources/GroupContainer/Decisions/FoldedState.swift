@@ -7,6 +7,11 @@ protocol FoldedState: Sendable {
     /// it. What only a newer version understands is kept.
     mutating func apply(_ body: [UInt8], at sequence: UInt64, isControl: Bool)
 
+    /// Where the key stands in a record's body, if all that it does is to set one. A later one of the same key makes it
+    /// void.
+    /// `word` gives the eight bytes from an offset on, little-endian, those behind the body included.
+    static func soleKey(ofBody count: Int, _ word: (_ offset: Int) -> UInt64) -> Range<Int>?
+
     // MARK: Compacting
 
     /// The bodies of records that make the same state, but for those that are carried one by one.
@@ -23,6 +28,7 @@ protocol FoldedState: Sendable {
 }
 
 extension FoldedState {
+    static func soleKey(ofBody count: Int, _ word: (_ offset: Int) -> UInt64) -> Range<Int>? { nil }
     var carriesRecords: Bool { false }
     func carried(_ body: [UInt8], at sequence: UInt64, isControl: Bool) -> [UInt8]? { nil }
 }

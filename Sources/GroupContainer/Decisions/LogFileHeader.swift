@@ -76,4 +76,19 @@ struct LogFileHeader: Equatable, Sendable {
             throw .damaged
         }
     }
+
+    /// What a page says that is broken somewhere; nil where it is too short. Whether the salt is right, records tell.
+    init?(guessedFrom bytes: [UInt8]) {
+        var reader = ByteReader(bytes)
+        guard (try? reader.raw(16)) != nil, let salt = try? reader.number(UInt64.self),
+            let number = try? reader.number(UInt64.self), let base = try? reader.number(UInt64.self),
+            let previousEnd = try? reader.number(UInt64.self), let capacity = try? reader.number(UInt64.self),
+            let container = try? reader.raw(16), let incarnation = try? reader.raw(16),
+            let created = try? reader.number(Int64.self)
+        else { return nil }
+        self.init(
+            // What is larger was never counted.
+            salt: salt, number: number, base: base < 1 << 62 ? base : 0, previousEnd: previousEnd, capacity: capacity,
+            container: container, incarnation: incarnation, created: created)
+    }
 }

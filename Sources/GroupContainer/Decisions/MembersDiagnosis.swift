@@ -26,7 +26,7 @@ struct MembersFacts: Sendable {
 
     var living: [Living] = []
     var dead: [Dead] = []
-    /// In staging and the journal's folder: how many files that nobody will come back for, and how many bytes.
+    /// In staging and the folders of logs: how many files that nobody will come back for, and how many bytes.
     var leftovers = (count: 0, bytes: UInt64(0))
 
     /// Leftovers of that many bytes are more than a note.

@@ -11,6 +11,19 @@ struct SipHash {
         return state.finished()
     }
 
+    /// The same by eight bytes at a time: `word` gives those from an offset on, little-endian. What the last one has
+    /// behind the bytes is not looked at.
+    func hash(count: Int, _ word: (_ offset: Int) -> UInt64) -> UInt64 {
+        var state = State(key)
+        var offset = 0
+        while offset + 8 <= count {
+            state.take(word(offset))
+            offset += 8
+        }
+        if offset < count { state.add(word(offset), bytes: count - offset) }
+        return state.finished(count: count)
+    }
+
     /// One hash on its way: what has been added can be finished at any point, and more be added then.
     struct State {
         private var v0, v1, v2, v3: UInt64
@@ -35,6 +48,15 @@ struct SipHash {
             }
         }
 
+        /// Of a word's lower bytes so many, fewer than all; the last ones.
+        fileprivate mutating func add(_ last: UInt64, bytes: Int) { word = last & (1 << UInt64(bytes * 8) - 1) }
+
+        fileprivate func finished(count: Int) -> UInt64 {
+            var last = self
+            last.count = UInt64(count)
+            return last.finished()
+        }
+
         func finished() -> UInt64 {
             var last = self
             last.take(word | count << 56)
@@ -43,7 +65,7 @@ struct SipHash {
             return last.v0 ^ last.v1 ^ last.v2 ^ last.v3
         }
 
-        private mutating func take(_ word: UInt64) {
+        fileprivate mutating func take(_ word: UInt64) {
             v3 ^= word
             round()
             round()

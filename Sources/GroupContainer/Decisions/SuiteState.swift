@@ -29,6 +29,10 @@ struct SuiteState: FoldedState, Equatable {
         }
     }
 
+    static func soleKey(ofBody count: Int, _ word: (_ offset: Int) -> UInt64) -> Range<Int>? {
+        DefaultsRecord.soleKey(ofBody: count, word)
+    }
+
     /// A record of that sequence. Constant a step, but for clearing.
     mutating func apply(_ steps: [DefaultsRecord.Step], at sequence: UInt64) {
         for step in steps {

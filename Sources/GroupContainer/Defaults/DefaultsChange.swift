@@ -12,6 +12,9 @@ public struct DefaultsChange: Hashable, Sendable {
         case present
         /// The place was lost: what was set in between comes as the differences that it made.
         case rescan
+        /// A record of the suite's log is not what was written, for this reason: what it set is lost, and the keys have
+        /// their values from before. What comes behind it is told.
+        case degraded(String)
     }
 
     /// What happened.
@@ -88,11 +91,24 @@ struct DefaultsReader: Sendable {
     /// The state that a compacted file begins with.
     private mutating func readCarried() throws(CoordinationError) {
         guard let file = try store.log.file(position.file) else { return }
-        while position.offset < file.firstAppended,
-            case .entry(let entry) = try store.log.knownStep(behind: position), entry.isControl
-        {
-            take(entry)
+        while position.offset < file.firstAppended {
+            do throws(CoordinationError) {
+                guard case .entry(let entry) = try store.log.knownStep(behind: position), entry.isControl else {
+                    return
+                }
+                take(entry)
+            } catch {
+                try passOver(error)
+                if file.cut != nil { return }
+            }
         }
+    }
+
+    /// Behind a record that is not what was written; that it is there is told.
+    private mutating func passOver(_ error: CoordinationError) throws(CoordinationError) {
+        front = position
+        position = try store.placeBehindDamage(position, error)
+        waiting.append(change(.degraded(error.cause), "", nil, nil))
     }
 
     private mutating func begin(at cursor: Cursor) throws(CoordinationError) -> Bool {
@@ -101,8 +117,15 @@ struct DefaultsReader: Sendable {
         else { return false }
         position = .start(of: file.header)
         while position.offset < place.offset {
-            guard case .entry(let entry) = try store.log.knownStep(behind: position) else { return false }
-            take(entry)
+            do throws(CoordinationError) {
+                guard case .entry(let entry) = try store.log.knownStep(behind: position) else { return false }
+                take(entry)
+            } catch {
+                // It was told before.
+                let behind = try store.placeBehindDamage(position, error)
+                if behind == position { return false }
+                position = behind
+            }
         }
         return position == place
     }
@@ -129,7 +152,7 @@ struct DefaultsReader: Sendable {
     /// Whether there may be more.
     var hasMore: Bool { !waiting.isEmpty || store.log.hasMore(behind: position) }
 
-    /// The next change, or nil at the end. Errors: `damaged`; after it, the one behind it.
+    /// The next change, or nil at the end. Error: `damaged` where nobody can tell what comes behind.
     mutating func next() throws(CoordinationError) -> DefaultsChange? {
         while true {
             if var change = waiting.popFirst() {
@@ -141,8 +164,8 @@ struct DefaultsReader: Sendable {
             do {
                 step = try store.log.step(behind: position)
             } catch {
-                position = try store.placeBehindDamage(position, error)
-                throw error
+                try passOver(error)
+                continue
             }
             switch step {
             case .entry(let entry) where entry.isControl && entry.position.file != position.file:
@@ -150,9 +173,9 @@ struct DefaultsReader: Sendable {
                 guard let file = try store.log.file(entry.position.file) else { continue }
                 position = file.placeBehindCarried
             case .entry(let entry): tell(entry)
-            case .gap(let place): position = place
             case .end: return nil
-            case .lost: try compare()
+            // Of a gap, what stood in it is lost; what is set behind it is what counts.
+            case .gap, .lost: try compare()
             }
         }
     }

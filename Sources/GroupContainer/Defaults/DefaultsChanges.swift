@@ -24,7 +24,9 @@ public struct DefaultsChanges: AsyncSequence, Sendable {
             (self.reader, self.isLatestOnly) = (reader, isLatestOnly)
         }
 
-        /// The next change; nil when the task is cancelled. Errors: `damaged`, `notFound` where the container was removed.
+        /// The next change; nil when the task is cancelled. A damaged record is a `degraded`, and what was set behind it
+        /// comes next. Errors: `damaged` where the log cannot be read on, for as long as that is so; `notFound` where the
+        /// container was removed.
         public mutating func next() async throws(CoordinationError) -> DefaultsChange? {
             var reader = try self.reader.get()
             while true {
@@ -45,16 +47,21 @@ public struct DefaultsChanges: AsyncSequence, Sendable {
         }
 
         /// Of each key the last one, with what was set before the first.
-        private static func latest(of reader: inout DefaultsReader) throws(CoordinationError) -> ArraySlice<
-            DefaultsChange
-        > {
+        private static func latest(
+            of reader: inout DefaultsReader
+        ) throws(CoordinationError) -> ArraySlice<DefaultsChange> {
             var (order, last): ([String], [String: DefaultsChange]) = ([], [:])
+            var damage: [DefaultsChange] = []
             while var change = try reader.next() {
+                if case .degraded = change.kind {
+                    damage.append(change)
+                    continue
+                }
                 if change.kind == .cleared || change.kind == .rescan { (order, last) = ([], [:]) }
                 if let before = last[change.key] { change.old = before.old } else { order.append(change.key) }
                 last[change.key] = change
             }
-            return order.compactMap { last[$0] }[...]
+            return (damage + order.compactMap { last[$0] })[...]
         }
     }
 }
@@ -86,7 +93,10 @@ public struct DefaultsValues<Value: Sendable>: AsyncSequence, Sendable {
                 return value
             }
             while let change = try await changes.next() {
-                if change.kind == .rescan { continue }
+                switch change.kind {
+                case .rescan, .degraded: continue
+                case .set, .removed, .cleared, .present: break
+                }
                 guard let new = change.new else { return key.fallback }
                 if let value = try? key.decode(new) { return value }
             }

@@ -69,20 +69,30 @@ extension GroupDefaults {
     public func update<Value>(
         _ key: Key<Value>, _ durability: Durability = .relaxed, _ body: (inout Value) throws -> Void
     ) throws -> Value {
+        var value = key.fallback
+        try update(key.name, durability) { stored in
+            value = try stored.map { try key.decode($0) } ?? key.fallback
+            try body(&value)
+            return try key.encode(value)
+        }
+        return value
+    }
+
+    /// The same without types, which cost more than all else here where they are not known.
+    private func update(
+        _ key: String, _ durability: Durability, _ body: (DefaultsValue?) throws -> DefaultsValue
+    ) throws {
         let store = try writableStore("update")
         var attempt = LogAttempt()
         defer { attempt.end() }
         while true {
-            let entry = try store.read(for: &attempt) { $0.entries[key.name] }
-            var value = key.fallback
-            if let stored = entry?.value ?? fallbacks.withLock({ $0[key.name] }) { value = try key.decode(stored) }
-            try body(&value)
-            let steps = [DefaultsRecord.Step.set(key.name, try key.encode(value))]
-            let reads = SuiteReads(key: key.name, generation: entry?.generation ?? 0)
-            guard let place = try store.append(steps, if: reads, by: writer, &attempt) else { continue }
+            let (entry, moment) = try store.read(for: &attempt) { ($0.entries[key], $0.generation) }
+            let value = try body(entry?.value ?? fallbacks.withLock { $0[key] })
+            let reads = SuiteReads(key: key, generation: entry?.generation ?? 0, at: moment)
+            guard let place = try store.append([.set(key, value)], if: reads, by: writer, &attempt) else { continue }
             attempt.end()
             if durability == .durable { try store.synchronize(through: place) }
-            return value
+            return
         }
     }
 }

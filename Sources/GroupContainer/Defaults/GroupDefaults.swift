@@ -1,4 +1,3 @@
-import Synchronization
 import SystemCalls
 
 /// Keys and values that all members of a container share: what `UserDefaults(suiteName:)` is for an app group.
@@ -17,7 +16,7 @@ public final class GroupDefaults: Sendable {
     let container: Container
     let writer: [UInt8]
     /// Nil as long as there is none: then each reader looks again.
-    private let opened = AtomicLazyReference<SuiteStore>()
+    private let opened = Guarded<SuiteStore?>(nil)
     let fallbacks = Guarded([String: DefaultsValue]())
 
     /// A suite of a container; it comes into being with its first value. `purpose` is what observers are told of who
@@ -34,8 +33,10 @@ public final class GroupDefaults: Sendable {
     }
 
     func store(creating: Bool) throws(CoordinationError) -> SuiteStore? {
-        if let store = opened.load() { return store }
-        return try container.member.suite(suite, creating: creating).map { opened.storeIfNil($0) }
+        if let store = opened.withLock({ $0 }) { return store }
+        guard let store = try container.member.suite(suite, creating: creating) else { return nil }
+        opened.withLock { $0 = store }
+        return store
     }
 
     /// For who is going to write.

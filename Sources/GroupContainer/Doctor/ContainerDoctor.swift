@@ -14,7 +14,7 @@ package struct ContainerDoctor: Sendable {
         path = try Container.location(named: name)
     }
 
-    /// What is wrong; the worst first. Linear in the journal and in the folders.
+    /// What is wrong; the worst first. Linear in the logs and in the folders.
     package func examine() -> [Finding] {
         let facts: PlaceFacts
         let folder: GroupFolder?
@@ -24,7 +24,7 @@ package struct ContainerDoctor: Sendable {
         let journal = try? container.journal()
         let found =
             container.parts.findings + MembersFacts(container).findings + WatchingFacts(container, journal).findings
-            + JournalFacts(container).findings
+            + JournalFacts(container).findings + StoresFacts(container).findings
         let order: [Finding.Severity] = [.error, .warning, .note]
         return order.flatMap { severity in found.filter { $0.severity == severity } }
     }
@@ -59,11 +59,20 @@ package struct ContainerDoctor: Sendable {
         } else if codes.contains(.catalogDamaged) {
             try member.remakeCatalog()
         }
+        if findings.contains(where: \.isOfStore) { try member.repairStores() }
         return member
     }
 }
 
 extension Finding {
+    /// Of a suite or a channel, and can be mended.
+    fileprivate var isOfStore: Bool {
+        let codes: [Code] = [
+            .suiteDamaged, .channelDamaged, .logMissing, .logNotDurable, .logTorn, .permissionsWrong, .leftovers,
+        ]
+        return mended != nil && codes.contains(code)
+    }
+
     /// As long as it is so, nothing can be mended.
     fileprivate var isInTheWay: Bool {
         switch code {
@@ -77,7 +86,7 @@ extension Finding {
 }
 
 extension Member {
-    /// What members left in staging and among the journal's files that are in no slot any more.
+    /// What members left in staging and among the files of logs that are in no slot any more.
     fileprivate func sweepLeftovers() {
         let container = ExaminedContainer(folder)
         let names = container.stagedNames()
@@ -88,7 +97,8 @@ extension Member {
             names.filter { $0.name.suffix(suffix.count).elementsEqual(suffix) }.map { $0.name.prefix(32) })
         for staged in names {
             if let slot = staged.slot {
-                if !roster.isAlive(slot) { try? journal.log.folder.unlink(staged.name) }
+                guard !roster.isAlive(slot), let log = staged.folder else { continue }
+                if let folder = try? folder.existingFolder(log) { try? folder.unlink(staged.name) }
             } else if staged.nonce.map({ !living.contains($0) }) ?? true, !committed.contains(staged.name.prefix(32)) {
                 sweepStaging { $0 == staged.name }
             }

@@ -38,12 +38,14 @@ extension MembersFacts {
     }
 }
 
-/// An entry of staging, or an unfinished file of the journal.
+/// An entry of staging, or an unfinished file of a log.
 struct StagedName {
     var name: [UInt8]
+    /// The log's, below `.group`; nil for staging.
+    var folder: String?
     /// Of the member that made it; nil where its name does not say.
     var nonce: UInt64?
-    /// The slot of the member that makes a file of the journal.
+    /// The slot of the member that makes a file of a log.
     var slot: Int?
     var size: UInt64
 
@@ -57,11 +59,11 @@ struct StagedName {
     }
 
     /// Nil for what is none.
-    init?(unfinished name: [UInt8], size: UInt64) {
+    init?(unfinished name: [UInt8], of folder: String?, size: UInt64) {
         let parts = String(decoding: name, as: UTF8.self).split(separator: "-")
         guard parts.count == 3, parts[0] == "new", let slot = Int(parts[1]), (0..<RosterLayout.slotCount).contains(slot)
         else { return nil }
-        (self.name, self.slot, self.size) = (name, slot, size)
+        (self.name, self.folder, self.slot, self.size) = (name, folder, slot, size)
     }
 }
 
@@ -70,11 +72,14 @@ extension ExaminedContainer {
         let staged = ((try? folder.staging.entryNames()) ?? []).map { name in
             StagedName(staged: name, size: size(of: name, in: folder.staging))
         }
-        guard let journal = try? folder.journalFolder() else { return staged }
-        return staged
-            + ((try? journal.entryNames()) ?? []).compactMap { name in
-                StagedName(unfinished: name, size: size(of: name, in: journal))
+        return (["journal"] + folder.storeNames().map { "\($0.kind.folder)/\($0.name)" }).reduce(into: staged) {
+            names, log in
+            guard let folder = try? folder.existingFolder(log) else { return }
+            for name in (try? folder.entryNames()) ?? [] {
+                let size = size(of: name, in: folder)
+                if let unfinished = StagedName(unfinished: name, of: log, size: size) { names.append(unfinished) }
             }
+        }
     }
 
     private func size(of name: [UInt8], in folder: borrowing FileDescriptor) -> UInt64 {

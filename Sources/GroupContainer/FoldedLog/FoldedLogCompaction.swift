@@ -46,6 +46,13 @@ extension LogCarriage {
     private static let busy: Int64 = 1_000_000_000
     private static let quiet: Int64 = 3_600_000_000_000
 
+    /// Of one that follows nothing in particular.
+    static func capacity(holding size: Int) -> Int {
+        var wanted = smallest
+        while wanted < LogFileHeader.size + size * 4 { wanted *= 2 }
+        return min(wanted, largest)
+    }
+
     /// At least four times what it holds, so that an append costs the same however large the state is: the work of
     /// compacting is spread over as many bytes as it copies, three times.
     static func capacity(holding size: Int, needed: Int, after file: LogFile) -> Int {

@@ -34,23 +34,21 @@ extension FoldedLog {
     var mark: (file: LogFile, offset: Int) { fold.withLock { ($0.file, $0.position.offset) } }
 
     /// Who writes may go on faster than this reads.
-    private static var lag: Int { 256 }
+    private static var lag: Int { 16_384 }
 
     /// Reads the log to its end, or to what was begun there and is not committed yet. Linear in what is new. Every so
     /// many records it says that it has not got there yet.
     func catchUp(_ fold: inout Fold, isBehind: (LogFile) -> Void = { _ in }) throws(CoordinationError) {
-        if log.isOnlyForReading { try lookAnew(&fold) }
+        if log.isOnlyForReading {
+            try lookAnew(&fold)
+        } else if fold.file.isEnd(fold.position) {
+            return
+        }
         var count = 0
         while true {
             let step: MappedLog.Step
             do {
-                let file = fold.file
-                let isAtEnd = try file.readOn(from: &fold.position) { body, place, isControl in
-                    fold.state.apply(body, at: place.sequence, isControl: isControl)
-                    count += 1
-                    if count.isMultiple(of: Self.lag) { isBehind(file) }
-                }
-                if isAtEnd { return }
+                if try readOn(&fold, &count, isBehind) { return }
                 step = try log.knownStep(behind: fold.position, waits: false)
             } catch {
                 fold.position = try placeBehindDamage(fold.position, error)
@@ -76,6 +74,23 @@ extension FoldedLog {
             // What was missed is in what the last file begins with.
             case .lost: fold = Self.beginning(of: try log.last())
             }
+        }
+    }
+
+    /// In its file. Of records that set the same key one after the other, only the last one is taken: who was away while
+    /// others counted need not count after them.
+    private func readOn(
+        _ fold: inout Fold, _ count: inout Int, _ isBehind: (LogFile) -> Void
+    ) throws(CoordinationError) -> Bool {
+        let file = fold.file
+        var held = HeldRecord()
+        defer { held.take(of: file, &fold.state) }
+        return try file.readOn(from: &fold.position) { offset, bodyCount, sequence, isControl in
+            held.follow(
+                with: HeldRecord(offset, bodyCount, sequence, isControl, State.self, in: file.map), of: file,
+                &fold.state)
+            count += 1
+            if count.isMultiple(of: Self.lag) { isBehind(file) }
         }
     }
 

@@ -22,10 +22,11 @@ extension FoldedLog {
         let slot = roster.slot ?? 0
         while true {
             let outcome = try fold.withLock { (fold) throws(CoordinationError) -> Outcome in
-                if attempt.isOthersTurn(in: fold.file) { return .isOthersTurn(fold.file) }
                 try catchUp(&fold) { attempt.noteLag(slot: slot, in: $0) }
+                // After that, since whose turn it is in a file that is full does not matter any more.
+                if attempt.isOthersTurn(in: fold.file) { return .isOthersTurn(fold.file) }
                 if try !holds(fold.state) { return .refused }
-                switch try log.tryAppending(body, isControl: isControl, exactlyAt: fold.position) {
+                switch try log.tryAppending(body, isControl: isControl, exactlyAt: fold.position, in: fold.file) {
                 case .appended(let place):
                     apply(&fold.state, place.sequence)
                     if place.file != fold.position.file, let file = try log.file(place.file) { fold.file = file }
@@ -43,7 +44,10 @@ extension FoldedLog {
             case .pending(let file, let record, let offset):
                 _ = file.awaitOrVoid(record, at: offset)
                 attempt.noteLoss(slot: slot, in: file)
-            case .full(let file, let end): try compact(file, sealedAt: end, needed: body.count)
+            case .full(let file, let end):
+                // Its own turn is over with the file; else it would wait for itself.
+                attempt.end()
+                try compact(file, sealedAt: end, needed: body.count)
             case .isOthersTurn(let file): attempt.letOthersPass(in: file)
             }
         }

@@ -179,7 +179,8 @@ extension MappedLog {
     func drop(_ number: UInt64) -> Bool {
         do throws(Errno) {
             try folder.unlink(Array("\(number).log".utf8))
-            try folder.synchronize()
+            // A compacted one may come back after a power cut, and is nobody's.
+            if surroundings.carrying == nil { try folder.synchronize() }
         } catch {
             return error == .noSuchEntry
         }

@@ -53,10 +53,18 @@ extension MappedLog {
     }
 
     /// The same without waiting for anybody, and without making a file.
+    /// `file` is the one that the place is in, if it is known.
     func tryAppending(
-        _ body: [UInt8], isControl: Bool, exactlyAt expected: LogPosition
+        _ body: [UInt8], isControl: Bool, exactlyAt expected: LogPosition, in file: LogFile? = nil
     ) throws(CoordinationError) -> ExactAppend {
         let slot = try writerSlot("append")
+        if let file, file.isEnd(expected), try makesRoom(for: body.count, in: file) {
+            switch reserveAndCommit(body, isControl: isControl, by: slot, in: file, at: expected.offset, tries: 0) {
+            case .committed(let behind): return .appended(file.place(behind, of: expected, isControl: isControl))
+            case .voided: return .taken
+            case .taken: break
+            }
+        }
         while true {
             guard let next = try advanceToAppend(expected) else { return .taken }
             let fits = try makesRoom(for: body.count, in: next.file)
@@ -143,5 +151,14 @@ extension MappedLog {
     @discardableResult
     func seal(_ file: LogFile, at offset: Int, by slot: Int) -> Bool {
         file.exchange(at: offset, nil, .seal(by: slot))
+    }
+}
+
+extension LogFile {
+    /// Behind a record that was appended exactly at a place, which everything before it was read up to.
+    fileprivate func place(_ offset: Int, of expected: LogPosition, isControl: Bool) -> LogPosition {
+        LogPosition(
+            file: expected.file, offset: offset, sequence: expected.sequence + (isControl ? 0 : 1),
+            checksum: map.load64(offset - 8))
     }
 }

@@ -1,9 +1,16 @@
-/// A record on its way to exactly the end that was read: who loses the race for it too often asks for its turn.
+import SystemCalls
+
+/// A record on its way to exactly the end that was read: who loses the race for it too often, for too long, asks for its
+/// turn.
 struct LogAttempt: ~Copyable {
     private(set) var losses = 0
+    /// When it had lost so often for the first time.
+    private var lostSince: Int64?
     private var turn: LogTurn?
     private var turnFile: LogFile?
-    private static let patience = 8
+    /// Races of a microsecond are lost and won at random, so some are nothing yet: a turn stops all others.
+    private static let losses = 8
+    private static let patience: Int64 = 1_000_000
 
     func isOthersTurn(in file: LogFile) -> Bool { LogTurn.isOthers(in: file, than: turn) }
 
@@ -12,7 +19,13 @@ struct LogAttempt: ~Copyable {
     /// It was decided anew, or is tried again, for nothing. After some of these, it asks for its turn.
     mutating func noteLoss(slot: Int, in file: LogFile) {
         losses += 1
-        if losses >= Self.patience { takeTurn(slot: slot, in: file) }
+        guard losses.isMultiple(of: Self.losses) || turn != nil else { return }
+        let now = monotonicNanoseconds()
+        guard let lostSince else {
+            lostSince = now
+            return
+        }
+        if now - lostSince >= Self.patience { takeTurn(slot: slot, in: file) }
     }
 
     /// Others append faster than it reads.

@@ -44,10 +44,18 @@ extension LogFile {
         return place
     }
 
-    /// Moves a place of this file on over committed records, and shows each, without a look at other files. True: nothing
-    /// stands behind it. False: something that is to be looked at more closely, or where another file begins.
+    /// Nothing stands behind a place of this file by now, and something can. A few loads.
+    func isEnd(_ place: LogPosition) -> Bool {
+        map.load64(place.offset) == 0 && place.file == header.number && recordedEnd == nil && !map.isDamaged
+            && map.load64(LogFileHeader.cut) == 0
+    }
+
+    /// Moves a place of this file on over committed records, and shows where each is, without a look at other files.
+    /// True: nothing stands behind it. False: something that is to be looked at more closely, or where another file
+    /// begins.
     func readOn(
-        from place: inout LogPosition, _ look: (_ body: [UInt8], _ place: LogPosition, _ isControl: Bool) -> Void
+        from place: inout LogPosition,
+        _ look: (_ offset: Int, _ bodyCount: Int, _ sequence: UInt64, _ isControl: Bool) -> Void
     ) throws(CoordinationError) -> Bool {
         if recordedEnd != nil || place.file != header.number { return false }
         while cut == nil {
@@ -56,11 +64,12 @@ extension LogFile {
             case .seal, .reserved: return false
             case .void: place.offset += record.byteCount
             case .committed:
-                guard let (body, checksum) = body(at: place.offset, record) else { return false }
+                let offset = place.offset
+                guard let (count, checksum) = checkedBody(at: offset, record) else { return false }
                 place.offset += record.byteCount
                 if !record.isControl { place.sequence += 1 }
                 place.checksum = checksum
-                look(body, place, record.isControl)
+                look(offset, count, place.sequence, record.isControl)
             }
         }
         return false
@@ -91,7 +100,7 @@ extension LogFile {
 
 extension MappedLog {
     /// For who is still reading them, the file before the last one is kept, and older ones as far as all of them take half
-    /// of its room.
+    /// of its room. The name of the one that replaces them is on the disk first.
     func dropFiles(before number: UInt64) {
         guard let files = try? keptFiles(), let last = files.last else { return }
         var kept: UInt64 = 0
@@ -100,6 +109,8 @@ extension MappedLog {
             kept += file.size
             if kept > last.size / 2 && file.number &+ 1 != number { dropped.append(file.number) }
         }
+        if dropped.isEmpty { return }
+        do throws(Errno) { try folder.synchronize() } catch { return }
         // The oldest first: there is never a gap.
         for number in dropped.reversed() where !drop(number) { return }
     }

@@ -19,6 +19,7 @@ final class LogFile: Sendable {
     /// again.
     private let resolved: Guarded<[LogPosition]>
     private static let stride = 65_536
+    private static let looks = 4_000
 
     /// What a record needs besides its body.
     static func byteCount(bodyCount: Int) -> Int { 8 + (4 + bodyCount + 7) / 8 * 8 + 8 }
@@ -116,21 +117,29 @@ final class LogFile: Sendable {
     static func writeBody(_ body: [UInt8], into map: WritableMap, at offset: Int, units: Int, salt: UInt64) {
         map.store32(offset + 8, UInt32(body.count))
         map.write(body, at: offset + 12)
-        map.store64(offset + units * 8 - 8, checksum(of: body, at: offset, salt: salt))
+        map.store64(offset + units * 8 - 8, checksum(of: body.count, in: map, at: offset, salt: salt))
     }
 
-    private static func checksum(of body: [UInt8], at offset: Int, salt: UInt64) -> UInt64 {
-        SipHash(key: (salt, UInt64(offset))).hash(body)
+    /// Behind a body there is always a word more: the checksum.
+    private static func checksum(of count: Int, in map: SharedMap, at offset: Int, salt: UInt64) -> UInt64 {
+        SipHash(key: (salt, UInt64(offset))).hash(count: count) { map.word(at: offset + 12 + $0) }
     }
 
-    /// The body of a committed record, or nil where its checksum does not fit. Linear in its length.
-    func body(at offset: Int, _ record: LogHeader) -> (bytes: [UInt8], checksum: UInt64)? {
+    /// How long the body of a committed record is, or nil where its checksum does not fit. Linear in its length.
+    func checkedBody(at offset: Int, _ record: LogHeader) -> (count: Int, checksum: UInt64)? {
         let count = Int(map.load32(offset + 8))
         guard Self.byteCount(bodyCount: count) == record.byteCount else { return nil }
-        let body = map.bytes(offset + 12, count: count)
         let stored = map.load64(offset + record.byteCount - 8)
-        return stored == Self.checksum(of: body, at: offset, salt: header.salt) ? (body, stored) : nil
+        return stored == Self.checksum(of: count, in: map, at: offset, salt: header.salt) ? (count, stored) : nil
     }
+
+    /// The same with the body.
+    func body(at offset: Int, _ record: LogHeader) -> (bytes: [UInt8], checksum: UInt64)? {
+        checkedBody(at: offset, record).map { (bodyBytes(at: offset, count: $0.count), $0.checksum) }
+    }
+
+    /// Of a record that was checked.
+    func bodyBytes(at offset: Int, count: Int) -> [UInt8] { map.bytes(offset + 12, count: count) }
 
     /// Makes every record before `limit` committed or void, and counts: the position at `limit`, or at the end if that
     /// comes first; for who may only read also at a reservation that its member left behind. What is reserved gets its time, then it is voided. Linear in the records since the last call, or,
@@ -181,6 +190,9 @@ final class LogFile: Sendable {
     /// False: it is one still, because who may only read cannot do that.
     func awaitOrVoid(_ record: LogHeader, at offset: Int) -> Bool {
         let word = record.encoded(place: offset, salt: header.salt)
+        // Its owner is mostly about to commit it: some microseconds, against half a millisecond for who gives the
+        // processor away while others want it.
+        for _ in 0..<Self.looks where map.load64(offset) != word { return true }
         let deadline = monotonicNanoseconds() + record.patience
         while map.load64(offset) == word {
             if monotonicNanoseconds() >= deadline {

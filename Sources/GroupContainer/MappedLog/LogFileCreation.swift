@@ -52,9 +52,9 @@ extension MappedLog {
                 // The salt must be on the disk before the first record that uses it.
                 try file.synchronize()
                 try folder.rename(name, to: Array("\(number).log".utf8), in: folder, replacing: false)
-                try folder.synchronize()
+                // Of what is compacted, who says that something is durable does it: the others need not wait for it.
+                if carriage == nil { try folder.synchronize() }
                 if end != nil { hasMadeFile.withLock { $0 = true } }
-                if carriage != nil { dropFiles(before: number) }
             } catch {
                 try? folder.unlink(name)
                 if error != .exists { throw error }

@@ -29,8 +29,24 @@ extension MappedLog {
             .journalRecovered, item: file.name,
             "recovered, after a restart of the machine or as a copy: it is whole up to byte \(place.offset)")
         forget(file)
+        if surroundings.carrying != nil {
+            try translating(name, "recover") { () throws(Errno) in try folder.synchronize() }
+            dropUnsecured(before: file.header.number)
+            dropFiles(before: file.header.number &+ 1)
+        }
         let kept = (place.offset + 4_095) / 4_096 * 4_096
         if kept < file.capacity { file.descriptor.freeRange(start: kept, length: file.capacity - kept) }
+    }
+
+    /// Files of a compacted log are not synced when the next one is made, so nobody knows what of them was on the disk:
+    /// whoever stands in one begins with the last.
+    private func dropUnsecured(before number: UInt64) {
+        let older = ((try? fileNumbers()) ?? []).filter { $0 < number }
+        let unsecured = older.last { number in
+            guard let file = try? file(number), let end = file.end else { return true }
+            return !file.isDurable(through: end)
+        }
+        for number in older where number <= unsecured ?? 0 { if !drop(number) { return } }
     }
 
     private func wholeRecord(in file: LogFile, at offset: Int) -> (bytes: Int, counts: Bool)? {

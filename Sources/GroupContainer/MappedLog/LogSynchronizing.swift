@@ -7,11 +7,15 @@ extension MappedLog {
     /// Everything before a place is on the disk when it returns. System calls: fdatasync(2)
     func synchronize(through position: LogPosition) throws(CoordinationError) {
         let slot = try writerSlot("synchronize")
-        guard let file = try file(position.file) else { return }
+        guard let file = try file(position.file) else {
+            // What it held is in a file that was on the disk before it got its name.
+            return try translating(name, "synchronize") { () throws(Errno) in try secureName(of: nil) }
+        }
         if file.isDurable(through: position.offset) { return }
         do throws(Errno) {
             if file.isPoisoned { throw Errno.inputOutput }
             try file.descriptor.synchronizeData()
+            try secureName(of: file)
         } catch {
             file.poison()
             surroundings.diagnostics.tell(.journalNotDurable, item: file.name, "the disk refused to keep it: \(error)")
@@ -24,6 +28,14 @@ extension MappedLog {
         file.noteDurable(through: position.offset)
     }
 
+    /// A compacted log's file may have got its name a moment ago, and nobody has synced that. Where something of it was
+    /// durable before, it has.
+    private func secureName(of file: LogFile?) throws(Errno) {
+        if surroundings.carrying == nil { return }
+        if let file, file.isDurable(through: file.firstAppended + 8) { return }
+        try folder.synchronize()
+    }
+
     /// The same for a sealed file, before its successor is made; also for a poisoned one. Throws where the disk refuses
     /// still: then there is no successor, and nothing can be appended.
     func secure(_ file: LogFile, through end: LogPosition) throws(CoordinationError) {
@@ -34,6 +46,7 @@ extension MappedLog {
                 let isPoisoned = file.isPoisoned
                 if isPoisoned { file.dirtyPages(before: end.offset) }
                 try file.descriptor.synchronizeData()
+                try secureName(of: file)
                 if isPoisoned {
                     surroundings.diagnostics.tell(
                         .journalRenewed, item: file.name, "what the disk had refused was written again, and kept")
@@ -49,7 +62,7 @@ extension MappedLog {
 }
 
 extension LogFile {
-    fileprivate var isPoisoned: Bool { map.load64(LogFileHeader.poisoned) != 0 }
+    var isPoisoned: Bool { map.load64(LogFileHeader.poisoned) != 0 }
 
     fileprivate func poison() { writableMap?.store64(LogFileHeader.poisoned, 1) }
 

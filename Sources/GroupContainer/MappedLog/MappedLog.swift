@@ -140,20 +140,35 @@ final class MappedLog: Sendable {
             if let last = try self.file(newest) { return last }
         }
         let end = try file.resolve(upTo: offset)
-        // Recovery looks at the last file only, so all before it must be whole on the disk.
-        try secure(file, through: end)
         guard let readCarriage = surroundings.carrying else {
+            // Recovery looks at the last file only, so all before it must be whole on the disk.
+            try secure(file, through: end)
             return try makeFile(after: end, leap: file.leap)
         }
-        // All come here at once, and one is enough. Where that one takes too long, so does the next.
+        // What is compacted is in the next file, which is on the disk before it has its name: syncing this one would only
+        // have everybody wait. See `dropUnsecured`.
+        if file.isPoisoned { try secure(file, through: end) }
+        let next = try compactedSuccessor(of: file, end) { () throws(CoordinationError) in
+            if let carriage = try carrying(file, end.offset, needed) { return carriage }
+            return try readCarriage(file, end.offset, needed)
+        }
+        // The others go on meanwhile.
+        dropFiles(before: next.header.number)
+        return next
+    }
+
+    /// All come here at once, and one is enough. Where that one takes too long, so does the next.
+    private func compactedSuccessor(
+        of file: LogFile, _ end: LogPosition, _ carriage: () throws(CoordinationError) -> LogCarriage
+    ) throws(CoordinationError) -> LogFile {
         let turn = LogTurn(slot: try writerSlot("create"), round: 2)
-        if !turn.take(in: file) {
+        while !turn.take(in: file) {
             LogTurn.letOthersPass(in: file, except: nil)
-            if let next = try self.file(number &+ 1) { return next }
+            if let next = try self.file(end.file &+ 1) { return next }
         }
         defer { turn.end(in: file) }
-        var carriage = try carrying(file, end.offset, needed)
-        if carriage == nil { carriage = try readCarriage(file, end.offset, needed) }
-        return try makeFile(after: end, leap: file.leap, carriage: carriage)
+        // It may have come into being, and the turn have ended, since the first look.
+        if let next = try self.file(end.file &+ 1) { return next }
+        return try makeFile(after: end, leap: file.leap, carriage: carriage())
     }
 }

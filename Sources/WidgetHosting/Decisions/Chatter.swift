@@ -5,9 +5,11 @@ struct Chatter: Hashable, Sendable {
     /// When all of it will be allowed again, on the clock that does not jump.
     private var fullAt: Int64 = .min
 
-    /// It said something. False: that is too much.
-    mutating func note(at now: Int64) -> Bool {
-        fullAt = max(fullAt, now).adding(Self.interval)
-        return fullAt - now <= Self.atOnce * Self.interval
+    /// It said something. False: that is too much; with `ifAllowed` it does not count then.
+    mutating func note(at now: Int64, ifAllowed: Bool = false) -> Bool {
+        let next = max(fullAt, now).adding(Self.interval)
+        let isAllowed = next - now <= Self.atOnce * Self.interval
+        if isAllowed || !ifAllowed { fullAt = next }
+        return isAllowed
     }
 }

@@ -41,6 +41,8 @@ package enum ProcessEvent: Hashable, Sendable {
     case said(WidgetMessage)
     /// What it said is no message: why.
     case spoilt(String)
+    /// On its standard error.
+    case complained(String)
     case outputEnded
     /// It does not read what it is told.
     case inputFull

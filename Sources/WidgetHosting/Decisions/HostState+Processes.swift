@@ -14,10 +14,12 @@ extension HostState {
             widget.giveUpUpdate(at: now)
             widget.process = nil
             if options.isForDebugging { isEnding = true }
+        case .complained(let text) where process.isEnding: noteComplaint(text, of: &widget, at: now, &actions)
         // One that has been told to end, or was killed, says nothing more that counts.
         case _ where process.isEnding: break
         case .said(let message): note(message, of: &widget, process, at: now, &actions)
         case .spoilt(let cause): fail(&widget, "said what is no message: \(cause)", at: now, &actions)
+        case .complained(let text): noteComplaint(text, of: &widget, at: now, &actions)
         // Its end follows as a rule, and says more.
         case .outputEnded: widget.process?.silentUntil = options.deadline(options.farewell, after: now)
         case .inputFull: fail(&widget, "does not read what it is told", at: now, &actions)
@@ -86,11 +88,21 @@ extension HostState {
         }
     }
 
+    /// Of a crash the log has as much as there is room for; nobody is ended for it.
+    private func noteComplaint(
+        _ text: String, of widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]
+    ) {
+        if widget.process?.chatter.note(at: now.monotonic, ifAllowed: true) == true {
+            actions.append(.log(HostLogLine(Self.cut(text), of: widget.manifest.kind)))
+        }
+    }
+
+    private static func cut(_ text: String) -> String { text.count > 1_000 ? text.prefix(999) + "…" : text }
+
     /// Nobody asked for it: into the log with it, but not without end.
     private func chat(_ text: String, of widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
-        let line = text.count > 1_000 ? String(text.prefix(999)) + "…" : text
         if widget.process?.chatter.note(at: now.monotonic) == true {
-            actions.append(.log(HostLogLine(line, of: widget.manifest.kind)))
+            actions.append(.log(HostLogLine(Self.cut(text), of: widget.manifest.kind)))
         } else {
             fail(&widget, "says too much", at: now, &actions)
         }

@@ -15,6 +15,7 @@ extension HostState {
         switch widget.process?.phase {
         case nil:
             if !widget.isListed || isEnding {
+                draw(&widget, at: now, &actions)
                 widgets[kind] = nil
                 return
             }
@@ -78,7 +79,7 @@ extension HostState {
         if isRefreshDue(&widget, at: now) { return update(&widget, at: now, &actions) }
         // What waits to settle is refreshed before it is suspended, as it runs anyway.
         if widget.isVisible || options.isForDebugging
-            || widget.alarm - now.monotonic <= widget.manifest.refreshing.settle
+            || widget.alarm - now.monotonic <= widget.manifest.refreshing.interval
         {
             return
         }
@@ -104,6 +105,7 @@ extension HostState {
             id: id, environment: environment, deadline: Double(widget.manifest.refreshing.deadline) / 1e9,
             shows: widget.timeline == nil || widget.renderedFor != environment, reloads: widget.isReloadWanted)
         (widget.wantedSince, widget.isReloadWanted, widget.lastRefresh) = (nil, false, now.wall)
+        widget.mayRefreshFrom = now.monotonic.adding(widget.manifest.refreshing.interval)
         widget.look(at: until)
         actions.append(.send(run, message))
     }
@@ -121,7 +123,7 @@ extension HostState {
             guard let since = widget.wantedSince, !widget.isReloadWanted, widget.hasBeenHeardOf,
                 situation.failures == 0, widget.process?.phase == .active
             else { return true }
-            let settled = since.adding(widget.manifest.refreshing.settle)
+            let settled = max(since.adding(widget.manifest.refreshing.settle), widget.mayRefreshFrom)
             if settled > now.monotonic { widget.look(at: settled) }
             return settled <= now.monotonic
         }

@@ -28,8 +28,10 @@ struct HostedWidget: Equatable, Sendable {
     var requestedReloads: UInt64 = 0
     /// What its refreshes have cost, and how often they failed in a row.
     var ledger = RefreshLedger()
-    /// When the last refresh began, since 1970.
+    /// When the last refresh began, since 1970, and from when on the next may for a mere change, of the clock that does
+    /// not jump.
     var lastRefresh: Int64 = .min
+    var mayRefreshFrom: Int64 = .min
     /// Processes that ended unasked, in a row, and when the next may begin, of the clock that does not jump.
     var crashes = 0
     var restartAt: Int64 = .min

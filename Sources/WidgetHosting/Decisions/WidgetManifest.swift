@@ -21,6 +21,9 @@ package struct WidgetManifest: Hashable, Sendable {
         /// From a change to the refresh, so that those that come together cost one.
         package var settle: Int64 = 200_000_000
 
+        /// From one refresh to the next, where changes come without end.
+        package var interval: Int64 { settle * 5 }
+
         package init() {}
     }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import GroupContainer
 
 /// What apps ask of the widgets, and what they are told of those.
@@ -5,9 +6,12 @@ final class AppRequests {
     private let center: WidgetCenter
     private let registration: HostRegistration
     private var shown: [PresentWidget] = []
+    private let watch: ContainerWatch
+    private let opening = DispatchQueue(label: "widget-host.open")
     private let process = HostIdentity.process
 
     init(_ container: Container, _ watch: ContainerWatch) throws(CoordinationError) {
+        self.watch = watch
         center = try WidgetCenter(container)
         registration = try HostRegistration(center)
         try watch.followRequests(center)
@@ -30,6 +34,20 @@ final class AppRequests {
         if present == shown { return }
         shown = present
         try? registration.show(present)
+    }
+
+    /// By the app that has registered its scheme, on a thread of its own, as that may have to be started. What no app of
+    /// the container opens, and what goes wrong, the watch tells.
+    func open(_ url: String, for kind: String) {
+        opening.async { [center, watch] in
+            do throws(CoordinationError) {
+                if try center.open(url) == .noApp {
+                    watch.tell { $0.unopened.append(ContainerWatch.Address(url: url, kind: kind)) }
+                }
+            } catch {
+                watch.tell { $0.complaints.append("\(kind): \(error)") }
+            }
+        }
     }
 
     func end() { try? registration.end() }

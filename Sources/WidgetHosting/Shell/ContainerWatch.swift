@@ -13,8 +13,16 @@ final class ContainerWatch: Sendable {
         /// The container is not there any more.
         var end: CoordinationError?
         var complaints: [String] = []
+        /// Addresses that no app of the container opens.
+        var unopened: [Address] = []
 
-        var isEmpty: Bool { changed.isEmpty && !hasRequests && end == nil && complaints.isEmpty }
+        var isEmpty: Bool { changed.isEmpty && !hasRequests && end == nil && complaints.isEmpty && unopened.isEmpty }
+    }
+
+    /// What a widget leads to.
+    struct Address: Hashable, Sendable {
+        let url: String
+        let kind: String
     }
 
     private let container: Container
@@ -123,7 +131,7 @@ final class ContainerWatch: Sendable {
         }
     }
 
-    private func tell(_ note: (inout Found) -> Void) {
+    func tell(_ note: (inout Found) -> Void) {
         found.withLock(note)
         wake()
     }

@@ -86,7 +86,7 @@ extension WidgetHost where FrontEnd: ~Copyable {
 
     mutating func readErrors(_ process: WidgetProcess) throws {
         let number = process.errors?.number
-        for line in process.readErrors() { events.append(.process(process.run, .said(.log(line)))) }
+        for line in process.readErrors() { events.append(.process(process.run, .complained(line))) }
         if process.errors == nil { forget(number) }
     }
 
@@ -118,23 +118,28 @@ extension WidgetHost where FrontEnd: ~Copyable {
     }
 
     private func holdings(of run: WidgetRun) -> [String] {
-        guard let identifier = processes[run.kind]?.identifier, let status = try? container.status() else { return [] }
-        return status.members.filter { $0.processIdentifier == identifier }.flatMap(\.accesses).map(\.path)
+        guard let process = processes[run.kind], let status = try? container.status() else { return [] }
+        return status.members.filter { process.process.includes($0.processIdentifier) }.flatMap(\.accesses).map(\.path)
     }
 
     private mutating func open(_ url: String, for kind: String) throws {
-        let now = Self.now
-        try frontEnd.log(HostLogLine("open \(url)", of: kind), at: now)
+        try frontEnd.log(HostLogLine("open \(url)", of: kind), at: Self.now)
+        if let requests { return requests.open(url, for: kind) }
+        try handToOpener(ContainerWatch.Address(url: url, kind: kind))
+    }
+
+    mutating func handToOpener(_ address: ContainerWatch.Address) throws {
         do throws(Errno) {
             let nothing = try FileDescriptor.open(path: Array("/dev/null".utf8), .readingAndWriting)
             openers.append(
                 Opener(
                     try SupervisedProcess(
-                        [Array(settings.opener.utf8), Array(url.utf8)], variables: [], input: nothing, output: nothing))
+                        [Array(settings.opener.utf8), Array(address.url.utf8)], variables: [], input: nothing,
+                        output: nothing))
             )
         } catch {
-            let line = HostLogLine("cannot run '\(settings.opener)': \(error)", of: kind, isFault: true)
-            try frontEnd.log(line, at: now)
+            let line = HostLogLine("cannot run '\(settings.opener)': \(error)", of: address.kind, isFault: true)
+            try frontEnd.log(line, at: Self.now)
         }
     }
 

@@ -130,6 +130,7 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
         for complaint in found.complaints {
             try frontEnd.log(HostLogLine(complaint, isFault: true), at: Self.now)
         }
+        for address in found.unopened { try handToOpener(address) }
         if found.hasRequests { events += requests?.news(of: Array(state.manifestKinds)) ?? [] }
         if !found.changed.isEmpty { events.append(.changed(found.changed)) }
     }

@@ -6,7 +6,7 @@ import SystemCalls
 ///     let container = try Container(group: "group.com.example.todo")
 ///     try await WidgetProgram(TodoWidget(), in: container).converse()
 public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.Snapshot: WidgetContent {
-    let provider: Provider
+    package let provider: Provider
     let container: Container
 
     /// Of a container.

@@ -30,15 +30,10 @@ struct SuiteChanges {
 
     private mutating func read(_ beginning: DefaultsFollower) throws(CoordinationError) {
         var follower = beginning
-        var damagedAt: Cursor?
-        while true {
-            do throws(CoordinationError) {
-                guard let change = try follower.next(timeout: .zero) else { break }
-                if change.kind == .rescan { isLost = true } else { changes.append(change) }
-            } catch {
-                // It goes on behind a record that cannot be read: whoever renders sees what is set. Not where it stays.
-                if error.code != .damaged || damagedAt == follower.place { throw error }
-                (isLost, damagedAt) = (true, follower.place)
+        while let change = try follower.next(timeout: .zero) {
+            switch change.kind {
+            case .rescan, .degraded: isLost = true
+            case .set, .removed, .cleared, .present: changes.append(change)
             }
         }
         place = .behind(follower.place)

@@ -31,6 +31,7 @@ struct KeyCommandLoop {
             watch.sayDiagnostics(run)
             if let line {
                 note(line)
+                if let reason = line.reason { run.complain("something that was set is lost: \(reason)") }
             } else if batch.isEmpty {
                 try watch.keep(isDue: true)
                 if watch.isSilent(since: runner.lastRun) { return .timedOut }
@@ -44,7 +45,7 @@ struct KeyCommandLoop {
         case .set, .removed, .present: batch.note(key: line.change.key, at: now)
         case .cleared: batch.noteCleared(at: now)
         case .rescan: batch.noteRescan(at: now)
-        case .bookmark: break
+        case .bookmark, .degraded: break
         }
     }
 

@@ -34,4 +34,15 @@ struct `SipHash-2-4` {
         let hashes = [(1, 2), (1, 3), (2, 2), (2, 1)].map { SipHash(key: $0).hash("message".utf8) }
         #expect(Set(hashes).count == hashes.count)
     }
+
+    @Test func `is the same by words, whatever stands behind the bytes`() {
+        let hash = SipHash(key: (3, 4))
+        for count in 0...40 {
+            let bytes = (0..<count + 16).map { UInt8(truncatingIfNeeded: $0 * 37 + 1) }
+            let byWords = hash.hash(count: count) { offset in
+                (0..<8).reduce(0) { $0 | UInt64(bytes[offset + $1]) << UInt64($1 * 8) }
+            }
+            #expect(byWords == hash.hash(bytes[..<count]), "\(count) bytes")
+        }
+    }
 }

@@ -109,7 +109,7 @@ struct `A suite's log` {
         // One that follows is told once, and goes on.
         var reader = try DefaultsReader(other, in: sample.container, keys: nil, since: .start)
         #expect(try reader.next()?.key == "a")
-        #expect(code { try reader.next() } == .damaged)
+        #expect(try reader.next()?.key == "")
         #expect(try reader.next()?.key == "b")
         // It can be set, changed and compacted all the same.
         #expect(try defaults.update(.init("a", default: 0)) { $0 += 10 } > 10)

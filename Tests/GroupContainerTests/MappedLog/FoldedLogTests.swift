@@ -53,4 +53,23 @@ struct `A log's state` {
         #expect(seen.withLock { $0 } == 1)
         #expect(try store.log.last().header.number == 2)
     }
+
+    @Test func `goes on into the next file, whoever's turn it was in the full one`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        try defaults.set(1, forKey: "n")
+        let member = sample.container.member
+        // As another process, which has not looked for a while.
+        let late = try #require(try SuiteStore.open(member, suite: "standard", creating: false))
+        let log = try defaults.writableStore("set").log
+        let end = try log.end()
+        let full = try #require(try log.file(end.file))
+        try #require(LogTurn(slot: 900, round: 0).take(in: full))
+        let turn = full.map.load64(LogFileHeader.turn)
+        log.seal(full, at: end.offset, by: 1)
+        _ = try log.makeFile(
+            after: end, carriage: LogCarriage(bodies: late.read { $0.carriedBodies() }, capacity: 262_144))
+        #expect(try late.append([.set("n", .integer(2))], by: defaults.writer).file == end.file + 1)
+        #expect(full.map.load64(LogFileHeader.turn) == turn, "nobody has waited for it, and ended it")
+    }
 }

@@ -140,4 +140,40 @@ struct `Recovery after a boot` {
         try log.recover()
         #expect(try log.texts() == Array(Self.texts[..<5]))
     }
+
+    @Test func `of a compacted log ends those files that were not synced, and keeps those that were`() throws {
+        let folder = try LogFolder()
+        func open(incarnation: UInt8) throws -> MappedLog {
+            var surroundings = try folder.open(incarnation: incarnation).surroundings
+            surroundings.carrying = { file, _, _ in LogCarriage(bodies: [[42]], capacity: file.capacity * 4) }
+            let log = try MappedLog(
+                name: "suite", folder: folder.temporary.open(".", [.reading, .folder]), surroundings)
+            try log.recover()
+            return log
+        }
+        func seal(_ log: MappedLog) throws -> LogPosition {
+            let place = try log.append("before the seal")
+            let file = try log.last()
+            #expect(log.seal(file, at: place.offset, by: 1))
+            #expect(try log.successor(of: file, sealedAt: place.offset).header.number == place.file + 1)
+            return place
+        }
+        let log = try open(incarnation: 1)
+        let unsynced = try seal(log)
+        #expect(try log.fileNumbers() == [1, 2])
+        // Its pages may have reached the disk, or not.
+        let again = try open(incarnation: 2)
+        #expect(try again.fileNumbers() == [2, 3])
+        guard case .lost = try again.step(behind: unsynced) else { return #expect(Bool(false)) }
+        let end = try again.append("synced")
+        try again.synchronize(through: end)
+        let last = try again.last()
+        #expect(again.seal(last, at: end.offset, by: 1))
+        _ = try again.successor(of: last, sealedAt: end.offset)
+        #expect(try again.fileNumbers() == [2, 3, 4])
+        let third = try open(incarnation: 3)
+        #expect(try third.contains(end))
+        // Of the second there was nothing but its beginning.
+        #expect(try third.fileNumbers() == [3, 4, 5])
+    }
 }

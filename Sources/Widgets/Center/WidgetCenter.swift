@@ -44,4 +44,17 @@ public struct WidgetCenter: Sendable {
     /// Changes of this tell that a reload may have been asked for, an app has come to the front or gone from there, or
     /// another widget is present.
     package func follow() throws(CoordinationError) -> DefaultsFollower { try defaults.follow() }
+
+    private static let frontApp = "app in front"
+
+    /// Whether an app of the container is in front of its user.
+    public func isAppInFront() throws(CoordinationError) -> Bool {
+        try Presence.isThere(Self.frontApp, in: container)
+    }
+
+    /// As long as it lives, one is.
+    package func frontPresence() throws(CoordinationError) -> Presence { try Presence(Self.frontApp, in: container) }
+
+    /// Says that it is worth asking again.
+    package func noteFront() throws(CoordinationError) { try defaults.set(.bool(true), forKey: "front") }
 }

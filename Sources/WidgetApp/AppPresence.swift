@@ -1,5 +1,6 @@
 public import GroupContainer
 import SystemCalls
+import Widgets
 
 /// Whether an app is in front of its user. While one is, refreshes of the container's widgets cost no budget: somebody is
 /// working with what they show.
@@ -15,7 +16,7 @@ public final class AppPresence: Sendable {
     /// The app is in front now.
     public func becomeActive() throws(CoordinationError) {
         try presence.withLock { (presence) throws(CoordinationError) in
-            if presence == nil { presence = try Presence(WidgetCenter.frontApp, in: center.container) }
+            if presence == nil { presence = try center.frontPresence() }
         }
         try center.noteFront()
     }
@@ -24,19 +25,5 @@ public final class AppPresence: Sendable {
     public func resignActive() throws(CoordinationError) {
         presence.withLock { $0 = nil }
         try center.noteFront()
-    }
-}
-
-extension WidgetCenter {
-    fileprivate static let frontApp = "app in front"
-
-    /// Whether an app of the container is in front of its user.
-    public func isAppInFront() throws(CoordinationError) -> Bool {
-        try Presence.isThere(Self.frontApp, in: container)
-    }
-
-    /// Says that it is worth asking again.
-    fileprivate func noteFront() throws(CoordinationError) {
-        try defaults.set(.integer(Int(monotonicNanoseconds())), forKey: "front")
     }
 }

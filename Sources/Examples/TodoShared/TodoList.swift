@@ -1,23 +1,23 @@
-import GroupContainer
+package import GroupContainer
 
 /// An entry of the list.
-struct Todo: Codable, Equatable, Sendable {
-    var title: String
-    var done = false
+package struct Todo: Codable, Equatable, Sendable {
+    package var title: String
+    package var done = false
 }
 
 /// The list: a JSON file of the container. Every change reads, changes and writes it under one lease, so two apps, or
 /// an app and a helper, lose nothing of each other's.
-struct TodoList {
+package struct TodoList {
     private let coordinator: BlockingCoordinator
     private let timeout: Duration
-    private static let path: ItemPath = "Library/todo.json"
+    package static let path: ItemPath = "Library/todo.json"
 
-    init(_ coordinator: BlockingCoordinator, timeout: Duration) {
+    package init(_ coordinator: BlockingCoordinator, timeout: Duration) {
         (self.coordinator, self.timeout) = (coordinator, timeout)
     }
 
-    func entries() throws -> [Todo] {
+    package func entries() throws -> [Todo] {
         do {
             return try coordinator.read(Self.path, as: [Todo].self, timeout: timeout)
         } catch let error as CoordinationError where error.code == .notFound {
@@ -25,12 +25,12 @@ struct TodoList {
         }
     }
 
-    func add(_ title: String) throws { try change { $0.append(Todo(title: title)) } }
+    package func add(_ title: String) throws { try change { $0.append(Todo(title: title)) } }
 
     /// Done twice is the same content: nothing is written, and no widget is told.
-    func complete(_ number: Int) throws { try change { try $0[index(number, $0)].done = true } }
+    package func complete(_ number: Int) throws { try change { try $0[index(number, $0)].done = true } }
 
-    func remove(_ number: Int) throws { try change { try $0.remove(at: index(number, $0)) } }
+    package func remove(_ number: Int) throws { try change { try $0.remove(at: index(number, $0)) } }
 
     private func change(_ body: (inout [Todo]) throws -> Void) throws {
         try coordinator.update(Self.path, default: [Todo](), timeout: timeout, body)
@@ -41,9 +41,9 @@ struct TodoList {
         return number - 1
     }
 
-    struct NoSuchEntry: Error, CustomStringConvertible {
+    package struct NoSuchEntry: Error, CustomStringConvertible {
         var number: Int
         var count: Int
-        var description: String { "there is no entry \(number); the list has \(count)" }
+        package var description: String { "there is no entry \(number); the list has \(count)" }
     }
 }

@@ -1,0 +1,76 @@
+package import GroupContainer
+
+/// Through what the app's text gets to its widget.
+package enum NoteWay: String, Sendable, CaseIterable {
+    /// A file of the container.
+    case file
+    /// A key of the group defaults.
+    case defaults
+}
+
+extension GroupDefaults.Key<String> {
+    static let note = Self("note", default: "")
+    static let way = Self("way", default: NoteWay.file.rawValue)
+}
+
+/// The one text that app and widget share: saved, read and cleared, through a file or through the defaults.
+package struct NoteStore: Sendable {
+    private let coordinator: BlockingCoordinator
+    private let defaults: GroupDefaults
+
+    package static let path: ItemPath = "Library/note.txt"
+    package static let suite = "note"
+
+    package init(_ container: Container) throws {
+        coordinator = container.coordinator(purpose: "note").blocking
+        defaults = try GroupDefaults(container, suite: Self.suite)
+    }
+
+    /// Where the text is kept now.
+    package var way: NoteWay { NoteWay(rawValue: defaults[.way]) ?? .file }
+
+    /// It is in the new place before anybody looks there, and leaves nothing behind in the old one.
+    package func choose(_ way: NoteWay) throws {
+        let old = self.way
+        if way == old { return }
+        if let text = try read() { try save(text, by: way) }
+        try defaults.set(way.rawValue, for: .way)
+        try clear(old)
+    }
+
+    package func save(_ text: String) throws { try save(text, by: way) }
+
+    private func save(_ text: String, by way: NoteWay) throws {
+        switch way {
+        case .file: _ = try coordinator.write(bytes: Array(text.utf8), to: Self.path)
+        case .defaults: try defaults.set(text, for: .note)
+        }
+    }
+
+    /// Nil: there is none.
+    package func read() throws -> String? {
+        switch way {
+        case .file:
+            do {
+                return String(decoding: try coordinator.readBytes(Self.path), as: UTF8.self)
+            } catch let error as CoordinationError where error.code == .notFound {
+                return nil
+            }
+        case .defaults: return defaults.string(forKey: "note")
+        }
+    }
+
+    package func clear() throws { try clear(way) }
+
+    private func clear(_ way: NoteWay) throws {
+        switch way {
+        case .file:
+            do {
+                try coordinator.remove(Self.path)
+            } catch let error as CoordinationError where error.code == .notFound {
+                // Nothing to remove.
+            }
+        case .defaults: try defaults.removeValue(forKey: "note")
+        }
+    }
+}

@@ -1,0 +1,92 @@
+package import CommandLineKit
+import ContainerCommands
+import FoundationEssentials
+package import GroupContainer
+package import Widgets
+
+/// What the programs of all example widgets have in common: under a host they speak with it, else they show themselves.
+package enum WidgetCommand {
+    /// Runs a provider as a command. `group` is the container unless `--group` says another one.
+    package static func main<Provider: WidgetProvider>(
+        name: String, summary: String, group: String, provider: Provider
+    ) -> Never where Provider.Snapshot: WidgetContent {
+        let specification = CommandSpecification(
+            name: name, summary: summary, usage: ["\(name) [--group GROUP] [--hosted | --once | --output BAR]"],
+            options: [
+                .value("group", letter: "g", "GROUP", help: "The container; \(group) unless told."),
+                .flag("hosted", help: "Speak with widget-host over standard input and output."),
+                .value("output", letter: "o", "BAR", help: "Print what a bar reads: waybar, polybar or i3blocks."),
+                .flag("once", help: "Refresh once and end: status 0 for newData, 3 for noData, 1 for failed."),
+                .flag("expanded", help: "Show everything, rather than a glance."),
+            ] + CommonOptions.specifications(timeout: "How long to wait for a lease; 30 s unless told."),
+            exitStatuses: [HelpEntry("0", "newData"), HelpEntry("1", "failed"), HelpEntry("3", "noData")])
+        CommandRun.main(specification) { run in
+            let container = try container(run.arguments, else: group)
+            let program = WidgetProgram(provider, in: container)
+            let environment =
+                run.arguments.flag("expanded")
+                ? WidgetEnvironment(displayMode: .expanded, maximumSize: WidgetSize(columns: 80, rows: 20))
+                : WidgetEnvironment()
+            let (isJSON, timeout) = (run.options.isJSON, run.leaseTimeout)
+            if run.arguments.flag("hosted") {
+                try blocking { try await program.converse() }
+                return .success
+            }
+            if let name = try run.arguments.text("output") {
+                guard let bar = BarFormat(rawValue: name) else {
+                    throw run.arguments.usageError("--output: say waybar, polybar or i3blocks")
+                }
+                try blocking { try await program.print(to: bar) }
+                return .success
+            }
+            if run.arguments.flag("once") {
+                return try blocking {
+                    try await once(provider, container, environment, timeout: timeout, isJSON: isJSON)
+                }
+            }
+            try blocking {
+                try await program.follow(environment) { try tell(provider.kind, $0.view, $0.failure, isJSON: isJSON) }
+            }
+            return .success
+        }
+    }
+
+    /// What `--group` says, else the host, else the app.
+    package static func container(_ arguments: ParsedArguments, else group: String) throws -> Container {
+        if let name = arguments.value("group") { return try Container(named: name, creating: true) }
+        if arguments.flag("hosted"), let container = try Container.ofWidgetHost() { return container }
+        return try Container(named: Array(group.utf8), creating: true)
+    }
+
+    private static func once<Provider: WidgetProvider>(
+        _ provider: Provider, _ container: Container, _ environment: WidgetEnvironment, timeout: Duration, isJSON: Bool
+    ) async throws -> ExitStatus where Provider.Snapshot: WidgetContent {
+        let kind = provider.kind
+        let refresh = Refresh(provider, in: container, environment: environment, timeout: timeout) { error in
+            var errors = StandardOutput(descriptor: 2)
+            try? errors.writeLine("\(kind): \(error)")
+            try? errors.flush()
+        }
+        switch try await refresh.performUpdate({ try tell(kind, $0.view, nil, isJSON: isJSON) }) {
+        case .newData: return .success
+        case .noData: return .noData
+        case .failed: return .failure
+        }
+    }
+
+    /// One line, whatever the view says.
+    private static func tell(_ kind: String, _ view: WidgetView, _ failure: String?, isJSON: Bool) throws {
+        var output = StandardOutput()
+        let lines = view.lines.map { $0.described(at: Date()) }
+        if isJSON {
+            let fields: [(String, JSONValue)] = [
+                ("widget", .string(kind)), ("lines", .array(lines.map { .string($0) })),
+                ("failure", failure.map { .string($0) } ?? .null),
+            ]
+            try output.writeLine(JSONValue.object(fields).encoded())
+        } else {
+            try output.writeLine("\(kind)\t\(PipeText.escaped(Array(lines.joined(separator: " / ").utf8)))")
+        }
+        try output.flush()
+    }
+}

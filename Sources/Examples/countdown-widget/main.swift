@@ -1,0 +1,34 @@
+import CountdownShared
+import FoundationEssentials
+import GroupContainer
+import WidgetCommands
+import Widgets
+
+// The widget of the countdown: counts on while the app is away, says when it is over, and opens the app.
+
+struct CountdownWidget: WidgetProvider {
+    static let kind = "countdown"
+    var interests: [Interest] { [.defaults(Countdown.suite, key: "countdown")] }
+
+    func snapshot(in context: Context) async throws -> WidgetView {
+        Self.view([.init("no countdown", .secondary)])
+    }
+
+    /// Two entries: while it runs, and when it is over. What only time changes needs no refresh.
+    func timeline(in context: Context) async throws -> Timeline<WidgetView> {
+        let defaults = try GroupDefaults(context.container, suite: Countdown.suite)
+        guard let countdown = try defaults.presentCountdown() else { return Timeline(try await snapshot(in: context)) }
+        let finished = Self.view([.init("finished", .good)])
+        return Timeline(
+            first: .init(snapshot: Self.view([.init("", .prominent, countdown: countdown.end)])),
+            [.init(date: countdown.end, snapshot: finished)])
+    }
+
+    private static func view(_ lines: [WidgetView.Line]) -> WidgetView {
+        WidgetView(title: "Countdown", lines: lines, url: "\(Countdown.scheme)://show")
+    }
+}
+
+WidgetCommand.main(
+    name: "countdown-widget", summary: "Counts on while the app is away.", group: "group.com.example.countdown",
+    provider: CountdownWidget())

@@ -1,0 +1,76 @@
+import CommandLineKit
+import ContainerCommands
+import CountdownShared
+import FoundationEssentials
+import GroupContainer
+import SystemCalls
+import WidgetApp
+import Widgets
+
+// The app of the countdown. While it runs, it counts itself; when it leaves it saves how much time is left and when that
+// was, and the widget counts on. It comes back when its widget is chosen.
+
+private let specification = CommandSpecification(
+    name: "countdown", summary: "A countdown that its widget carries on.",
+    usage: ["countdown [--group GROUP] [start TIME | show | stop]"],
+    options: [
+        .value("group", letter: "g", "GROUP", help: "The container; group.com.example.countdown unless told.")
+    ] + CommonOptions.specifications(timeout: "How long to wait for a lease; 30 s unless told."),
+    subcommands: [
+        CommandSpecification(
+            name: "start", summary: "Counts down from TIME, until it is over or the app is ended.",
+            usage: ["countdown start TIME"],
+            positionals: [PositionalSpecification("TIME", help: "2, 0.5 (seconds) or 250ms.")]),
+        CommandSpecification(
+            name: "show", summary: "Goes on with the countdown that was left, and opens what its widget asks for.",
+            usage: ["countdown show"]),
+        CommandSpecification(name: "stop", summary: "Ends it.", usage: ["countdown stop"]),
+    ], examples: [HelpEntry("countdown start 90", "")])
+
+CommandRun.main(specification) { run in
+    let arguments = run.arguments
+    let group = arguments.value("group") ?? Array("group.com.example.countdown".utf8)
+    let container = try Container(named: group, creating: true)
+    let defaults = try GroupDefaults(container, suite: Countdown.suite)
+    var countdown = try defaults.presentCountdown()
+    switch arguments.subcommands.first {
+    case "start":
+        guard let text = arguments.positional("TIME")?.validText else { throw arguments.usageError("TIME: 2 or 250ms") }
+        let time = try TimeArgument.parse(text)
+        countdown = Countdown(remaining: Double(time.nanoseconds) / 1e9, savedAt: Date())
+    case "stop":
+        try defaults.remove(.countdown)
+        return .success
+    default: break
+    }
+    guard let countdown else {
+        try run.output.writeLine("no countdown")
+        return .success
+    }
+    let end = try stayInFront(countdown, defaults, container, group: group, &run.output)
+    try run.output.writeLine(end)
+    return .success
+}
+
+/// Counts, and opens URLs, until it is over or somebody ends the app; then it saves, as apps do when they leave.
+private func stayInFront(
+    _ countdown: Countdown, _ defaults: GroupDefaults, _ container: Container, group: [UInt8],
+    _ output: inout StandardOutput
+) throws -> String {
+    let signals = TerminationSignals()
+    let links = try AppLinks(
+        container, scheme: Countdown.scheme, launching: ["--group", String(decoding: group, as: UTF8.self), "show"])
+    let presence = try AppPresence(container)
+    try presence.becomeActive()
+    while signals.received == nil && countdown.remaining(at: Date()) > 0 {
+        let left = min(1, countdown.remaining(at: Date()))
+        _ = try links.openNext(timeout: .seconds(left)) { url in
+            try output.writeLine("opened \(url)")
+            try output.flush()
+        }
+    }
+    let now = Date()
+    try defaults.set(Countdown(remaining: countdown.remaining(at: now), savedAt: now), for: .countdown)
+    try presence.resignActive()
+    return countdown.remaining(at: now) > 0 ? "left" : "finished"
+}

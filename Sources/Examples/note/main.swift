@@ -1,0 +1,78 @@
+import CommandLineKit
+import ContainerCommands
+import GroupContainer
+import NoteShared
+import SystemCalls
+import WidgetApp
+
+// The app of the note: a text field, as far as a terminal has one. While somebody types, the app is in front and nothing
+// is saved; it saves when it leaves.
+
+private let specification = CommandSpecification(
+    name: "note", summary: "One text, shared with its widget.",
+    usage: ["note [--group GROUP] [--through file|defaults] edit | save TEXT | get | clear"],
+    options: [
+        .value("group", letter: "g", "GROUP", help: "The container; group.com.example.note unless told."),
+        .value(
+            "through", "WAY",
+            help: "Keep the text in a file of the container, or in a key of the group defaults, from now on."),
+    ] + CommonOptions.specifications(timeout: "How long to wait for a lease; 30 s unless told."),
+    subcommands: [
+        CommandSpecification(
+            name: "edit",
+            summary: "Takes lines from standard input, and saves them when the input ends or the app is ended.",
+            usage: ["note edit"]),
+        CommandSpecification(
+            name: "save", summary: "Saves a text.", usage: ["note save TEXT"],
+            positionals: [PositionalSpecification("TEXT", help: "What is to be noted.")]),
+        CommandSpecification(
+            name: "get", summary: "Shows the text; status 66 where there is none.", usage: ["note get"]),
+        CommandSpecification(name: "clear", summary: "Removes it.", usage: ["note clear"]),
+    ],
+    examples: [HelpEntry("note save 'buy milk'", ""), HelpEntry("note --through defaults get", "")])
+
+CommandRun.main(specification) { run in
+    let arguments = run.arguments
+    let container = try Container(
+        named: arguments.value("group") ?? Array("group.com.example.note".utf8), creating: true)
+    let store = try NoteStore(container)
+    if let name = try arguments.text("through") {
+        guard let way = NoteWay(rawValue: name) else { throw arguments.usageError("--through: say file or defaults") }
+        try store.choose(way)
+    }
+    switch arguments.subcommands.first {
+    case "edit": try edit(store, container)
+    case "save":
+        guard let text = arguments.positional("TEXT")?.validText else {
+            throw arguments.usageError("TEXT is not UTF-8")
+        }
+        try store.save(text)
+    case "get":
+        guard let text = try store.read() else {
+            run.complain("nothing is noted")
+            return .notFound
+        }
+        try run.output.writeLine(text)
+    case "clear": try store.clear()
+    default: throw arguments.usageError("say what to do: edit, save, get or clear")
+    }
+    return .success
+}
+
+/// In front until the input ends, or somebody ends the app; then it saves, as apps do when they leave.
+private func edit(_ store: NoteStore, _ container: Container) throws {
+    let signals = TerminationSignals()
+    let presence = try AppPresence(container)
+    try presence.becomeActive()
+    var input = InputLines(limit: 1 << 20)
+    var lines: [String] = []
+    reading: while signals.received == nil {
+        switch try input.next() {
+        case .line(let line): lines.append(String(decoding: line, as: UTF8.self))
+        case .dry: try input.wait()
+        case .end: break reading
+        }
+    }
+    try store.save(lines.joined(separator: "\n"))
+    try presence.resignActive()
+}

@@ -1,0 +1,37 @@
+import CommandLineKit
+import ContainerCommands
+import GroupContainer
+import QuickActionsShared
+import SystemCalls
+import WidgetApp
+
+// The app of the quick actions: opens what its widget's buttons ask for, each once and in order. It notes what it opened
+// in the container, so that somebody can look; a real app would show it.
+
+private let specification = CommandSpecification(
+    name: "quick-actions", summary: "Opens what its widget's buttons ask for.",
+    usage: ["quick-actions [--group GROUP] [--idle TIME]"],
+    options: [
+        .value("group", letter: "g", "GROUP", help: "The container; group.com.example.quick-actions unless told."),
+        .value("idle", "TIME", help: "End when nothing has come for so long; 30 s unless told."),
+    ] + CommonOptions.specifications(timeout: "How long to wait for a lease; 30 s unless told."),
+    examples: [HelpEntry("quick-actions --idle 5", "")])
+
+CommandRun.main(specification) { run in
+    let group = run.arguments.value("group") ?? Array("group.com.example.quick-actions".utf8)
+    let container = try Container(named: group, creating: true)
+    let coordinator = container.coordinator(purpose: "quick-actions").blocking
+    let idle = try run.arguments.text("idle").map { try TimeArgument.parse($0) }
+    let links = try AppLinks(
+        container, scheme: QuickAction.scheme,
+        launching: ["--group", String(decoding: group, as: UTF8.self)])
+    let signals = TerminationSignals()
+    while signals.received == nil {
+        let came = try links.openNext(timeout: idle ?? .seconds(30)) { url in
+            let line = QuickAction(url: url).map { "opened \($0.rawValue)" } ?? "no such place: \(url)"
+            try coordinator.update("Library/opened.json", default: [String]()) { $0.append(line) }
+        }
+        if !came { break }
+    }
+    return .success
+}

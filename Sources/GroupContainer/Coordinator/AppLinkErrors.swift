@@ -1,0 +1,25 @@
+extension CoordinationError {
+    /// What was to be opened is no URL.
+    package static func malformedURL(_ url: String, longest: Int) -> CoordinationError {
+        CoordinationError(
+            .invalidArgument, item: String(url.prefix(200)), operation: "open",
+            cause: "it is no URL: it begins with a scheme and ':', has no control characters, and at most "
+                + "\(longest) bytes")
+    }
+
+    /// What an app registers is no scheme, or names no program.
+    package static func malformedAppLink(_ scheme: String) -> CoordinationError {
+        CoordinationError(
+            .invalidArgument, item: scheme, operation: "register a scheme",
+            cause:
+                "a scheme has up to 100 letters, digits, '+', '-' and '.', and begins with a letter; what is started "
+                + "for it is a program and its arguments")
+    }
+
+    /// The app that registered a scheme cannot be started.
+    package static func unstartableApp(_ program: String, scheme: String, cause: String) -> CoordinationError {
+        CoordinationError(
+            .notFound, item: program, operation: "start the app of '\(scheme)'", cause: cause,
+            advice: "start the app once, and it registers where it is now")
+    }
+}

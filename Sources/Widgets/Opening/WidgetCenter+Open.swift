@@ -1,0 +1,74 @@
+import FoundationEssentials
+public import GroupContainer
+import SystemCalls
+
+/// What became of a URL that was to be opened.
+public enum OpenResult: String, Hashable, Sendable {
+    /// The app has taken it: what it does at a URL is done.
+    case opened
+    /// It has not in time; it stays in the queue, and the app gets it when it gets there.
+    case queued
+    /// No app has registered the scheme.
+    case noApp
+}
+
+extension WidgetCenter {
+    /// Opens a URL such as `todo://item/3` in the app that has registered its scheme, and starts the app if it does not
+    /// run. Waits, blocking, until the app is done with it. The app gets every URL once and in order, also those that came
+    /// while it did not run; one that dies in the middle of a URL gets that one again.
+    ///
+    /// Errors: `invalidArgument` where it is no URL, or longer than 64 KiB; `notFound` where the app cannot be started
+    /// (then, too, the URL stays in the queue); those of `GroupChannel.post`.
+    public func open(_ url: String, timeout: Duration = .seconds(10)) throws(CoordinationError) -> OpenResult {
+        let scheme = AppLink.scheme(of: url)
+        guard let scheme, url.utf8.count <= AppLink.largestURL, !url.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
+        else {
+            throw .malformedURL(url, longest: AppLink.largestURL)
+        }
+        guard let link = try link(ofScheme: scheme) else { return .noApp }
+        let channel = try GroupChannel(container, name: AppLink.channel(ofScheme: scheme))
+        let number = try channel.post(bytes: Array(url.utf8))
+        let end = monotonicNanoseconds().addingReportingOverflow(timeout.nanoseconds).partialValue
+        if try !channel.isListening(AppLink.listener) { try launch(link, scheme, channel, until: end) }
+        return try channel.awaitAcknowledgement(of: number, by: AppLink.listener, timeout: .until(end))
+            ? .opened : .queued
+    }
+
+    private func link(ofScheme scheme: String) throws(CoordinationError) -> AppLink? {
+        guard case .json(let content) = try defaults.versionedValue(forKey: AppLink.key(ofScheme: scheme)).value
+        else { return nil }
+        return try? JSONDecoder().decode(AppLink.self, from: Data(content))
+    }
+
+    /// One at a time starts it: whoever comes second finds it starting, and its URL in the queue.
+    private func launch(
+        _ link: AppLink, _ scheme: String, _ channel: GroupChannel, until end: Int64
+    ) throws(CoordinationError) {
+        let file = PrivateFile("widgets", "launch.\(scheme)", in: container)
+        let holding = try file.holdBlocking("start the app of '\(scheme)'", timeout: .until(end))
+        defer { holding.end() }
+        if try channel.isListening(AppLink.listener) { return }
+        do throws(Errno) {
+            try ChildProcess.startDetached(link.launch.map { Array($0.utf8) })
+        } catch {
+            throw .unstartableApp(link.launch.first ?? "", scheme: scheme, cause: "\(error)")
+        }
+        // Else the next one would start another.
+        _ = try channel.awaitListener(AppLink.listener, timeout: .until(end))
+    }
+
+    /// From now on an app opens the URLs of a scheme.
+    package func register(_ link: AppLink, scheme: String) throws(CoordinationError) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let content = try? Array(encoder.encode(link)) else { return }
+        let key = AppLink.key(ofScheme: scheme)
+        if try defaults.versionedValue(forKey: key).value == .json(content) { return }
+        try defaults.set(.json(content), forKey: key, .durable)
+    }
+}
+
+extension Duration {
+    /// What is left of the time until then, of the monotonic clock; not less than none.
+    fileprivate static func until(_ moment: Int64) -> Duration { .nanoseconds(max(0, moment - monotonicNanoseconds())) }
+}

@@ -1,0 +1,29 @@
+import SystemCalls
+import TestSupport
+import Testing
+
+@testable import GroupContainer
+
+// case 32
+@Suite(.timeLimit(.minutes(1))) struct `A listener of a container that is removed` {
+    private static func listener(_ sample: SampleContainer) throws -> GroupListener {
+        try GroupChannel(sample.container, name: "news").listener(named: "reader")
+    }
+
+    @Test func `ends with an error while it waits`() throws {
+        let sample = try SampleContainer()
+        let listener = try Self.listener(sample)
+        #expect(try listener.next(timeout: .zero) == nil)
+        let waiting = Side { try listener.next() }
+        try sample.temporary.run("rm", "-r", ".group")
+        #expect(code { try waiting.answer() } == .notFound)
+    }
+
+    @Test func `ends with an error in a task`() async throws {
+        let sample = try SampleContainer()
+        let listener = try Self.listener(sample)
+        try sample.temporary.run("rm", "-r", ".group")
+        var messages = listener.messages.makeAsyncIterator()
+        await #expect(throws: CoordinationError.self) { _ = try await messages.next() }
+    }
+}

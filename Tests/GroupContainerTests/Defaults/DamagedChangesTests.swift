@@ -1,0 +1,90 @@
+import SystemCalls
+import TestSupport
+import Testing
+
+@testable import GroupContainer
+
+// case 9
+@Suite(.timeLimit(.minutes(1))) struct `Changes of a suite that is damaged` {
+    private static func all(_ follower: inout DefaultsFollower) throws -> [DefaultsChange] {
+        var changes: [DefaultsChange] = []
+        while let change = try follower.next(timeout: .zero) { changes.append(change) }
+        return changes
+    }
+
+    private static func isDegraded(_ change: DefaultsChange) -> Bool {
+        if case .degraded = change.kind { true } else { false }
+    }
+
+    @Test func `say which record is lost, and go on behind it, also from a cursor`() throws {
+        let patient = try Patient()
+        try patient.fill()
+        let file = Patient.suite + "/1.log"
+        let place = try patient.place(of: "value 50", in: file)
+        try patient.flip(file, at: place + 24)
+        let container = try Container(path: patient.temporary.path)
+        let defaults = try GroupDefaults(container, suite: "settings")
+        var follower = try defaults.follow(since: .start)
+        let changes = try Self.all(&follower)
+        #expect(changes.map(\.key) == (0..<100).map { $0 == 50 ? "" : "key \($0)" })
+        #expect(
+            changes[50].kind == .degraded("the record at byte \(place) does not fit its checksum")
+                && changes[50].new == nil)
+        #expect(changes.filter { $0.kind == .set }.count == 99)
+        for (number, change) in changes.enumerated() {
+            var back = try defaults.follow(since: .cursor(change.cursor))
+            #expect(try Self.all(&back) == Array(changes[(number + 1)...]), "behind \(number)")
+        }
+        try defaults.set("again", forKey: "key 50")
+        #expect(try Self.all(&follower).map(\.new) == [.string("again")])
+    }
+
+    @Test func `are told once that the rest is lost, and then what is set`() throws {
+        let patient = try Patient()
+        try patient.fill()
+        let file = Patient.suite + "/1.log"
+        try patient.flip(file, at: try patient.place(of: "value 50", in: file))
+        let container = try Container(path: patient.temporary.path)
+        let defaults = try GroupDefaults(container, suite: "settings")
+        var follower = try defaults.follow(since: .start)
+        let changes = try Self.all(&follower)
+        // Whoever opened the suite has cut it there.
+        #expect(changes.map(\.key) == (0..<50).map { "key \($0)" })
+        #expect(try Self.all(&follower) == [])
+        let back = follower.cursor
+        try defaults.set("new", forKey: "key")
+        for var follower in [follower, try defaults.follow(since: .cursor(back))] {
+            let rest = try Self.all(&follower)
+            #expect(rest.first?.kind == .rescan && rest.contains { $0.key == "key" && $0.new == .string("new") })
+            #expect(!rest.contains(where: Self.isDegraded))
+        }
+    }
+
+    @Test func `of what a compacted file begins with are told all the same`() throws {
+        let patient = try Patient()
+        try patient.fill()
+        try patient.fillFile()
+        let container = try Container(path: patient.temporary.path)
+        let defaults = try GroupDefaults(container, suite: "settings")
+        try patient.temporary.folder.unlink(Array((Patient.suite + "/1.log").utf8))
+        try patient.flip(Patient.suite + "/2.log", at: LogFileHeader.size + 24)
+        try defaults.set("new", forKey: "key")
+        var follower = try defaults.follow(since: .start)
+        let changes = try Self.all(&follower)
+        #expect(changes.first.map(Self.isDegraded) == true && changes.last?.key == "key")
+    }
+
+    @Test func `are told to who wants the latest of each key only, and values go on`() async throws {
+        let patient = try Patient()
+        try patient.fill()
+        let file = Patient.suite + "/1.log"
+        let container = try Container(path: patient.temporary.path)
+        let defaults = try GroupDefaults(container, suite: "settings")
+        let start = try defaults.follow(since: .start).cursor
+        try patient.flip(file, at: try patient.place(of: "value 50", in: file) + 24)
+        var latest = defaults.changes(since: .cursor(start), delivering: .latest).makeAsyncIterator()
+        let first = try #require(try await latest.next())
+        #expect(Self.isDegraded(first))
+        #expect(try await latest.next()?.key == "key 0")
+    }
+}

@@ -1,0 +1,122 @@
+import SystemCalls
+import TestSupport
+import Testing
+
+@testable import GroupContainer
+
+@Suite(.timeLimit(.minutes(2))) struct `A doctor of a suite` {
+    private static let all = Dictionary(uniqueKeysWithValues: (0..<100).map { ("key \($0)", "value \($0)") })
+
+    private static func all(but lost: Int...) -> [String: String] {
+        all.filter { key, _ in !lost.contains { key == "key \($0)" } }
+    }
+
+    private func filled() throws -> Patient {
+        let patient = try Patient()
+        try patient.fill()
+        #expect(try patient.findings() == [])
+        return patient
+    }
+
+    // case 9
+    @Test func `finds a flipped bit in what was set, and keeps everything else`() throws {
+        let patient = try filled()
+        let file = Patient.suite + "/1.log"
+        let place = try patient.place(of: "value 50", in: file)
+        try patient.flip(file, at: place + 24)
+        let found = try patient.findings()
+        #expect(found.map(\.code) == [.suiteDamaged] && found.first?.severity == .error)
+        #expect(found.first?.item == file && found.first?.what.contains("at byte \(place) does not fit") == true)
+        #expect(found.first?.mended?.contains("what was set at one place is lost") == true)
+        try patient.heal([.suiteDamaged])
+        #expect(try patient.values() == Self.all(but: 50))
+    }
+
+    // case 9
+    @Test func `loses nothing to a flipped bit in a header`() throws {
+        let patient = try filled()
+        let file = Patient.suite + "/1.log"
+        let place = try patient.place(of: "value 50", in: file)
+        try patient.flip(file, at: place)
+        let found = try patient.findings()
+        #expect(found.first?.what == "the record header at byte \(place) is not one")
+        #expect(found.first?.mended?.hasSuffix("nothing is lost") == true)
+        try patient.heal([.suiteDamaged])
+        #expect(try patient.values() == Self.all)
+    }
+
+    // case 8
+    @Test func `goes on behind a hole`() throws {
+        let patient = try filled()
+        let file = Patient.suite + "/1.log"
+        let (first, last) = (try patient.place(of: "value 40", in: file), try patient.place(of: "value 42", in: file))
+        let map = try patient.map(file)
+        for offset in stride(from: first, to: last, by: 8) { map.store64(offset, 0) }
+        let found = try patient.findings()
+        #expect(found.map(\.what) == ["nothing stands at byte \(first), but behind that"])
+        try patient.heal([.suiteDamaged])
+        #expect(try patient.values() == Self.all(but: 40, 41))
+    }
+
+    // case 8
+    @Test func `goes on behind garbage, in several places`() throws {
+        let patient = try filled()
+        let file = Patient.suite + "/1.log"
+        let map = try patient.map(file)
+        for first in try [20, 60].map({ try patient.place(of: "value \($0)", in: file) }) {
+            for offset in stride(from: first, to: first + 24, by: 8) { map.store64(offset, .max) }
+        }
+        let found = try patient.findings()
+        #expect(found.first?.what.hasSuffix("is not one, and one place more") == true, "\(found)")
+        try patient.heal([.suiteDamaged])
+        #expect(try patient.values() == Self.all(but: 20, 60))
+    }
+
+    // case 35
+    @Test func `keeps what is left of a suite that was cut short`() throws {
+        let patient = try filled()
+        let file = Patient.suite + "/1.log"
+        let place = try patient.place(of: "value 50", in: file)
+        try patient.temporary.open(file).setSize(place + 30)
+        #expect(throws: CoordinationError.self) { try patient.values() }
+        let found = try patient.findings()
+        #expect(found.map(\.code) == [.suiteDamaged])
+        #expect(found.first?.what.contains("it was cut short: \(place + 30) of 262144 bytes are left") == true)
+        try patient.heal([.suiteDamaged])
+        #expect(try patient.values() == Self.all.filter { key, _ in (Int(key.dropFirst(4)) ?? 0) < 50 })
+    }
+
+    // case 35
+    @Test func `loses nothing to a cut behind the last record`() throws {
+        let patient = try filled()
+        try patient.temporary.open(Patient.suite + "/1.log").setSize(200_000)
+        #expect(try patient.findings().first?.mended?.hasSuffix("nothing is lost") == true)
+        try patient.heal([.suiteDamaged])
+        #expect(try patient.values() == Self.all)
+    }
+
+    @Test(arguments: [0, 24, 32, 40, 56, 88, 96]) func `loses nothing to a broken first page`(offset: Int) throws {
+        let patient = try filled()
+        try patient.flip(Patient.suite + "/1.log", at: offset)
+        let found = try patient.findings()
+        #expect(found.map(\.what) == ["its first page is not a log's"])
+        try patient.heal([.suiteDamaged])
+        #expect(try patient.values() == Self.all)
+    }
+
+    // case 11
+    @Test(arguments: [0, 100, 262_144]) func `gives what the file before says, where one is nothing but zeros`(
+        size: Int
+    ) throws {
+        let patient = try filled()
+        try patient.fillFile()
+        #expect(try patient.findings() == [])
+        let file = try patient.temporary.open(Patient.suite + "/2.log")
+        try file.setSize(0)
+        try file.setSize(size)
+        #expect(try patient.findings().map(\.code) == [.suiteDamaged])
+        try patient.heal([.suiteDamaged])
+        #expect(try patient.values().filter { $0.key != "filler" } == Self.all)
+        #expect(try patient.names(in: Patient.suite) == ["3.log", "damaged-2"])
+    }
+}

@@ -1,0 +1,106 @@
+// A widget that the tests of the host misuse: it shows what the item `Library/<its kind>` says, and where that begins
+// with one of these words, it does what the word says:
+//
+//     crash      ends by SIGKILL, instead of answering
+//     exit       ends with status 7
+//     hang       does not answer
+//     garbage    says what is no message
+//     endless    says a line without end
+//     chatter    writes to the log without end
+//     complain   writes 10,000 lines to standard error, and answers
+//     twice      answers twice
+//     fail       answers that it failed
+//     leak       uses 64 MiB more, and answers
+//     keep       takes a lease on `Library/kept` for good, and answers
+//     deaf       answers, and from then on to no suspension
+//     deafkeep   both
+//     stubborn   answers, and from then on ends neither with its input nor by SIGHUP
+//     close      closes its output, and stays
+//
+// Its log has its process: "process 812". A reload shows a '!' behind the text.
+import Dispatch
+import Glibc
+import GroupContainer
+import SystemCalls
+import Widgets
+
+let kind = environmentValue("WIDGET_KIND") ?? "?"
+let folder = environmentValue("GROUP_CONTAINER") ?? "."
+let announced = CommandLine.arguments.dropFirst().first ?? kind
+var isDeaf = false
+var isStubborn = false
+var ballast: [[UInt8]] = []
+
+func say(_ message: WidgetMessage) { sayLine(ProtocolLine.encoded(message) ?? []) }
+
+func sayLine(_ line: [UInt8]) { say(bytes: line + [10]) }
+
+func say(bytes: [UInt8]) { try? FileDescriptor.open(path: Array("/proc/self/fd/1".utf8), .writing).writeAll(bytes) }
+
+func content() -> String {
+    guard let file = try? FileDescriptor.open(path: Array("\(folder)/Library/\(kind)".utf8), .reading),
+        let bytes = try? file.readAll()
+    else { return "nothing" }
+    return String(decoding: bytes, as: UTF8.self)
+}
+
+/// Returns once the lease is held; a thread keeps it.
+func keepLease() throws {
+    let coordinator = try Container(path: folder).coordinator(purpose: "keeper")
+    let isHeld = DispatchSemaphore(value: 0)
+    DispatchQueue(label: "keeper").async {
+        try? coordinator.blocking.coordinate(.writing("Library/kept")) { _ in
+            isHeld.signal()
+            while true { pause(nanoseconds: 3_600_000_000_000) }
+        }
+    }
+    isHeld.wait()
+}
+
+@MainActor func answer(_ id: Int, reloads: Bool) throws {
+    let text = content()
+    var answer = WidgetMessage.Answer(id: id, result: .newData)
+    let view = WidgetView(lines: [WidgetView.Line(text + (reloads ? "!" : ""), url: "todo://\(kind)")])
+    answer.timeline = Timeline(view)
+    switch text.split(separator: " ").first {
+    case "crash": kill(getpid(), SIGKILL)
+    case "exit": exit(7)
+    case "hang": return
+    case "garbage": return sayLine(Array("this is no message".utf8))
+    case "endless": while true { say(bytes: [UInt8](repeating: 0x20, count: 65_536)) }
+    case "chatter": while true { say(.log("and on it goes")) }
+    case "complain":
+        let line = Array("and on it goes\n".utf8)
+        for _ in 0..<10_000 { try FileDescriptor.open(path: Array("/proc/self/fd/2".utf8), .writing).writeAll(line) }
+    case "twice": say(.answer(answer))
+    case "fail":
+        answer = WidgetMessage.Answer(id: id, result: .failed, cause: "the test wants it")
+    case "leak": ballast.append([UInt8](repeating: 1, count: 64 << 20))
+    case "keep": try keepLease()
+    case "deaf": isDeaf = true
+    case "deafkeep":
+        isDeaf = true
+        try keepLease()
+    case "stubborn":
+        isStubborn = true
+        signal(SIGHUP, SIG_IGN)
+    case "close":
+        close(1)
+        return
+    default: break
+    }
+    say(.answer(answer))
+}
+
+say(.hello(version: 1, kind: announced, placeholder: WidgetView(lines: [WidgetView.Line("…")])))
+say(.log("process \(getpid())"))
+while let line = readLine() {
+    guard let message = ProtocolLine.decoded(HostMessage.self, from: Array(line.utf8)) else { continue }
+    switch message {
+    case .update(let id, _, _, _, let reloads): try answer(id, reloads: reloads)
+    case .suspend(let id): if !isDeaf { say(.suspended(id: id)) }
+    case .resume: break
+    case .end: exit(0)
+    }
+}
+while isStubborn { pause(nanoseconds: 3_600_000_000_000) }

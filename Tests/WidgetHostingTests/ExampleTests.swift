@@ -1,0 +1,105 @@
+import Foundation
+import Glibc
+import GroupContainer
+import TestSupport
+import Testing
+import WidgetApp
+import Widgets
+
+/// The example apps and their widgets, each a process, under widget-host.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct `The example widgets` {
+    private final class Stage {
+        let container: TemporaryContainer
+        let host: RunningProcess
+
+        init(_ kinds: String) throws {
+            container = try TemporaryContainer()
+            let manifests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent().appending(path: "Sources/Examples/Manifests").path
+            let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+            let environment = container.environment.merging([
+                "XDG_STATE_HOME": container.folder + "/state", "PATH": "\(BuildFolder.path):\(path)",
+            ]) { $1 }
+            host = try RunningProcess(
+                ["widget-host", "--verbose", "--widgets", manifests, "--show", kinds, container.path],
+                environment: environment)
+        }
+
+        func app(_ words: String...) throws -> (status: Int32, text: String) {
+            try RunningProcess([words[0], "--group", container.path] + words.dropFirst(), input: "").finish()
+        }
+
+        func sees(_ kind: String, _ state: String, _ text: String) throws {
+            try host.waitForText("\t\(kind)\t\(state)\t\(text)\n")
+        }
+
+        /// What the widget has shown, one after the other, without repetitions.
+        func shown(_ kind: String) -> [String] {
+            let lines = host.text.split(separator: "\n").map {
+                $0.split(separator: "\t", omittingEmptySubsequences: false)
+            }
+            return lines.filter { $0.count > 3 && $0[1] == kind }.map { String($0[3]) }.reduce(into: []) {
+                if $0.last != $1 { $0.append($1) }
+            }
+        }
+    }
+
+    @Test func `of the note shows what the app saved, by either way, and what it missed while it was hidden`() throws {
+        let stage = try Stage("note")
+        try stage.sees("note", "active", "nothing noted")
+        #expect(try stage.app("note", "save", "milk").status == 0)
+        try stage.sees("note", "active", "milk")
+        #expect(try stage.app("note", "--through", "defaults", "save", "bread").status == 0)
+        try stage.sees("note", "active", "bread")
+        try stage.host.send("hide note")
+        try stage.sees("note", "suspended", "bread")
+        #expect(try stage.app("note", "clear").status == 0)
+        try stage.host.send("show note")
+        try stage.sees("note", "active", "nothing noted")
+    }
+
+    @Test func `of the list show the latest first, have a button where there is none, and open the app`() throws {
+        let stage = try Stage("todo-list,todo-count")
+        try stage.sees("todo-list", "active", "+ Add an entry")
+        try stage.sees("todo-count", "active", "0 to do")
+        for title in ["Milk", "Bread"] { #expect(try stage.app("todo", "add", title).status == 0) }
+        try stage.sees("todo-count", "active", "2 to do")
+        try stage.host.waitForText("\ttodo-list\tactive\tBread")
+        let app = try RunningProcess(["todo", "--group", stage.container.path, "serve"])
+        let channel = try GroupChannel(stage.container.open(), name: "group-container.open.todo")
+        #expect(try channel.awaitListener("app", timeout: .seconds(60)))
+        try stage.host.send("open todo-list 1")
+        try app.waitForText("entry 2: Bread\n")
+        app.signal(SIGTERM)
+        app.reap()
+    }
+
+    @Test func `of the countdown count on when the app has left, and end as finished`() throws {
+        let stage = try Stage("countdown")
+        try stage.sees("countdown", "active", "no countdown")
+        let app = try RunningProcess(["countdown", "--group", stage.container.path, "start", "2.5"])
+        let center = try WidgetCenter(stage.container.open())
+        while try !center.isAppInFront() { sched_yield() }
+        app.signal(SIGTERM)
+        #expect(try app.finish().text == "left\n")
+        try stage.sees("countdown", "active", "finished")
+        #expect(stage.shown("countdown").count >= 3, "\(stage.shown("countdown"))")
+    }
+
+    @Test func `of the quick actions open places in the app, which is started`() throws {
+        let stage = try Stage("quick-actions")
+        try stage.host.waitForText("\tquick-actions\tactive\tCompose")
+        #expect(try stage.app("quick-actions", "--idle", "0").status == 0)
+        let container = try stage.container.open()
+        var changes = try container.recordedChanges(
+            since: .now, matching: ChangeFilter(including: ["Library/opened.json"]))
+        for line in ["2", "4"] {
+            try stage.host.send("open quick-actions \(line)")
+            _ = try changes.next(timeout: .seconds(60))
+        }
+        let opened = try container.coordinator(purpose: "test").blocking
+            .read("Library/opened.json", as: [String].self)
+        #expect(opened == ["opened search", "opened share"])
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import GroupContainer
+import TestSupport
+
+/// widget-host with widgets of the tests, driven by lines.
+final class HostRun {
+    let container: TemporaryContainer
+    private(set) var host: RunningProcess
+
+    /// A manifest for each kind: its other fields as JSON members.
+    init(_ kinds: [String: String], options: [String] = ["--grace", "0.3"]) throws {
+        container = try TemporaryContainer()
+        try FileManager.default.createDirectory(
+            atPath: container.folder + "/widgets", withIntermediateDirectories: true)
+        for (kind, fields) in kinds { try Self.install(kind, fields, in: container) }
+        host = try Self.started(options, container)
+    }
+
+    var widgets: String { container.folder + "/widgets" }
+
+    var environment: [String: String?] { Self.environment(container) }
+
+    private static func environment(_ container: TemporaryContainer) -> [String: String?] {
+        container.environment.merging(["XDG_STATE_HOME": container.folder + "/state"]) { $1 }
+    }
+
+    private static func started(_ options: [String], _ container: TemporaryContainer) throws -> RunningProcess {
+        try RunningProcess(
+            ["widget-host", "--verbose", "--widgets", container.folder + "/widgets"] + options + [container.path],
+            environment: environment(container))
+    }
+
+    /// Once more, after the one before has ended.
+    func start(_ options: [String] = []) throws { host = try Self.started(options, container) }
+
+    /// Runs a widget-host of its own to its end.
+    func run(_ words: String..., options: [String] = []) throws -> (status: Int32, text: String) {
+        try RunningProcess(
+            ["widget-host", "--widgets", widgets] + options + [container.path] + words, input: "",
+            environment: environment
+        ).finish()
+    }
+
+    func install(_ kind: String, _ fields: String = "") throws { try Self.install(kind, fields, in: container) }
+
+    private static func install(_ kind: String, _ fields: String, in container: TemporaryContainer) throws {
+        let program = BuildFolder.path + "/test-widget"
+        var text = #"{"kind": "\#(kind)", "executable": "\#(program)", "interests": ["Library/\#(kind)"]"#
+        if !fields.isEmpty { text += ", " + fields }
+        try Data((text + "}").utf8).write(
+            to: URL(filePath: "\(container.folder)/widgets/\(kind).json"), options: .atomic)
+    }
+
+    /// The item that the widget shows.
+    func write(_ text: String, for kind: String) throws {
+        _ = try container.groupctl("write", "Library/\(kind)", input: text)
+    }
+
+    /// Until the host has told that.
+    func await(_ kind: String, _ state: String, _ text: String) throws {
+        try host.waitForText("\t\(kind)\t\(state)\t\(text)")
+    }
+
+    func send(_ line: String) throws { try host.send(line) }
+
+    /// The process that the widget has now: the last that it has said.
+    func process(of kind: String) -> Int32 {
+        let lines = host.text.split(separator: "\n").map(String.init)
+        let said = "widget-host: \(kind): process "
+        return lines.last { $0.hasPrefix(said) }.flatMap { Int32($0.dropFirst(said.count)) } ?? -1
+    }
+
+    /// Ends it, and returns all that it has told.
+    @discardableResult func quit() throws -> String {
+        try host.send("quit")
+        return try host.finish().text
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import Glibc
+import GroupContainer
+import TestSupport
+import Testing
+import Widgets
+
+/// A widget's program and this test as its host.
+private final class Conversation {
+    let process: RunningProcess
+    private var read = 0
+
+    init(_ program: String, _ place: Place) throws {
+        process = try RunningProcess([program, "--group", place.path, "--hosted"])
+    }
+
+    func say(_ message: HostMessage) throws {
+        let line = try #require(ProtocolLine.encoded(message))
+        try process.send(String(decoding: line, as: UTF8.self))
+    }
+
+    /// The next line that is no log.
+    func hear() throws -> WidgetMessage {
+        read += 1
+        try process.waitForLines(read)
+        let line = process.text.split(separator: "\n")[read - 1]
+        return try #require(ProtocolLine.decoded(WidgetMessage.self, from: Array(line.utf8)), "\(line)")
+    }
+
+    func update(_ id: Int, shows: Bool = false, reloads: Bool = false) throws -> WidgetMessage.Answer {
+        try say(.update(id: id, environment: WidgetEnvironment(), deadline: 30, shows: shows, reloads: reloads))
+        guard case .answer(let answer) = try hear() else { throw TemporaryContainer.Failed(description: "no answer") }
+        #expect(answer.id == id)
+        return answer
+    }
+}
+
+private func texts(_ answer: WidgetMessage.Answer) -> [String]? {
+    answer.timeline?.entry(at: Date())?.snapshot.lines.map(\.text)
+}
+
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct `A widget under a host` {
+    private let place: Place
+
+    init() throws { place = try Place() }
+
+    @Test func `says what it is, answers each update once, and shows what it has when it is asked`() throws {
+        let widget = try Conversation("note-widget", place)
+        guard case .hello(version: 1, kind: "note", placeholder: let placeholder?) = try widget.hear() else {
+            Issue.record("no hello: \(widget.process.text)")
+            return
+        }
+        #expect(placeholder.lines.map(\.text) == ["…"])
+        #expect(texts(try widget.update(1)) == ["nothing noted"])
+        #expect(try widget.update(2) == .init(id: 2, result: .noData))
+        #expect(texts(try widget.update(3, shows: true)) == ["nothing noted"])
+        try place.write("one\ntwo", to: "Library/note.txt")
+        #expect(texts(try widget.update(4)) == ["one", "two"])
+        #expect(try widget.update(5, reloads: true) == .init(id: 5, result: .noData))
+        try widget.say(.end)
+        #expect(widget.process.reap() == 0)
+    }
+
+    @Test func `gets what it missed when it comes back, after kill -9 as well`() throws {
+        var widget = try Conversation("note-widget", place)
+        _ = try widget.hear()
+        _ = try widget.update(1)
+        widget.process.signal(SIGKILL)
+        widget.process.reap()
+        try place.write("missed", to: "Library/note.txt")
+        widget = try Conversation("note-widget", place)
+        _ = try widget.hear()
+        #expect(texts(try widget.update(1)) == ["missed"])
+        #expect(try widget.update(2) == .init(id: 2, result: .noData))
+    }
+
+    @Test func `is through with everything before it is suspended`() throws {
+        let widget = try Conversation("note-widget", place)
+        _ = try widget.hear()
+        try widget.say(.suspend(id: 7))
+        #expect(try widget.hear() == .suspended(id: 7))
+        try #require(widget.process.stop())
+        try place.write("meanwhile", to: "Library/note.txt")
+        widget.process.resume()
+        try widget.say(.resume)
+        #expect(texts(try widget.update(8)) == ["meanwhile"])
+    }
+
+    @Test func `passes over what it does not know, and ends with its host`() throws {
+        let widget = try Conversation("note-widget", place)
+        _ = try widget.hear()
+        for line in ["", "{}", "\u{0}\u{1}", #"{"do":"dance"}"#, #"{"do":"update","id":"x"}"#, "[[[[[["] {
+            try widget.process.send(line)
+        }
+        #expect(texts(try widget.update(1)) == ["nothing noted"])
+        widget.process.closeInput()
+        #expect(widget.process.reap() == 0)
+    }
+
+    // case 16
+    @Test func `answers that it failed, and who is in the way, where a stopped process holds what it reads`() throws {
+        let holder = try RunningProcess([
+            "groupctl", "lock", place.path, "Library/note.txt", "--", "sh", "-c", "echo held; cat",
+        ])
+        try holder.waitForText("held")
+        let widget = try Conversation("note-widget", place)
+        _ = try widget.hear()
+        try #require(holder.stop())
+        try widget.say(
+            .update(id: 1, environment: WidgetEnvironment(), deadline: 0.2, shows: false, reloads: false))
+        guard case .answer(let answer) = try widget.hear() else {
+            Issue.record("no answer")
+            return
+        }
+        #expect(answer.result == .failed)
+        holder.resume()
+        holder.closeInput()
+        holder.reap()
+        #expect(texts(try widget.update(2)) == ["nothing noted"])
+    }
+}

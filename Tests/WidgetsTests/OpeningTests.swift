@@ -1,0 +1,95 @@
+import Foundation
+import Glibc
+import GroupContainer
+import SystemCalls
+import TestSupport
+import Testing
+import WidgetApp
+import Widgets
+
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct `Opening a URL` {
+    private let place: Place
+    private let center: WidgetCenter
+
+    init() throws {
+        place = try Place()
+        center = try WidgetCenter(place.container)
+    }
+
+    private var opened: [String] {
+        (try? place.blocking.read("Library/opened.json", as: [String].self)) ?? []
+    }
+
+    /// Starts the app once, so that its scheme is known, and ends it.
+    private func install() throws {
+        let app = try RunningProcess(["quick-actions", "--group", place.path, "--idle", "0"])
+        #expect(app.reap() == 0)
+    }
+
+    @Test func `of nobody's scheme says so`() throws {
+        #expect(try center.open("nobody://x") == .noApp)
+        for text in [
+            "", "x", "://x", "1x:y", "a b:c", "quick actions://", "a:\n", "a:" + String(repeating: "x", count: 70_000),
+        ] {
+            #expect(throws: CoordinationError.self) { try center.open(text) }
+        }
+    }
+
+    @Test func `reaches the app that runs, once and in order, and its opener learns that it did`() throws {
+        let app = try RunningProcess(["quick-actions", "--group", place.path])
+        let channel = try GroupChannel(place.container, name: "group-container.open.quick-actions")
+        #expect(try channel.awaitListener("app", timeout: .seconds(60)))
+        for action in ["compose", "scan", "compose", "nowhere"] {
+            #expect(try center.open("quick-actions://\(action)", timeout: .seconds(60)) == .opened)
+        }
+        #expect(
+            opened == ["opened compose", "opened scan", "opened compose", "no such place: quick-actions://nowhere"])
+        app.signal(SIGTERM)
+        app.reap()
+    }
+
+    @Test func `starts the app that does not run, one of it however many open`() throws {
+        try install()
+        let center = center
+        let results = Guarded<[OpenResult]>([])
+        DispatchQueue.concurrentPerform(iterations: 6) { number in
+            let result = try? center.open("quick-actions://share?\(number)", timeout: .seconds(60))
+            if let result { results.withLock { $0.append(result) } }
+        }
+        #expect(results.withLock { $0 } == Array(repeating: .opened, count: 6))
+        #expect(opened.sorted() == (0..<6).map { "no such place: quick-actions://share?\($0)" })
+    }
+
+    @Test func `waits in the queue of an app that is stopped, and comes when it goes on`() throws {
+        let app = try RunningProcess(["quick-actions", "--group", place.path])
+        let channel = try GroupChannel(place.container, name: "group-container.open.quick-actions")
+        #expect(try channel.awaitListener("app", timeout: .seconds(60)))
+        try #require(app.stop())
+        #expect(try center.open("quick-actions://scan", timeout: .milliseconds(10)) == .queued)
+        app.resume()
+        #expect(try center.open("quick-actions://share", timeout: .seconds(60)) == .opened)
+        #expect(opened == ["opened scan", "opened share"])
+        app.signal(SIGKILL)
+        app.reap()
+        #expect(try center.open("quick-actions://compose", timeout: .seconds(60)) == .opened)
+        #expect(opened == ["opened scan", "opened share", "opened compose"])
+    }
+
+    @Test func `says which program cannot be started`() throws {
+        let error = #expect(throws: CoordinationError.self) {
+            do { _ = try AppLinks(place.container, scheme: "gone", launching: [], of: "/nowhere/app") }
+            _ = try center.open("gone://x")
+        }
+        #expect(error?.code == .notFound && error?.description.contains("/nowhere/app") == true, "\(error as Any)")
+    }
+
+    @Test func `is one app's at a time`() throws {
+        let links = try AppLinks(place.container, scheme: "a+b.c-1", launching: [])
+        #expect(throws: CoordinationError.self) { try AppLinks(place.container, scheme: "A+B.C-1", launching: []) }
+        #expect(try !links.openNext(timeout: .zero) { _ in })
+        for scheme in ["", "1a", "a/b", "ä", "a b"] {
+            #expect(throws: CoordinationError.self) { try AppLinks(place.container, scheme: scheme, launching: []) }
+        }
+    }
+}
