@@ -26,7 +26,7 @@ need_pictures() {
 start_display() {
     local number folder=$1
     mkfifo "$folder/display"
-    Xvfb -displayfd 3 -screen 0 "$2x$3x24" -nolisten tcp 3>"$folder/display" >"$folder/xvfb.log" 2>&1 &
+    Xvfb -displayfd 3 -screen 0 "$2x$3x24" -nolisten tcp -noreset 3>"$folder/display" >"$folder/xvfb.log" 2>&1 &
     processes+=($!)
     if ! read -r -t 60 number <"$folder/display"; then
         tail -n 3 -- "$folder/xvfb.log" >&2
