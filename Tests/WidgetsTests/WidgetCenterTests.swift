@@ -1,4 +1,6 @@
+import Foundation
 import GroupContainer
+import SystemCalls
 import Testing
 import WidgetApp
 import Widgets
@@ -51,6 +53,33 @@ import Widgets
         #expect(try center.presentWidgets() == [widget, widget])
         try other.end()
         #expect(try center.presentWidgets() == [])
+    }
+}
+
+@Suite struct `The state of a widget's refreshes` {
+    @Test func `can be read and says why not sooner`() throws {
+        let place = try Place()
+        let center = try place.center()
+        let limit = RefreshBudget.Limit(perDay: 24, atOnce: 2)
+        var state = try center.refreshState(ofKind: "a", limit: limit)
+        #expect(state.description == "2 refreshes left" && state.nextTry == nil && state.succeededAt == nil)
+        let file = try RefreshLedger.file(ofKind: "a", in: place.container)
+        var ledger = RefreshLedger()
+        let now = wallNanoseconds()
+        for _ in 0..<2 { ledger.noteStart(at: now, spending: limit, reloads: 0) }
+        ledger.noteEnd(.newData, at: now)
+        ledger.noteEnd(.failed, at: now)
+        do {
+            let holding = try file.holdBlocking("write", timeout: nil)
+            defer { holding.end() }
+            try ledger.write(file)
+        }
+        state = try center.refreshState(ofKind: "a", limit: limit)
+        #expect(state.budgetLeft == 0 && state.failures == 1)
+        #expect(state.nextBudget == Date(nanoseconds: now + 3_600_000_000_000))
+        #expect(state.nextTry == Date(nanoseconds: now + 1_000_000_000))
+        #expect(state.description.contains("deferred until ") && state.description.contains(": budget"))
+        #expect(throws: CoordinationError.self) { try center.refreshState(ofKind: "../a") }
     }
 }
 
