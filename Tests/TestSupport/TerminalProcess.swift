@@ -11,6 +11,8 @@ package final class TerminalProcess {
     /// Kept open, so that the terminal outlives the program, and can be asked what it left.
     private let screen: FileDescriptor
     private let path: String
+    /// How the terminal was set before the program had it.
+    package let settingsBefore: String
 
     /// Of util-linux's setsid(1), which makes the terminal the program's own.
     package init(
@@ -29,6 +31,7 @@ package final class TerminalProcess {
         guard succeeds(["stty", "-F", path, "cols", "\(columns)", "rows", "\(rows)"]) else {
             throw SetUpError("stty", errno)
         }
+        settingsBefore = try Self.settings(path)
         let program = BuildFolder.resolve(words.first ?? "")
         let spawn = Spawn(
             words: (["setsid", "--ctty", "--wait", program] + words.dropFirst()).map(\.commandBytes),
@@ -52,7 +55,9 @@ package final class TerminalProcess {
     }
 
     /// How the terminal is set, as stty(1) writes it down.
-    package func settings() throws -> String {
+    package func settings() throws -> String { try Self.settings(path) }
+
+    private static func settings(_ path: String) throws -> String {
         let (output, status) = try ChildProcess.filter(["stty", "-F", path, "-g"].map { Array($0.utf8) }, input: [])
         if status != 0 { throw SetUpError("stty", errno) }
         return String(decoding: output, as: UTF8.self)

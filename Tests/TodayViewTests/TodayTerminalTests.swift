@@ -9,7 +9,6 @@ struct `On a terminal, the view of today` {
     private final class Session {
         let process: TerminalProcess
         private let folder: TemporaryFolder
-        let before: String
         var log: String { (try? String(contentsOfFile: folder.path + "/log", encoding: .utf8)) ?? "" }
 
         init(_ arguments: [String] = [], shell: Bool = false) throws {
@@ -18,7 +17,6 @@ struct `On a terminal, the view of today` {
             let words = shell ? ["bash", "--norc", "--noprofile", "-i"] : program
             process = try TerminalProcess(
                 words, columns: 60, rows: 20, environment: ["PS1": "$ ", "SWIFT_BACKTRACE": "enable=no"])
-            before = try process.settings()
             if shell { try process.type(program.joined(separator: " ") + "\n") }
         }
 
@@ -37,14 +35,14 @@ struct `On a terminal, the view of today` {
             let resting = "\u{1B}[?25h\u{1B}[?1049l"
             try process.wait { $0.contains(resting) }
             #expect(process.text.components(separatedBy: resting).count == 2)
-            #expect(try process.settings() == before)
+            #expect(try process.settings() == process.settingsBefore)
         }
     }
 
     @Test func `draws, answers to keys, and leaves the terminal as it was`() throws {
         let session = try Session()
         try session.wait(for: "┏━ Alpha")
-        #expect(try session.process.settings() != session.before)
+        #expect(try session.process.settings() != session.process.settingsBefore)
         try session.process.type("\u{1B}[B")
         try session.wait(for: "┏━ Beta")
         try session.process.type("a")

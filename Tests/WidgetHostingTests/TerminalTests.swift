@@ -1,0 +1,28 @@
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(2)), .enabled(if: succeeds(["setsid", "--version"]), "needs setsid(1)"))
+struct `On a terminal, widget-host` {
+    @Test func `shows a panel for each widget, follows what it shows, and is driven by keys`() throws {
+        let run = try HostRun(["a": "", "b": ""])
+        try run.quit()
+        try run.write("milk", for: "a")
+        let terminal = try TerminalProcess(
+            ["widget-host", "--widgets", run.widgets, run.container.path], columns: 60, rows: 20,
+            environment: run.environment.merging(["LC_ALL": "C.UTF-8"]) { $1 })
+        try terminal.wait { $0.contains("milk") && $0.contains("nothing") && $0.contains("2 widgets") }
+        try run.write("BREAD", for: "a")
+        try terminal.wait { $0.contains("BREAD") }
+        try terminal.type("h")
+        try terminal.wait { $0.contains("1 hidden") }
+        try terminal.type("x")
+        try terminal.wait { $0.contains("add") }
+        try terminal.type("q")
+        #expect(terminal.reap() == 0)
+        try terminal.wait { $0.hasSuffix("\u{1B}[?25h\u{1B}[?1049l") }
+        #expect(try terminal.settings() == terminal.settingsBefore)
+        // Off the list, also for the next host.
+        let list = try run.run("list").text
+        #expect(list.contains("shown\tb\t") && list.contains("-\ta\t"), "\(list)")
+    }
+}
