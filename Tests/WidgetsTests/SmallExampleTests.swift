@@ -41,6 +41,15 @@ struct `The example of a note` {
         #expect(widget.text == "note\tx\nnote\ty\n")
     }
 
+    @Test func `is shown by every process of its widget`() throws {
+        let widgets = try (0..<3).map { _ in try RunningProcess(["note-widget", "--group", place.path]) }
+        for widget in widgets { try widget.waitForText("note\tnothing noted\n") }
+        for text in ["one", "two", "three"] {
+            _ = try note("save", text)
+            for widget in widgets { try widget.waitForText("note\t\(text)\n") }
+        }
+    }
+
     @Test func `saves when the app leaves: at its input's end, and when it is ended`() throws {
         #expect(try note("edit", input: "typed\nin lines\n").status == 0)
         #expect(try note("get").text == "typed\nin lines\n")

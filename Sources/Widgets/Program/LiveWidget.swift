@@ -112,7 +112,8 @@ private struct SelfShown<Provider: WidgetProvider> where Provider.Snapshot: Widg
         }
         if let news {
             (timeline, renderedAt) = (news, Date())
-        } else if timeline == nil, let last = try await refresh.last() {
+        } else if let last = try await refresh.last(), timeline == nil || last.renderedAt > renderedAt {
+            // Of another process that shows the same kind, if not of an earlier one.
             (timeline, renderedAt) = (last.timeline.map(\.view), last.renderedAt)
         }
     }
