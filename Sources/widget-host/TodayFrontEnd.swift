@@ -10,6 +10,8 @@ struct TodayFrontEnd: HostFrontEnd, ~Copyable {
     private let isVerbose: Bool
     /// The widgets that a key was about in this round: what is said of them is the answer.
     private var asked: Set<String> = []
+    /// What the host knows of the room that there is.
+    private var knownRooms: [DisplayMode: WidgetSize] = [:]
     /// Nil once the terminal is gone.
     var input: Int32? { terminal.descriptor }
 
@@ -23,6 +25,7 @@ struct TodayFrontEnd: HostFrontEnd, ~Copyable {
         terminal = try TodayTerminal(TodayLook(options.color)) {
             folders.read().manifests.map { KnownWidget(kind: $0.kind, title: $0.title) }
         }
+        knownRooms = rooms
     }
 
     /// As much as there is between the borders: a glance is some lines, all of it is the screen.
@@ -40,7 +43,12 @@ struct TodayFrontEnd: HostFrontEnd, ~Copyable {
             default: break
             }
         }
-        return commands.map { .user($0) }
+        var events = commands.map { HostEvent.user($0) }
+        if rooms != knownRooms {
+            knownRooms = rooms
+            events.append(.rooms(rooms))
+        }
+        return events
     }
 
     func wait(at now: Moment) -> Int64? { terminal.wait() }

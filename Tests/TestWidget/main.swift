@@ -15,6 +15,7 @@
 //     deaf       answers, and from then on to no suspension
 //     deafkeep   both
 //     stubborn   answers, and from then on ends neither with its input nor by SIGHUP
+//     room       shows how many columns it has, each digit five times: a terminal is sent only what differs
 //     close      closes its output, and stays
 //
 // Its log has its process: "process 812". A reload shows a '!' behind the text.
@@ -57,8 +58,9 @@ func keepLease() throws {
     isHeld.wait()
 }
 
-@MainActor func answer(_ id: Int, reloads: Bool) throws {
-    let text = content()
+@MainActor func answer(_ id: Int, _ environment: WidgetEnvironment, reloads: Bool) throws {
+    var text = content()
+    if text == "room" { text = "\(environment.maximumSize.columns)".map { String(repeating: $0, count: 5) }.joined() }
     var answer = WidgetMessage.Answer(id: id, result: .newData)
     let view = WidgetView(lines: [WidgetView.Line(text + (reloads ? "!" : ""), url: "todo://\(kind)")])
     answer.timeline = Timeline(view)
@@ -97,7 +99,7 @@ say(.log("process \(getpid())"))
 while let line = readLine() {
     guard let message = ProtocolLine.decoded(HostMessage.self, from: Array(line.utf8)) else { continue }
     switch message {
-    case .update(let id, _, _, _, let reloads): try answer(id, reloads: reloads)
+    case .update(let id, let environment, _, _, let reloads): try answer(id, environment, reloads: reloads)
     case .suspend(let id): if !isDeaf { say(.suspended(id: id)) }
     case .resume: break
     case .end: exit(0)

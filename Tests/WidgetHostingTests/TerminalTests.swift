@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2)), .enabled(if: succeeds(["setsid", "--version"]), "needs setsid(1)"))
+@Suite(.ownThreads, .timeLimit(.minutes(2)), .enabled(if: succeeds(["setsid", "--version"]), "needs setsid(1)"))
 struct `On a terminal, widget-host` {
     @Test func `shows a panel for each widget, follows what it shows, and is driven by keys`() throws {
         let run = try HostRun(["a": "", "b": ""])
@@ -24,5 +24,19 @@ struct `On a terminal, widget-host` {
         // Off the list, also for the next host.
         let list = try run.run("list").text
         #expect(list.contains("shown\tb\t") && list.contains("-\ta\t"), "\(list)")
+    }
+
+    @Test func `tells its widgets how much room they have, also after the window has changed`() throws {
+        let run = try HostRun(["a": ""])
+        try run.quit()
+        try run.write("room", for: "a")
+        let terminal = try TerminalProcess(
+            ["widget-host", "--widgets", run.widgets, run.container.path], columns: 60, rows: 20,
+            environment: run.environment.merging(["LC_ALL": "C.UTF-8"]) { $1 })
+        try terminal.wait { $0.contains("5555566666") }
+        #expect(terminal.resize(columns: 47, rows: 20))
+        try terminal.wait { $0.contains("4444433333") }
+        try terminal.type("q")
+        #expect(terminal.reap() == 0)
     }
 }
