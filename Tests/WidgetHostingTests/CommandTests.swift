@@ -75,6 +75,29 @@ struct `widget-host` {
         #expect(status == 65 && text.contains("\ta\t"))
     }
 
+    @Test func `shows the others where the suite that one asks about cannot be opened`() throws {
+        let run = try HostRun(["a": "", "b": ""])
+        try run.await("a", "active", "nothing")
+        let wrong = #"{"kind": "c", "executable": "true", "interests": ["defaults:../x:y"]}"#
+        try Data(wrong.utf8).write(to: URL(filePath: run.widgets + "/c.json"))
+        try run.host.waitForText("widget-host: c: interests: cannot open defaults '../x'")
+        try run.write("milk", for: "a")
+        try run.await("a", "active", "milk")
+        try run.quit()
+    }
+
+    @Test func `ends by a signal also where its input is a file without an end`() throws {
+        let run = try HostRun(["a": ""])
+        try run.quit()
+        let words = ["--widgets", run.widgets, "--quiet", run.container.path]
+        let host = try RunningProcess(
+            ["sh", "-c", "exec widget-host \"$@\" </dev/urandom", "sh"] + words,
+            environment: run.environment.merging(["PATH": "\(BuildFolder.path):/usr/bin:/bin"]) { $1 })
+        try host.waitForText("\ta\tactive\tnothing")
+        host.signal(SIGTERM)
+        #expect(try host.finish().status == 128 + SIGTERM)
+    }
+
     @Test func `hands addresses to what opens them`() throws {
         let run = try HostRun([:])
         try run.quit()

@@ -87,6 +87,35 @@ struct `The example widgets` {
         #expect(stage.shown("countdown").count >= 3, "\(stage.shown("countdown"))")
     }
 
+    @Test func `say which address an app that is stopped has not taken`() throws {
+        let stage = try Stage("quick-actions")
+        try stage.host.waitForText("\tquick-actions\tactive\tCompose")
+        let app = try RunningProcess(["quick-actions", "--group", stage.container.path, "--idle", "60"])
+        let channel = try GroupChannel(stage.container.open(), name: "group-container.open.quick-actions")
+        #expect(try channel.awaitListener("app", timeout: .seconds(60)))
+        app.signal(SIGSTOP)
+        try stage.host.send("open quick-actions 2")
+        try stage.host.waitForText("quick-actions: its app has not taken 'quick-actions://search' in time")
+        app.signal(SIGKILL)
+        app.reap()
+    }
+
+    @Test func `open an app that ran in another folder than it is started from`() throws {
+        let stage = try Stage("quick-actions")
+        try stage.host.waitForText("\tquick-actions\tactive\tCompose")
+        let folder = (stage.container.path as NSString).deletingLastPathComponent
+        let name = (stage.container.path as NSString).lastPathComponent
+        let app = try RunningProcess(
+            ["sh", "-c", "cd '\(folder)' && exec '\(BuildFolder.path)/quick-actions' --group ./\(name) --idle 0"],
+            input: "")
+        #expect(try app.finish().status == 0)
+        let container = try stage.container.open()
+        var changes = try container.recordedChanges(
+            since: .now, matching: ChangeFilter(including: ["Library/opened.json"]))
+        try stage.host.send("open quick-actions 2")
+        #expect(try changes.next(timeout: .seconds(60)) != nil)
+    }
+
     @Test func `of the quick actions open places in the app, which is started`() throws {
         let stage = try Stage("quick-actions")
         try stage.host.waitForText("\tquick-actions\tactive\tCompose")

@@ -47,19 +47,18 @@ CommandRun.main(specification) { run in
         try run.output.writeLine("no countdown")
         return .success
     }
-    let end = try stayInFront(countdown, defaults, container, group: group, &run.output)
+    let end = try stayInFront(countdown, defaults, container, &run.output)
     try run.output.writeLine(end)
     return .success
 }
 
 /// Counts, and opens URLs, until it is over or somebody ends the app; then it saves, as apps do when they leave.
 private func stayInFront(
-    _ countdown: Countdown, _ defaults: GroupDefaults, _ container: Container, group: [UInt8],
-    _ output: inout StandardOutput
+    _ countdown: Countdown, _ defaults: GroupDefaults, _ container: Container, _ output: inout StandardOutput
 ) throws -> String {
     let signals = TerminationSignals()
     let links = try AppLinks(
-        container, scheme: Countdown.scheme, launching: ["--group", String(decoding: group, as: UTF8.self), "show"])
+        container, scheme: Countdown.scheme, launching: ["--group", try container.wholePath(), "show"])
     let presence = try AppPresence(container)
     try presence.becomeActive()
     while signals.received == nil && countdown.remaining(at: Date()) > 0 {

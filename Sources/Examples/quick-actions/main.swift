@@ -24,7 +24,7 @@ CommandRun.main(specification) { run in
     let idle = try run.arguments.text("idle").map { try TimeArgument.parse($0) }
     let links = try AppLinks(
         container, scheme: QuickAction.scheme,
-        launching: ["--group", String(decoding: group, as: UTF8.self)])
+        launching: ["--group", try container.wholePath()])
     let signals = TerminationSignals()
     while signals.received == nil {
         let came = try links.openNext(timeout: idle ?? .seconds(30)) { url in

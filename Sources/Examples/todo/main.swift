@@ -56,18 +56,19 @@ CommandRun.main(specification) { run in
         for (index, todo) in try list.entries().enumerated() {
             try run.output.writeLine("\(index + 1) [\(todo.done ? "x" : " ")] \(todo.title)")
         }
-    case "serve": try serve(container, group: name, list, &run)
+    case "serve": try serve(container, list, &run)
     default: throw arguments.usageError("say what to do: add, done, remove, list or serve")
     }
     return .success
 }
 
 /// An app with windows would go to the place; this one says which it is.
-private func serve(_ container: Container, group: [UInt8], _ list: TodoList, _ run: inout CommandRun) throws {
+private func serve(_ container: Container, _ list: TodoList, _ run: inout CommandRun) throws {
     let idle = try run.arguments.text("idle").map { try TimeArgument.parse($0) } ?? .seconds(30)
     let signals = TerminationSignals()
+    // By its whole path: who starts it may be in another folder.
     let links = try AppLinks(
-        container, scheme: TodoPlace.scheme, launching: ["--group", String(decoding: group, as: UTF8.self), "serve"])
+        container, scheme: TodoPlace.scheme, launching: ["--group", try container.wholePath(), "serve"])
     var isIdle = false
     while signals.received == nil && !isIdle {
         isIdle = try !links.openNext(timeout: idle) { url in

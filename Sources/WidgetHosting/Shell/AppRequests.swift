@@ -41,8 +41,12 @@ final class AppRequests {
     func open(_ url: String, for kind: String) {
         opening.async { [center, watch] in
             do throws(CoordinationError) {
-                if try center.open(url) == .noApp {
-                    watch.tell { $0.unopened.append(ContainerWatch.Address(url: url, kind: kind)) }
+                switch try center.open(url) {
+                case .opened: break
+                case .noApp: watch.tell { $0.unopened.append(ContainerWatch.Address(url: url, kind: kind)) }
+                case .queued:
+                    let cause = "its app has not taken '\(url)' in time; it gets it when it gets there"
+                    watch.tell { $0.complaints.append("\(kind): \(cause)") }
                 }
             } catch {
                 watch.tell { $0.complaints.append("\(kind): \(error)") }

@@ -63,7 +63,14 @@ final class ContainerWatch: Sendable {
         }
         if !filters.isEmpty { try followItems(filters, concerns, number) }
         for suite in Set(concerns.values.flatMap(\.suites.keys)) {
-            try followKeys(of: suite, concerns.compactMapValues { $0.suites[suite] }, number)
+            let keys = concerns.compactMapValues { $0.suites[suite] }
+            do throws(CoordinationError) {
+                try followKeys(of: suite, keys, number)
+            } catch {
+                // Of no concern to the widgets that look elsewhere.
+                let cause = "\(keys.keys.sorted().joined(separator: ", ")): interests: \(error)"
+                tell { $0.complaints.append(cause) }
+            }
         }
     }
 

@@ -22,6 +22,7 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
     var hasFinished = false
     private var endSignal: Int32?
     private var frontInput: Int32?
+    private var isInputAlwaysReady = false
 
     enum WidgetStream { case input, output, errors }
 
@@ -45,6 +46,7 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
         while !hasFinished {
             let now = Self.now
             for (descriptor, what) in try poller.ready(nanoseconds: wait(at: now)) { try serve(descriptor, what) }
+            if isInputAlwaysReady, frontInput != nil { events += try frontEnd.readInput() }
             takeSignals()
             try takeChanges()
             let moment = Self.now
@@ -75,7 +77,7 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
     private static func askForPressure() -> MemoryPressure? { try? MemoryPressure() }
 
     private func wait(at now: Moment) -> Int64 {
-        if !events.isEmpty { return 0 }
+        if !events.isEmpty || isInputAlwaysReady && frontInput != nil { return 0 }
         let waits = [state.wait(at: now), frontEnd.wait(at: now), surroundings.wait(at: now.monotonic)]
         return waits.compactMap { $0 }.min() ?? 1_000_000_000
     }
@@ -85,13 +87,13 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
         if frontEnd.input == frontInput { return }
         if let old = frontInput { try? poller.change(old, to: []) }
         frontInput = frontEnd.input
-        // A file cannot be waited for: it is always ready, and read at once.
+        isInputAlwaysReady = false
+        // A file cannot be waited for: it is always ready. Some in each round, as there are files without an end.
         if let new = frontInput {
             do throws(Errno) {
                 try poller.add(new, for: .input)
             } catch {
-                while frontEnd.input == new { events += try frontEnd.readInput() }
-                frontInput = frontEnd.input
+                isInputAlwaysReady = true
             }
         }
     }
