@@ -86,6 +86,17 @@ struct `widget-host` {
         try run.quit()
     }
 
+    @Test func `shows all widgets where the user has no folder, and says that no choice can be kept`() throws {
+        let run = try HostRun(["a": "", "b": ""])
+        try run.quit()
+        let environment = run.environment.merging(["XDG_STATE_HOME": nil, "HOME": nil]) { $1 }
+        let words = ["widget-host", "--widgets", run.widgets, run.container.path]
+        let shown = try RunningProcess(words + ["--once"], input: "", environment: environment).finish()
+        #expect(shown.status == 0 && shown.text.split(separator: "\n").count == 2, "\(shown)")
+        let edit = try RunningProcess(words + ["remove", "a"], input: "", environment: environment).finish()
+        #expect(edit.status != 0 && edit.text.contains("neither XDG_STATE_HOME nor HOME is set"), "\(edit)")
+    }
+
     @Test func `ends by a signal also where its input is a file without an end`() throws {
         let run = try HostRun(["a": ""])
         try run.quit()

@@ -33,7 +33,7 @@ struct `A widget under a host` {
 
     @Test(arguments: [
         ("crash", "ended by signal 9"), ("exit", "ended with status 7"), ("hang", "did not answer in time"),
-        ("garbage", "said what is no message: 'this is no message'"), ("chatter", "says too much"),
+        ("garbage", "said what is no message: 'this is no message': it is no JSON"), ("chatter", "says too much"),
         ("endless", "said what is no message: a line of more than 4194304 bytes"), ("close", "closed its output"),
     ])
     func `that goes wrong is ended, shown as it was, and started again`(word: String, cause: String) throws {

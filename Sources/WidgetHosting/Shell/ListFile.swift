@@ -5,7 +5,8 @@ import SystemCalls
 /// Where a user's choice of widgets is kept: a file of the host's own, one for each container, and not in the container,
 /// which others share, and which may be copied or restored while the choice stays.
 package struct ListFile: Sendable {
-    private let folder: String
+    /// Nil: the user has no folder. All widgets are shown, and no choice can be kept.
+    private let folder: String?
     private let name: String
 
     /// It cannot be read or written, or is damaged.
@@ -22,18 +23,21 @@ package struct ListFile: Sendable {
         } else if let user = environmentValue("HOME"), user.hasPrefix("/") {
             home = user + "/.local/state"
         } else {
-            throw Fault(description: "neither XDG_STATE_HOME nor HOME is set, so the list of widgets cannot be kept")
+            folder = nil
+            name = identifier + ".json"
+            return
         }
         folder = home + "/widget-host"
         name = identifier + ".json"
     }
 
-    package var path: String { "\(folder)/\(name)" }
+    package var path: String? { folder.map { "\($0)/\(name)" } }
 
-    var identity: FileIdentity? { FileIdentity(path: Array(path.utf8)) }
+    var identity: FileIdentity? { path.flatMap { FileIdentity(path: Array($0.utf8)) } }
 
     /// An absent one is a choice that was not made.
     package func read() throws(Fault) -> ShownList {
+        guard let path else { return ShownList() }
         let content: [UInt8]
         do throws(Errno) {
             let file = try FileDescriptor.open(path: Array(path.utf8), [.reading, .nonBlocking])
@@ -43,23 +47,26 @@ package struct ListFile: Sendable {
             throw Fault(description: "cannot read '\(path)': \(error)")
         }
         guard let value = try? JSONReader.value(of: content, deepest: 4), let fields = try? ManifestFields(value, path)
-        else { throw damaged("it is no JSON object") }
+        else { throw damaged(path, "it is no JSON object") }
         do throws(ManifestError) {
             if let version = try fields.number("version", 1...Int(Int32.max)), version > 1 {
                 throw fields.error("version", "it is of a newer version")
             }
             return ShownList(try fields.texts("shown"), expanded: Set(try fields.texts("expanded") ?? []))
         } catch {
-            throw damaged("\(error.field ?? ""): \(error.cause)")
+            throw damaged(path, "\(error.field ?? ""): \(error.cause)")
         }
     }
 
-    private func damaged(_ cause: String) -> Fault {
+    private func damaged(_ path: String, _ cause: String) -> Fault {
         Fault(description: "'\(path)' cannot be used: \(cause); remove it to begin anew with all widgets")
     }
 
     /// Whole or not at all. Error: why not.
     package func write(_ list: ShownList) throws(Fault) {
+        guard let folder, let path else {
+            throw Fault(description: "neither XDG_STATE_HOME nor HOME is set, so the list of widgets cannot be kept")
+        }
         let shown = list.chosen.map { JSONValue.array($0.map(JSONValue.string)) } ?? .null
         let content = JSONValue.object([
             ("version", 1), ("shown", shown), ("expanded", .array(list.expanded.sorted().map(JSONValue.string))),

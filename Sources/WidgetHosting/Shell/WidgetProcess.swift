@@ -71,7 +71,8 @@ final class WidgetProcess {
             if let message = ProtocolLine.decoded(WidgetMessage.self, from: line) {
                 events.append((.said(message), line))
             } else {
-                events.append((.spoilt("'\(String(decoding: line.prefix(60), as: UTF8.self))'"), line))
+                let cause = ProtocolLine.fault(WidgetMessage.self, in: line)
+                events.append((.spoilt("'\(String(decoding: line.prefix(60), as: UTF8.self))': \(cause)"), line))
             }
         }
         if lines.isTooLong { events.append((.spoilt("a line of more than \(ProtocolLine.largest) bytes"), [])) }

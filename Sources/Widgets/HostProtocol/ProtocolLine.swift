@@ -13,6 +13,36 @@ package enum ProtocolLine {
         return (try? encoder.encode(message)).map { Array($0) }
     }
 
+    /// Why a line is no such message: for who writes a widget.
+    package static func fault<Message: Decodable>(_ type: Message.Type, in line: [UInt8]) -> String {
+        if line.count > largest { return "a line of more than \(largest) bytes" }
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .secondsSince1970
+        do {
+            _ = try decoder.decode(type, from: Data(line))
+            return ""
+        } catch let error as DecodingError {
+            return described(error)
+        } catch {
+            return "it is no JSON"
+        }
+    }
+
+    private static func described(_ error: DecodingError) -> String {
+        func place(_ context: DecodingError.Context, _ last: (any CodingKey)? = nil) -> String {
+            let keys = context.codingPath + (last.map { [$0] } ?? [])
+            return keys.map { $0.intValue.map { "[\($0)]" } ?? ".\($0.stringValue)" }.joined().drop { $0 == "." } + ": "
+        }
+        return switch error {
+        case .keyNotFound(let key, let context): place(context, key) + "it is missing"
+        case .valueNotFound(_, let context): place(context) + "it is null"
+        case .typeMismatch(let type, let context): place(context) + "it should be of type \(type)"
+        case .dataCorrupted(let context):
+            context.codingPath.isEmpty ? "it is no JSON" : place(context) + context.debugDescription
+        @unknown default: "it is no message"
+        }
+    }
+
     /// Nil: it is no such message.
     package static func decoded<Message: Decodable>(_ type: Message.Type, from line: [UInt8]) -> Message? {
         if line.count > largest { return nil }
