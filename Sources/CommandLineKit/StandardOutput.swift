@@ -68,6 +68,52 @@ package struct StandardOutput: ~Copyable, Sendable {
         }
     }
 
+    /// Takes a line, and writes nothing before `flushReady` or `flush`, however much it is.
+    package mutating func keepLine(_ line: String) {
+        pending += line.utf8
+        pending.append(0x0A)
+    }
+
+    /// How much is not written yet, in bytes.
+    package var pendingCount: Int { pending.count }
+
+    /// Writes what can be written now, and waits for nobody: a reader who is slow, or stopped, does not stop its writer.
+    /// True: that was all.
+    ///
+    /// System calls: poll(2), write(2) of at most PIPE_BUF bytes, which a pipe that is ready takes at once.
+    package mutating func flushReady() throws(OutputError) -> Bool {
+        var written = 0
+        defer { pending.removeFirst(written) }
+        while written < pending.count {
+            let events = returnedEvents(POLLOUT, timeout: 0)
+            if events & (POLLERR | POLLHUP) != 0 { throw .closedPipe }
+            if events & POLLOUT == 0 { return false }
+            let count = unsafe pending[written...].prefix(4_096).withUnsafeBytes { rest in
+                unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
+            }
+            switch (count, errno) {
+            case (0..., _): written += count
+            case (_, EINTR): continue
+            case (_, EAGAIN): return false
+            case (_, EPIPE): throw .closedPipe
+            case (_, let code): throw .failed(code)
+            }
+        }
+        return true
+    }
+
+    /// The same for as long as that, if the reader is slow. True: that was all.
+    package mutating func flushReady(within nanoseconds: Int64) throws(OutputError) -> Bool {
+        var left = nanoseconds
+        while try !flushReady() {
+            if left <= 0 { return false }
+            let step: Int64 = 50_000_000
+            _ = returnedEvents(POLLOUT, timeout: Int32(step / 1_000_000))
+            left -= step
+        }
+        return true
+    }
+
     /// Whether nobody can read any more, so that a command which waits for a change need not wait on.
     ///
     /// System calls: poll(2), which says POLLERR for a pipe and POLLHUP for a socket or a terminal.

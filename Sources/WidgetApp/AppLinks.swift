@@ -13,7 +13,8 @@ public final class AppLinks: Sendable {
     private let listener: GroupListener
 
     /// Registers the scheme, and what is started where a URL is to be opened and this app does not run: `program` (this
-    /// one, where it is now, unless told) with these arguments. Errors: `invalidArgument` where it is no scheme; `conflict` where the app of this scheme runs
+    /// one, where it is now, unless told) with these arguments; it is started in any working folder, so paths among them
+    /// are to begin at the root. Errors: `invalidArgument` where it is no scheme; `conflict` where the app of this scheme runs
     /// already; those of `GroupChannel.listener`.
     public init(
         _ container: Container, scheme: String, launching arguments: [String], of program: String? = nil

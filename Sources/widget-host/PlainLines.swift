@@ -20,6 +20,10 @@ struct PlainLines: HostFrontEnd, ~Copyable {
     private(set) var today = TodayModel()
     /// What the last line of each kind said, but for its time: what no line shows is no reason for another one.
     private var told: [String: String] = [:]
+    /// What a reader that is slow gets later: of each panel only as it is then. In the order in which they changed.
+    private var late: [Panel] = []
+    /// More is not kept for a reader, in bytes.
+    private static let most = 65_536
 
     init(_ options: CommonOptions, isOnce: Bool = false, isForDebugging: Bool = false) {
         (self.options, self.isOnce, self.isForDebugging) = (options, isOnce, isForDebugging)
@@ -52,27 +56,48 @@ struct PlainLines: HostFrontEnd, ~Copyable {
     }
 
     func wait(at now: Moment) -> Int64? {
-        guard let timeout = options.timeout, !hasTimedOut else { return nil }
-        return max(0, lastLine + timeout.nanoseconds - now.monotonic)
+        let again: Int64? = output.pendingCount > 0 ? 50_000_000 : nil
+        guard let timeout = options.timeout, !hasTimedOut else { return again }
+        return min(again ?? .max, max(0, lastLine + timeout.nanoseconds - now.monotonic))
     }
 
     mutating func finishRound(_ today: TodayModel, at now: Moment) throws -> [HostEvent] {
         self.today = today
-        try output.flush()
+        while try output.flushReady(), !late.isEmpty {
+            let panels = late
+            late = []
+            for panel in panels { tell(panel, at: now) }
+        }
         if output.readerIsGone() { throw OutputError.closedPipe }
-        if wait(at: now) != 0 { return [] }
+        guard let timeout = options.timeout, !hasTimedOut, lastLine + timeout.nanoseconds <= now.monotonic else {
+            return []
+        }
         hasTimedOut = true
         return [.user(.quit)]
     }
 
     mutating func redraw(_ panel: Panel, at now: Moment) throws {
-        if isOnce || told.updateValue(text.content(panel), forKey: panel.kind) == text.content(panel) { return }
+        if isOnce { return }
+        late.removeAll { $0.kind == panel.kind }
+        if output.pendingCount < Self.most { return tell(panel, at: now) }
+        late.append(panel)
+    }
+
+    private mutating func tell(_ panel: Panel, at now: Moment) {
+        if told.updateValue(text.content(panel), forKey: panel.kind) == text.content(panel) { return }
         lastLine = now.monotonic
-        try output.writeLine(text.line(panel, at: now))
+        output.keepLine(text.line(panel, at: now))
     }
 
     mutating func rearrange(_ today: TodayModel, at now: Moment) throws {
         for panel in today.panels { try redraw(panel, at: now) }
+    }
+
+    /// What has not been written yet, unless nobody reads.
+    mutating func end(at now: Moment) throws {
+        for panel in late { tell(panel, at: now) }
+        late = []
+        _ = try output.flushReady(within: 1_000_000_000)
     }
 
     /// A panel does not show what it should.

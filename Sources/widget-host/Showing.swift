@@ -10,7 +10,11 @@ extension CommandRun {
     func host() throws -> (container: Container, settings: HostSettings) {
         let container = try openContainer()
         _ = container.coordinator(purpose: options.purpose)
-        var settings = try HostSettings(container, folders: ManifestFolders(try arguments.text("widgets")))
+        let folder = try arguments.text("widgets")
+        if let folder, FileIdentity(path: Array("\(folder)/.".utf8)) == nil {
+            throw arguments.usageError("--widgets \(PipeText.escaped(Array(folder.utf8))): there is no such folder")
+        }
+        var settings = try HostSettings(container, folders: ManifestFolders(folder))
         if let grace = try arguments.time("grace") { settings.options.grace = grace.nanoseconds }
         if let opener = try arguments.text("opener") { settings.opener = opener }
         if let kinds = try arguments.text("show") {
@@ -59,6 +63,7 @@ func show(_ run: inout CommandRun) throws -> ExitStatus {
     var host = try WidgetHost(
         container, settings, signals: signals, frontEnd: PlainLines(run.options, isOnce: settings.isOnce))
     let signal = try host.run()
+    try host.frontEnd.end(at: Moment(monotonic: monotonicNanoseconds(), wall: wallNanoseconds()))
     if settings.isOnce { try host.frontEnd.printAll() }
     if let signal { return .signal(signal) }
     if host.frontEnd.hasTimedOut { return .timedOut }

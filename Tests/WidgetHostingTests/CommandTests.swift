@@ -19,6 +19,10 @@ struct `widget-host` {
         let json = try run.run(options: ["--once", "--json", "--show", "b"]).text
         #expect(json.contains(#""kind":"b","title":"Bread","state":"active""#) && !json.contains(#""kind":"a""#))
         try run.write("fail", for: "b")
+        let nowhere = try RunningProcess(
+            ["widget-host", "--widgets", "/no/such/folder", run.container.path], input: "", environment: run.environment
+        ).finish()
+        #expect(nowhere.status == 64 && nowhere.text.contains("there is no such folder"), "\(nowhere)")
         let failed = try run.run(options: ["--once"])
         #expect(failed.status == 1 && failed.text.contains("failed: the test wants it"), "\(failed)")
     }
@@ -146,6 +150,35 @@ struct `widget-host` {
         try presence.becomeActive()
         try run.await("a", "suspended", "butter")
         #expect(try center.presentWidgets().map(\.isVisible) == [false])
+    }
+
+    @Test func `goes on, and ends when it is told to, where nobody reads what it prints`() throws {
+        let run = try HostRun(["a": ""])
+        try run.quit()
+        let script = """
+            exec 3>&1
+            { sh -c 'echo "host $$" >&3; exec "$0" --json --widgets "$1" "$2"' "$0" "$1" "$2"; echo "end $?" >&3; } | sleep 60
+            """
+        let pipeline = try RunningProcess(
+            ["sh", "-c", script, BuildFolder.resolve("widget-host"), run.widgets, run.container.path],
+            environment: run.environment)
+        defer { pipeline.kill() }
+        try pipeline.waitForText { $0.contains("host ") && $0.hasSuffix("\n") }
+        let host = Int32(pipeline.text.split(separator: "\n")[0].dropFirst(5)) ?? -1
+        try #require(host > 1)
+        let center = try WidgetCenter(run.container.open())
+        func awaitVisible(_ isVisible: Bool) throws {
+            while try center.presentWidgets().first?.isVisible != isVisible { sched_yield() }
+        }
+        for letter in ["x", "y", "z"] {
+            try run.write(String(repeating: letter, count: 60_000), for: "a")
+            try pipeline.send("hide a")
+            try awaitVisible(false)
+            try pipeline.send("show a")
+            try awaitVisible(true)
+        }
+        kill(host, SIGTERM)
+        try pipeline.waitForText("end 143\n")
     }
 
     @Test func `runs one alone for a debugger, and shows what is said`() throws {

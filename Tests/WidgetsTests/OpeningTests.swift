@@ -30,7 +30,8 @@ struct `Opening a URL` {
     @Test func `of nobody's scheme says so`() throws {
         #expect(try center.open("nobody://x") == .noApp)
         for text in [
-            "", "x", "://x", "1x:y", "a b:c", "quick actions://", "a:\n", "a:" + String(repeating: "x", count: 70_000),
+            "", "x", "://x", "1x:y", "a b:c", "quick actions://", "a:\n", "a:\u{9B}2J",
+            "a:" + String(repeating: "x", count: 70_000),
         ] {
             #expect(throws: CoordinationError.self) { try center.open(text) }
         }

@@ -43,33 +43,34 @@ CommandRun.main(specification) { run in
         return .success
     default: break
     }
-    guard let countdown else {
-        try run.output.writeLine("no countdown")
-        return .success
-    }
     let end = try stayInFront(countdown, defaults, container, &run.output)
     try run.output.writeLine(end)
     return .success
 }
 
-/// Counts, and opens URLs, until it is over or somebody ends the app; then it saves, as apps do when they leave.
+/// Counts, and opens URLs, until it is over or somebody ends the app; then it saves, as apps do when they leave. Without a
+/// countdown it opens what has come already.
 private func stayInFront(
-    _ countdown: Countdown, _ defaults: GroupDefaults, _ container: Container, _ output: inout StandardOutput
+    _ countdown: Countdown?, _ defaults: GroupDefaults, _ container: Container, _ output: inout StandardOutput
 ) throws -> String {
     let signals = TerminationSignals()
     let links = try AppLinks(
         container, scheme: Countdown.scheme, launching: ["--group", try container.wholePath(), "show"])
     let presence = try AppPresence(container)
     try presence.becomeActive()
-    while signals.received == nil && countdown.remaining(at: Date()) > 0 {
-        let left = min(1, countdown.remaining(at: Date()))
-        _ = try links.openNext(timeout: .seconds(left)) { url in
-            try output.writeLine("opened \(url)")
+    while signals.received == nil {
+        let left = min(1, countdown?.remaining(at: Date()) ?? 0)
+        let came = try links.openNext(timeout: .seconds(left)) { url in
+            try output.writeLine("opened \(PipeText.escaped(Array(url.utf8)))")
             try output.flush()
         }
+        if left <= 0 && !came { break }
     }
     let now = Date()
-    try defaults.set(Countdown(remaining: countdown.remaining(at: now), savedAt: now), for: .countdown)
+    if let countdown {
+        try defaults.set(Countdown(remaining: countdown.remaining(at: now), savedAt: now), for: .countdown)
+    }
     try presence.resignActive()
+    guard let countdown else { return "no countdown" }
     return countdown.remaining(at: now) > 0 ? "left" : "finished"
 }

@@ -70,6 +70,8 @@ extension HostState {
             }
         case _ where process.lifecycle == .starting:
             fail(&widget, "did not say first what it is", at: now, &actions)
+        case .answer(let answer) where answer.result == .newData && answer.timeline == nil:
+            fail(&widget, "answered newData without a timeline", at: now, &actions)
         case .answer(let answer):
             if answer.id == process.update?.id { return note(answer, of: &widget, process, at: now, &actions) }
             chat("answered \(answer.id), which it was not asked", of: &widget, at: now, &actions)

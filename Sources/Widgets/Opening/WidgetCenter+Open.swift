@@ -21,7 +21,8 @@ extension WidgetCenter {
     /// (then, too, the URL stays in the queue); those of `GroupChannel.post`.
     public func open(_ url: String, timeout: Duration = .seconds(10)) throws(CoordinationError) -> OpenResult {
         let scheme = AppLink.scheme(of: url)
-        guard let scheme, url.utf8.count <= AppLink.largestURL, !url.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
+        guard let scheme, url.utf8.count <= AppLink.largestURL,
+            !url.unicodeScalars.contains(where: { $0.value < 0x20 || 0x7F...0x9F ~= $0.value })
         else {
             throw .malformedURL(url, longest: AppLink.largestURL)
         }

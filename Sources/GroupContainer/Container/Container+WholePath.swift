@@ -1,4 +1,3 @@
-package import GroupContainer
 package import SystemCalls
 
 extension Container {
