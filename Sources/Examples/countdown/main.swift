@@ -36,8 +36,12 @@ CommandRun.main(specification) { run in
     switch arguments.subcommands.first {
     case "start":
         guard let text = arguments.positional("TIME")?.validText else { throw arguments.usageError("TIME: 2 or 250ms") }
-        let time = try TimeArgument.parse(text)
-        countdown = Countdown(remaining: Double(time.nanoseconds) / 1e9, savedAt: Date())
+        do throws(TimeArgumentError) {
+            let time = try TimeArgument.parse(text)
+            countdown = Countdown(remaining: Double(time.nanoseconds) / 1e9, savedAt: Date())
+        } catch {
+            throw arguments.usageError("TIME: \(error)")
+        }
     case "stop":
         try defaults.remove(.countdown)
         return .success

@@ -21,7 +21,7 @@ CommandRun.main(specification) { run in
     let group = run.arguments.value("group") ?? Array("group.com.example.quick-actions".utf8)
     let container = try Container(named: group, creating: true)
     let coordinator = container.coordinator(purpose: "quick-actions").blocking
-    let idle = try run.arguments.text("idle").map { try TimeArgument.parse($0) }
+    let idle = try run.arguments.time("idle")
     let links = try AppLinks(
         container, scheme: QuickAction.scheme,
         launching: ["--group", try container.wholePath()])

@@ -64,7 +64,7 @@ CommandRun.main(specification) { run in
 
 /// An app with windows would go to the place; this one says which it is.
 private func serve(_ container: Container, _ list: TodoList, _ run: inout CommandRun) throws {
-    let idle = try run.arguments.text("idle").map { try TimeArgument.parse($0) } ?? .seconds(30)
+    let idle = try run.arguments.time("idle") ?? .seconds(30)
     let signals = TerminationSignals()
     // By its whole path: who starts it may be in another folder.
     let links = try AppLinks(

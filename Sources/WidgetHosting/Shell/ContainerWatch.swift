@@ -53,14 +53,7 @@ final class ContainerWatch: Sendable {
             return number
         }
         let concerns = interests.mapValues { Concerns($0) }
-        var filters: [String: ChangeFilter] = [:]
-        for (kind, concern) in concerns {
-            switch concern.items {
-            case .none: break
-            case .all: filters[kind] = .everything
-            case .matching(let patterns): filters[kind] = ChangeFilter(including: patterns)
-            }
-        }
+        let filters = concerns.compactMapValues(\.itemFilter)
         if !filters.isEmpty { try followItems(filters, concerns, number) }
         for suite in Set(concerns.values.flatMap(\.suites.keys)) {
             let keys = concerns.compactMapValues { $0.suites[suite] }

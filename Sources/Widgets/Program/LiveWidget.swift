@@ -42,14 +42,8 @@ extension WidgetProgram {
         _ concerns: Concerns, in group: inout ThrowingTaskGroup<Void, any Error>,
         _ waker: AsyncStream<Void>.Continuation
     ) throws {
-        let patterns: [String]?
-        switch concerns.items {
-        case .none: patterns = nil
-        case .all: patterns = []
-        case .matching(let some): patterns = some
-        }
-        if let patterns {
-            let changes = container.changes(since: .now, matching: ChangeFilter(including: patterns))
+        if let filter = concerns.itemFilter {
+            let changes = container.changes(since: .now, matching: filter)
             group.addTask { for try await _ in changes { waker.yield() } }
         }
         for (suite, keys) in concerns.suites {

@@ -13,16 +13,11 @@ struct Gathering {
     /// all that was before.
     init(_ concerns: Concerns, since previous: WidgetRecord?, in container: Container) throws(CoordinationError) {
         let origin = previous.map { ChangeOrigin.cursor($0.cursor) } ?? .now
-        let patterns: [String]?
-        switch concerns.items {
-        case .none: patterns = nil
-        case .all: patterns = []
-        case .matching(let some): patterns = some
-        }
-        if patterns != nil { try container.noteUncoordinatedChanges() }
+        let filter = concerns.itemFilter
+        if filter != nil { try container.noteUncoordinatedChanges() }
         var reader = try container.recordedChanges(
-            since: patterns == nil ? .now : origin, matching: ChangeFilter(including: patterns ?? []))
-        while patterns != nil, let change = try reader.next(timeout: .zero) {
+            since: filter == nil ? .now : origin, matching: filter ?? .everything)
+        while filter != nil, let change = try reader.next(timeout: .zero) {
             if case .rescan = change.kind { isLost = true } else { changes.append(change) }
         }
         cursor = reader.cursor
