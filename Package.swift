@@ -86,6 +86,9 @@ let package = Package(
             name: "stress-worker", dependencies: ["GroupContainer", "SystemCalls"], path: "Tests/StressWorker",
             swiftSettings: strict),
         .executableTarget(
+            name: "crash-worker", dependencies: ["TestSupport", "Widgets", "GroupContainer"],
+            path: "Tests/CrashWorker", swiftSettings: strict),
+        .executableTarget(
             name: "bench-worker", dependencies: ["GroupContainer"], path: "Tests/BenchWorker", swiftSettings: strict),
         .testTarget(name: "CommandLineKitTests", dependencies: ["CommandLineKit"], swiftSettings: strict),
         .testTarget(

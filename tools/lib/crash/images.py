@@ -1,0 +1,76 @@
+"""File systems in files, whose power can be cut."""
+
+import fcntl
+import os
+import shutil
+import subprocess
+
+# _IOR('X', 125, __u32), and what is in the log's memory is lost.
+SHUT_DOWN, LOSE_LOG = 0x8004587D, 2
+
+# How each is made; how it is mounted: nothing reaches the disk because time passes; and what it is installed with.
+KINDS = {
+    "ext4": (["mkfs.ext4", "-q", "-F"], 64, "commit=300", "e2fsprogs"),
+    "xfs": (["mkfs.xfs", "-q", "-f", "-l", "size=16m"], 320, "nouuid", "xfsprogs"),
+    "btrfs": (["mkfs.btrfs", "-q", "-f"], 256, "commit=300", "btrfs-progs"),
+}
+
+# What a power cut can be: the log of the file system's own changes is lost or flushed, or what is on the live image.
+CUTS = {"ext4": ["lose", "flush", "copy"], "xfs": ["lose", "flush", "copy"], "btrfs": ["copy"]}
+
+
+def run(*words):
+    """Runs a command; its output is only of interest where it fails."""
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(words)}: {done.stdout.strip() or done.returncode}")
+
+
+def missing(kind):
+    """The package that has the command which makes one, if it is not there."""
+    command, _, _, package = KINDS[kind]
+    return None if shutil.which(command[0]) else package
+
+
+def is_known(kind):
+    """Whether the kernel has it."""
+    with open("/proc/filesystems", encoding="ascii") as lines:
+        return any(line.split()[-1] == kind for line in lines)
+
+
+class Image:
+    """A file with a file system in it, and the folder where it is mounted."""
+
+    def __init__(self, kind, path, folder):
+        self.kind, self.path, self.folder = kind, path, folder
+        os.makedirs(folder, exist_ok=True)
+
+    def make(self):
+        """Makes the file system anew."""
+        command, megabytes, _, _ = KINDS[self.kind]
+        with open(self.path, "wb") as file:
+            file.truncate(megabytes << 20)
+        run(*command, self.path)
+
+    def become(self, other):
+        """What another one is, without its holes."""
+        run("cp", "--sparse=always", other, self.path)
+
+    def mount(self):
+        """Mounts it, which recovers it after a power cut."""
+        run("mount", "-t", self.kind, "-o", "loop," + KINDS[self.kind][2], self.path, self.folder)
+
+    def unmount(self):
+        """Unmounts it."""
+        run("umount", self.folder)
+
+    def cut(self):
+        """Cuts the power, now; false where only a copy of the image would be one."""
+        if "lose" not in CUTS[self.kind]:
+            return False
+        root = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.ioctl(root, SHUT_DOWN, LOSE_LOG.to_bytes(4, "little"))
+        finally:
+            os.close(root)
+        return True

@@ -1,0 +1,61 @@
+"""One of several processes that try what there is to be tried."""
+
+import os
+import time
+
+from . import units
+from .boot import Boot
+from .trial import Bench
+
+
+def phases(options, kinds, steps):
+    """What is tried, one after the other: a name, how many there are of it, and the units."""
+    for length in range(1, options.length + 1):
+        name = "single steps" if length == 1 else f"sequences of {length}"
+        every = units.systematic(kinds, steps, length, options.seed)
+        # Where not everything can be tried, there is some of everything.
+        yield name, len(every), every if options.all or length == 1 else every[: 15 * len(kinds)]
+    if not options.all:
+        yield "sequences of two to eight, by lot", None, units.drawn(kinds, steps, options.seed)
+
+
+def work(number, options, kinds, steps, folder, programs, results):
+    """Tries every so-manieth of them, and says what came of it."""
+    try:
+        folder = os.path.join(folder, str(number))
+        os.makedirs(folder)
+        boot = Boot(os.path.join(folder, "boot"))
+        benches = {kind: Bench(kind, folder, boot, *programs) for kind in kinds}
+        templates = {kind: os.path.join(folder, f"{kind}.template") for kind in kinds}
+        for kind in kinds:
+            benches[kind].prepare(templates[kind])
+        if options.again:
+            if number == 0:
+                once(options.again, benches, templates, results)
+            return
+        end = time.monotonic() + options.seconds
+        for name, _, todo in phases(options, kinds, steps):
+            for index, unit in enumerate(todo):
+                if not options.all and time.monotonic() > end:
+                    return
+                if index % options.jobs == number:
+                    go_through(unit, name, benches[unit.kind], templates[unit.kind], results)
+    except Exception as error:  # pylint: disable=broad-except
+        results.put(("failed", f"{type(error).__name__}: {error}"))
+    finally:
+        results.put(("over", number))
+
+
+def go_through(unit, phase, bench, template, results):
+    """All cuts of one unit."""
+    for step, faults in units.trial(bench, template, unit):
+        results.put(("cut", unit, step, faults))
+    results.put(("end", unit, phase))
+
+
+def once(name, benches, templates, results):
+    """The trial that a fault has named."""
+    kind, how, seed, step, plan = name.split(":")
+    unit = units.Unit(kind, how, tuple(plan.split(",")), "all", int(seed))
+    for number, faults in units.trial(benches[kind], templates[kind], unit, int(step)):
+        results.put(("cut", unit, number, faults))

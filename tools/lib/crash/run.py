@@ -1,0 +1,119 @@
+"""The command tools/crash-test."""
+
+import argparse
+import multiprocessing
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from . import images, job
+from .tally import Tally
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))))
+
+HELP = """\
+Cuts the power of file systems in the middle of everything that writes to a container, and looks at what is left.
+
+A power cut is the kernel's own shutdown of the file system (ext4, xfs), which loses what has not reached the disk, with
+the file system's log flushed or lost, often after some pages of the files were written back in any order; or a copy of
+the live image (all three). It is made at every step: before each system call that may change a file, and at the end.
+Afterwards, in another boot, the container is opened as the first one would, and must hold what was acknowledged as
+durable, and of everything else the whole or nothing; its journal, its widget and a doctor agree. Then the power is cut
+again, now and then in the middle of that, and it must say the same.
+
+First every single operation is cut at each of its steps, then sequences of two and of three behind each call that waited
+for the disk, then sequences drawn by lot."""
+
+
+def arguments():
+    """What was asked for."""
+    parser = argparse.ArgumentParser(
+        prog="tools/crash-test", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=int, default=60, help="how long to draw from all there is to try (60)")
+    parser.add_argument("--all", action="store_true", help="try every sequence of up to --length; takes hours from 2 on")
+    parser.add_argument("--length", type=int, default=3, choices=[1, 2, 3], help="the longest systematic sequence (3)")
+    parser.add_argument("--seed", type=int, help="draws the lots; said at the beginning (by the clock)")
+    parser.add_argument("--file-system", action="append", choices=list(images.KINDS), help="only this one")
+    parser.add_argument("--directory", default="/dev/shm", help="where the images are, some 100 MB (/dev/shm)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many trials at once (a processor)")
+    parser.add_argument("--again", metavar="TRIAL", help="only the trial of that name, as a fault gave it")
+    return parser.parse_args()
+
+
+def why_not(kinds):
+    """Why nothing can be tried here; None if it can."""
+    if os.geteuid() != 0:
+        return "only root may mount file systems"
+    if not kinds:
+        return "the kernel knows none of the file systems"
+    if subprocess.run(["losetup", "--find"], capture_output=True, check=False).returncode != 0:
+        return "there is no loop device"
+    return None
+
+
+def build(work):
+    """The worker and the cutter."""
+    worker = os.path.join(ROOT, ".build", "debug", "crash-worker")
+    subprocess.run(["swift", "build", "--package-path", ROOT, "--product", "crash-worker"], check=True, stdout=sys.stderr)
+    cutter = os.path.join(work, "cutter")
+    source = os.path.join(os.path.dirname(os.path.realpath(__file__)), "cutter.c")
+    subprocess.run(["clang", "-std=gnu17", "-D_GNU_SOURCE", "-O1", "-Wall", "-Werror", "-o", cutter, source], check=True)
+    return worker, cutter
+
+
+def try_all(kinds, options, work):
+    """Tries everything that is to be tried: the tally, and how much there is."""
+    programs = build(work)
+    lines = subprocess.run([programs[0], "steps"], capture_output=True, text=True, check=True).stdout.splitlines()
+    steps = [line.split()[0] for line in lines]
+    results, tally = multiprocessing.Queue(), Tally()
+    jobs = [
+        multiprocessing.Process(target=job.work, args=(number, options, kinds, steps, work, programs, results))
+        for number in range(options.jobs)
+    ]
+    for process in jobs:
+        process.start()
+    left = len(jobs)
+    while left:
+        what, *details = results.get()
+        if what == "over":
+            left -= 1
+        elif what == "failed":
+            tally.faults.append(details[0])
+            print(f"FAILED {details[0]}", flush=True)
+        elif what == "cut":
+            tally.cut(*details)
+        else:
+            tally.end(*details)
+    for process in jobs:
+        process.join()
+    return tally, {name: count for name, count, _ in job.phases(options, kinds, steps) if count}
+
+
+def main():
+    """0: no fault; 1: there was one; 64: wrong usage."""
+    options = arguments()
+    wanted = options.file_system or list(images.KINDS)
+    kinds = [kind for kind in wanted if images.is_known(kind)]
+    reason = why_not(kinds)
+    if reason:
+        print(f"tools/crash-test: skipped: {reason}")
+        return 0
+    packages = [package for package in map(images.missing, kinds) if package]
+    if packages:
+        subprocess.run([os.path.join(ROOT, "tools", "setup"), "--file-systems"], check=True)
+    if options.seed is None:
+        options.seed = random.SystemRandom().randrange(1 << 31)
+    for kind in set(wanted) - set(kinds):
+        print(f"- {kind} is left out: the kernel does not know it")
+    print(f"- file systems: {', '.join(kinds)}; seed {options.seed}", flush=True)
+    work = tempfile.mkdtemp(prefix="crash-test.", dir=options.directory)
+    try:
+        tally, sizes = try_all(kinds, options, work)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    tally.table(sizes)
+    return 1 if tally.faults else 0

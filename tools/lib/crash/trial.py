@@ -1,0 +1,100 @@
+"""One plan on one file system: its power cuts, and what they left."""
+
+import os
+import subprocess
+
+from .images import Image
+
+
+class Bench:
+    """The place where one trial at a time is made: an image, a folder, and the programs."""
+
+    def __init__(self, kind, work, boot, worker, cutter):
+        self.kind, self.boot, self.worker, self.cutter = kind, boot, worker, cutter
+        self.work = os.path.join(work, kind)
+        os.makedirs(self.work)
+        self.image = Image(kind, self.path("image"), self.path("disk"))
+        self.container = self.path("disk", "container")
+
+    def path(self, *names):
+        """Of a file of its own."""
+        return os.path.join(self.work, *names)
+
+    def prepare(self, path):
+        """Makes the image that each trial begins with."""
+        self.boot.begin("first")
+        self.image.make()
+        self.image.mount()
+        try:
+            subprocess.run([self.worker, "prepare", self.container], check=True, stdin=subprocess.DEVNULL)
+        finally:
+            self.image.unmount()
+        os.replace(self.image.path, path)
+
+    def steps(self, template, plan):
+        """Runs a plan to its end: each step where the power can be cut, and whether a call that waits for the disk
+        returned right before it."""
+        return [(step, synced) for step, synced, _ in self.traced(template, ["list"], plan)]
+
+    def traced(self, template, mode, plan):
+        """Runs a plan under the cutter: the steps of its report, and how many of the plan's were acknowledged."""
+        self.boot.begin("first")
+        self.image.become(template)
+        self.image.mount()
+        try:
+            with open(self.path("printed"), "w+", encoding="utf-8") as printed:
+                # Each line is added at the end.
+                subprocess.run(
+                    [self.cutter, mode[0], self.path("report"), *mode[1:], "--", self.worker, "run", self.container]
+                    + list(plan),
+                    check=True, stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.DEVNULL)
+        finally:
+            self.image.unmount()
+        with open(self.path("printed"), encoding="utf-8") as file:
+            said = file.read()
+        if "fault" in said and mode[0] != "cut":
+            raise RuntimeError(f"{' '.join(plan)} failed without a power cut: {said.strip()}")
+        with open(self.path("report"), encoding="ascii") as report:
+            lines = [line.split() for line in report]
+        return [(int(step), synced == "synced", said[: int(size)].count("\n")) for step, _, synced, size in lines]
+
+    def inspect(self, plan, acknowledged, wrapper=()):
+        """What the worker says of the container in a boot of its own: what it found, and its faults."""
+        self.boot.begin()
+        done = subprocess.run(
+            [*wrapper, self.worker, "inspect", self.container, str(acknowledged), *plan], stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        lines = done.stdout.splitlines()
+        found = next((line for line in lines if line.startswith("found ")), "")
+        faults = [line for line in lines if not line.startswith("found ")]
+        if not faults and (done.returncode != 0 or not found) and not wrapper:
+            faults = [f"inspect ended with {done.returncode} and said nothing"]
+        return found, faults
+
+    def verdict(self, plan, acknowledged, recut=None):
+        """Of the image as it is: it is opened; the power is cut again, and it is opened once more. `recut` is a step
+        of the first opening at which that is cut, too."""
+        faults = []
+        if recut and self.kind != "btrfs":
+            self.image.mount()
+            try:
+                wrapper = [self.cutter, "cut", self.path("report"), str(recut), "lose", self.image.folder, "0", "--"]
+                self.inspect(plan, acknowledged, wrapper)
+            finally:
+                self.image.unmount()
+        self.image.mount()
+        try:
+            found, faults = self.inspect(plan, acknowledged)
+            self.image.cut()
+        finally:
+            self.image.unmount()
+        if faults:
+            return faults
+        self.image.mount()
+        try:
+            again, faults = self.inspect(plan, acknowledged)
+        finally:
+            self.image.unmount()
+        if again != found:
+            faults.append(f"opened again, after another power cut: {again}; at first: {found}")
+        return faults
