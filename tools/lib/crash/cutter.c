@@ -15,47 +15,11 @@
 //       another thread is in such a call, no copy is made, and the line is left out.)
 //
 // The program's own exit status is ignored; 0 if everything here could be done.
-#include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
-#include <linux/openat2.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/ptrace.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#define SHUT_DOWN _IOR('X', 125, uint32_t)
-enum { FLUSH_LOG = 1, LOSE_LOG = 2 };
-
-static _Noreturn void fail(const char *what) {
-    fprintf(stderr, "cutter: %s: %s\n", what, strerror(errno));
-    exit(1);
-}
-
-static const struct call {
-    long number;
-    const char *name;
-    bool waits;
-} calls[] = {
-    {SYS_write, "write", false},         {SYS_pwrite64, "pwrite64", false},   {SYS_writev, "writev", false},
-    {SYS_fsync, "fsync", true},          {SYS_fdatasync, "fdatasync", true},  {SYS_msync, "msync", true},
-    {SYS_syncfs, "syncfs", true},        {SYS_sync_file_range, "sync_file_range", true},
-    {SYS_renameat, "renameat", false},   {SYS_renameat2, "renameat2", false}, {SYS_rename, "rename", false},
-    {SYS_unlinkat, "unlinkat", false},   {SYS_unlink, "unlink", false},       {SYS_linkat, "linkat", false},
-    {SYS_mkdirat, "mkdirat", false},     {SYS_mkdir, "mkdir", false},         {SYS_rmdir, "rmdir", false},
-    {SYS_ftruncate, "ftruncate", false}, {SYS_fallocate, "fallocate", false}, {SYS_fsetxattr, "fsetxattr", false},
-    {SYS_fchmod, "fchmod", false},       {SYS_fchown, "fchown", false},       {SYS_fchmodat, "fchmodat", false},
-    {SYS_utimensat, "utimensat", false}, {SYS_copy_file_range, "copy_file_range", false},
-    {SYS_exit_group, "exit_group", false},
-};
+#include "calls.h"
+#include "power.h"
 
 /// One thread of the program, between two stops of it.
 static struct thread {
@@ -75,81 +39,6 @@ static struct thread *thread_of(pid_t id) {
     }
     *free = (struct thread){.id = id};
     return free;
-}
-
-/// The call that a thread enters, if it may change a file system. One that opens a file counts where it may make it.
-static const struct call *call_of(pid_t id, const struct __ptrace_syscall_info *info) {
-    static const struct call creating = {0, "open", false};
-    if (info->entry.nr == SYS_openat) return info->entry.args[2] & O_CREAT ? &creating : NULL;
-    if (info->entry.nr == SYS_openat2) {
-        // The flags are what struct open_how begins with.
-        long flags = ptrace(PTRACE_PEEKDATA, id, (void *)(uintptr_t)info->entry.args[2], NULL);
-        return flags & O_CREAT ? &creating : NULL;
-    }
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        if (calls[i].number == (long)info->entry.nr) return &calls[i];
-    }
-    return NULL;
-}
-
-// SplitMix64 (Steele, Lea, Flood).
-static uint64_t lot_state;
-static uint64_t lot(void) {
-    uint64_t mixed = lot_state += 0x9e3779b97f4a7c15;
-    mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
-    mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
-    return mixed ^ mixed >> 31;
-}
-
-static unsigned share;
-
-static int write_back_some(const char *path, const struct stat *status, int kind, struct FTW *place) {
-    (void)place;
-    if (kind != FTW_F || !S_ISREG(status->st_mode)) return 0;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return 0;
-    for (off_t at = 0; at < status->st_size && at < 8 << 20; at += 4096) {
-        if (lot() % 100 < share) {
-            sync_file_range(file, at, 4096,
-                            SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
-        }
-    }
-    close(file);
-    return 0;
-}
-
-static void cut(const char *folder, bool is_flushing, uint64_t seed) {
-    if (seed != 0) {
-        lot_state = seed;
-        share = (unsigned)(lot() % 101);
-        nftw(folder, write_back_some, 16, FTW_PHYS | FTW_MOUNT);
-    }
-    int root = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    uint32_t how = is_flushing ? FLUSH_LOG : LOSE_LOG;
-    if (root < 0 || ioctl(root, SHUT_DOWN, &how) < 0) fail("shut down");
-    close(root);
-}
-
-/// What a file has, without its holes.
-static void copy(const char *from, const char *prefix, unsigned step) {
-    char name[4096];
-    snprintf(name, sizeof name, "%s%u", prefix, step);
-    int in = open(from, O_RDONLY | O_CLOEXEC), out = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    struct stat status;
-    if (in < 0 || out < 0 || fstat(in, &status) < 0 || ftruncate(out, status.st_size) < 0) fail(name);
-    static char block[1 << 20];
-    for (off_t at = 0, end; (at = lseek(in, at, SEEK_DATA)) >= 0; at = end) {
-        end = lseek(in, at, SEEK_HOLE);
-        for (off_t place = at; place < end;) {
-            size_t wanted = end - place < (off_t)sizeof block ? (size_t)(end - place) : sizeof block;
-            ssize_t count = pread(in, block, wanted, place);
-            if (count <= 0 || pwrite(out, block, (size_t)count, place) != count) fail(name);
-            place += count;
-        }
-    }
-    if (errno != ENXIO) fail(from);
-    close(in);
-    close(out);
 }
 
 static off_t printed(void) {

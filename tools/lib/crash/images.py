@@ -11,7 +11,7 @@ SHUT_DOWN, LOSE_LOG = 0x8004587D, 2
 # How each is made; how it is mounted: nothing reaches the disk because time passes; and what it is installed with.
 KINDS = {
     "ext4": (["mkfs.ext4", "-q", "-F"], 64, "commit=300", "e2fsprogs"),
-    "xfs": (["mkfs.xfs", "-q", "-f", "-l", "size=16m"], 320, "nouuid", "xfsprogs"),
+    "xfs": (["mkfs.xfs", "-q", "-f"], 320, "nouuid", "xfsprogs"),
     "btrfs": (["mkfs.btrfs", "-q", "-f"], 256, "commit=300", "btrfs-progs"),
 }
 
@@ -53,8 +53,12 @@ class Image:
         run(*command, self.path)
 
     def become(self, other):
-        """What another one is, without its holes."""
-        run("cp", "--sparse=always", other, self.path)
+        """What another one is."""
+        run("cp", other, self.path)
+
+    def keep(self, path):
+        """Keeps what it is by now, with holes where there is nothing."""
+        run("cp", "--sparse=always", self.path, path)
 
     def mount(self):
         """Mounts it, which recovers it after a power cut."""

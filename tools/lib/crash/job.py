@@ -41,7 +41,7 @@ def work(number, options, kinds, steps, folder, programs, results):
                 if index % options.jobs == number:
                     go_through(unit, name, benches[unit.kind], templates[unit.kind], results)
     except Exception as error:  # pylint: disable=broad-except
-        results.put(("failed", f"{type(error).__name__}: {error}"))
+        results.put(("failed", f"{type(error).__name__}: {error}"[:400]))
     finally:
         results.put(("over", number))
 

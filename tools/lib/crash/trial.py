@@ -29,7 +29,7 @@ class Bench:
             subprocess.run([self.worker, "prepare", self.container], check=True, stdin=subprocess.DEVNULL)
         finally:
             self.image.unmount()
-        os.replace(self.image.path, path)
+        self.image.keep(path)
 
     def steps(self, template, plan):
         """Runs a plan to its end: each step where the power can be cut, and whether a call that waits for the disk
