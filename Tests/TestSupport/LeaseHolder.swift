@@ -6,11 +6,15 @@ package final class LeaseHolder {
     package let command: Command
     private let gate: String
 
-    package init(of item: String, in container: TemporaryContainer, purpose: String) async throws {
+    /// `program` is a `groupctl`.
+    package init(
+        of item: String, in container: TemporaryContainer, purpose: String, program: String = "groupctl"
+    ) async throws {
         gate = "\(container.folder)/gate-\(item)"
         if unsafe mkfifo(gate, 0o600) != 0 { throw SetUpError("mkfifo", errno) }
+        let script = "echo held >&2; read line <\"$0\"; echo new"
         command = try container.start(
-            "update", item, "--purpose", purpose, "--", "sh", "-c", "echo held >&2; read line <\"$0\"; echo new", gate)
+            program, ["update", container.path, item, "--purpose", purpose, "--", "sh", "-c", script, gate])
         guard try await command.readLine(from: .errors) == "held" else {
             throw TemporaryContainer.Failed(description: "no lease: \(try await command.finish())")
         }

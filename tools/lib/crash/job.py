@@ -1,11 +1,15 @@
 """One of several processes that try what there is to be tried."""
 
+import ctypes
 import os
+import signal
 import time
 
 from . import units
 from .boot import Boot
 from .trial import Bench
+
+PR_SET_PDEATHSIG = 1
 
 
 def phases(options, kinds, steps):
@@ -22,6 +26,9 @@ def phases(options, kinds, steps):
 def work(number, options, kinds, steps, folder, programs, results):
     """Tries every so-manieth of them, and says what came of it."""
     try:
+        # It ends with who started it.
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         folder = os.path.join(folder, str(number))
         os.makedirs(folder)
         boot = Boot(os.path.join(folder, "boot"))
@@ -34,22 +41,28 @@ def work(number, options, kinds, steps, folder, programs, results):
                 once(options.again, benches, templates, results)
             return
         end = time.monotonic() + options.seconds
+
+        def is_over():
+            return not options.all and time.monotonic() > end
+
         for name, _, todo in phases(options, kinds, steps):
             for index, unit in enumerate(todo):
-                if not options.all and time.monotonic() > end:
+                if is_over():
                     return
                 if index % options.jobs == number:
-                    go_through(unit, name, benches[unit.kind], templates[unit.kind], results)
+                    go_through(unit, name, benches[unit.kind], templates[unit.kind], results, is_over)
     except Exception as error:  # pylint: disable=broad-except
         results.put(("failed", f"{type(error).__name__}: {error}"[:400]))
     finally:
         results.put(("over", number))
 
 
-def go_through(unit, phase, bench, template, results):
+def go_through(unit, phase, bench, template, results, is_over):
     """All cuts of one unit."""
     for step, faults in units.trial(bench, template, unit):
         results.put(("cut", unit, step, faults))
+        if is_over():
+            return
     results.put(("end", unit, phase))
 
 

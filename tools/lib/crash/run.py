@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -35,10 +36,12 @@ def arguments():
     parser.add_argument("--seconds", type=int, default=60, help="how long to draw from all there is to try (60)")
     parser.add_argument("--all", action="store_true", help="try every sequence of up to --length; takes hours from 2 on")
     parser.add_argument("--length", type=int, default=3, choices=[1, 2, 3], help="the longest systematic sequence (3)")
+    parser.add_argument("--steps", metavar="NAME,…", help="only with these operations; --steps list names them")
     parser.add_argument("--seed", type=int, help="draws the lots; said at the beginning (by the clock)")
     parser.add_argument("--file-system", action="append", choices=list(images.KINDS), help="only this one")
     parser.add_argument("--directory", default="/dev/shm", help="where the images are, some 100 MB (/dev/shm)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many trials at once (a processor)")
+    parser.add_argument("--debug", action="store_true", help="with the debug build, which is slower")
     parser.add_argument("--again", metavar="TRIAL", help="only the trial of that name, as a fault gave it")
     return parser.parse_args()
 
@@ -54,10 +57,11 @@ def why_not(kinds):
     return None
 
 
-def build(work):
+def build(configuration, work):
     """The worker and the cutter."""
-    worker = os.path.join(ROOT, ".build", "debug", "crash-worker")
-    subprocess.run(["swift", "build", "--package-path", ROOT, "--product", "crash-worker"], check=True, stdout=sys.stderr)
+    words = ["--configuration", configuration, "--package-path", ROOT, "--product", "crash-worker"]
+    subprocess.run(["swift", "build", *words], check=True, stdout=sys.stderr)
+    worker = os.path.join(ROOT, ".build", configuration, "crash-worker")
     cutter = os.path.join(work, "cutter")
     source = os.path.join(os.path.dirname(os.path.realpath(__file__)), "cutter.c")
     subprocess.run(["clang", "-std=gnu17", "-D_GNU_SOURCE", "-O1", "-Wall", "-Werror", "-o", cutter, source], check=True)
@@ -66,9 +70,11 @@ def build(work):
 
 def try_all(kinds, options, work):
     """Tries everything that is to be tried: the tally, and how much there is."""
-    programs = build(work)
+    programs = build("debug" if options.debug else "release", work)
     lines = subprocess.run([programs[0], "steps"], capture_output=True, text=True, check=True).stdout.splitlines()
     steps = [line.split()[0] for line in lines]
+    if options.steps:
+        steps = [step for step in steps if step in options.steps.split(",")]
     results, tally = multiprocessing.Queue(), Tally()
     jobs = [
         multiprocessing.Process(target=job.work, args=(number, options, kinds, steps, work, programs, results))
@@ -76,20 +82,23 @@ def try_all(kinds, options, work):
     ]
     for process in jobs:
         process.start()
-    left = len(jobs)
-    while left:
-        what, *details = results.get()
-        if what == "over":
-            left -= 1
-        elif what == "failed":
-            tally.faults.append(details[0])
-            print(f"FAILED {details[0]}", flush=True)
-        elif what == "cut":
-            tally.cut(*details)
-        else:
-            tally.end(*details)
-    for process in jobs:
-        process.join()
+    try:
+        left = len(jobs)
+        while left:
+            what, *details = results.get()
+            if what == "over":
+                left -= 1
+            elif what == "failed":
+                tally.faults.append(details[0])
+                print(f"FAILED {details[0]}", flush=True)
+            elif what == "cut":
+                tally.cut(*details)
+            else:
+                tally.end(*details)
+    finally:
+        for process in jobs:
+            process.terminate()
+            process.join()
     return tally, {name: count for name, count, _ in job.phases(options, kinds, steps) if count}
 
 
@@ -110,6 +119,8 @@ def main():
     for kind in set(wanted) - set(kinds):
         print(f"- {kind} is left out: the kernel does not know it")
     print(f"- file systems: {', '.join(kinds)}; seed {options.seed}", flush=True)
+    # So that nothing is left behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     work = tempfile.mkdtemp(prefix="crash-test.", dir=options.directory)
     try:
         tally, sizes = try_all(kinds, options, work)

@@ -16,7 +16,7 @@ class Tally:
 
     def __init__(self):
         self.cuts, self.plans, self.phases, self.faults = Counter(), Counter(), Counter(), []
-        self.start, self.shown = time.monotonic(), 0.0
+        self.start = self.shown = time.monotonic()
 
     def cut(self, unit, step, faults):
         """One more."""
@@ -27,10 +27,11 @@ class Tally:
             print(f"{self.clear()}FAULT {name}")
             for fault in faults:
                 print(f"      {fault[:2000]}", flush=True)
-        elif sys.stderr.isatty() and time.monotonic() > self.shown + 0.2:
+        elif time.monotonic() > self.shown + (0.2 if sys.stderr.isatty() else 30):
             self.shown = time.monotonic()
-            print(f"\r{int(self.shown - self.start)} s, {sum(self.cuts.values())} power cuts", end="", file=sys.stderr,
-                  flush=True)
+            said = f"{int(self.shown - self.start)} s, {sum(self.cuts.values())} power cuts"
+            print(f"\r{said}" if sys.stderr.isatty() else said, end="" if sys.stderr.isatty() else "\n",
+                  file=sys.stderr, flush=True)
 
     def end(self, unit, phase):
         """A plan was gone through."""

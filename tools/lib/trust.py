@@ -1,0 +1,120 @@
+"""The command tools/trust: which test is about which fault, and how it ended."""
+
+import argparse
+import datetime
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+PAGE = os.path.join(ROOT, "docs", "trust.md")
+
+HELP = """\
+Runs the tests, and writes into docs/trust.md which of them are about which fault, and how they ended.
+
+A comment `// case 9` before a test, or before a suite of them, says that it is about the ninth fault of the page's table.
+The table's other columns are written by hand; so is the last one of a fault that has no test, but a command."""
+
+CASE = re.compile(r"^\s*// cases? ([0-9, and]+?)\s*$")
+NAMED = re.compile(r"\b(?:func|struct|class|enum|extension) (`[^`]+`|\w+)")
+
+
+def tests_of_file(path):
+    """The tests of a file: the suite, the test's name, and the numbers of its faults."""
+    suite, of_suite, pending, is_test = "", set(), set(), False
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            found = CASE.match(line)
+            if found:
+                pending |= set(map(int, re.findall(r"[0-9]+", found[1])))
+            is_test = is_test or "@Test" in line
+            named = NAMED.search(line)
+            if not named or line.lstrip().startswith("//"):
+                continue
+            name = named[1].strip("`")
+            if re.search(r"\bfunc\b", line):
+                if is_test:
+                    yield suite, name, pending | of_suite
+                    pending, is_test = set(), False
+            elif not line.startswith(" "):
+                suite, of_suite, pending = name, pending, set()
+
+
+def tests():
+    """By the number of a fault, the (suite, test) that are about it."""
+    by_case = {}
+    for path in sorted(glob.glob(os.path.join(ROOT, "Tests", "**", "*Tests.swift"), recursive=True)):
+        for suite, name, cases in tests_of_file(path):
+            for case in cases:
+                by_case.setdefault(case, []).append((suite, name))
+    return by_case
+
+
+def results(path):
+    """How each test ended."""
+    ended = {}
+    for case in xml.etree.ElementTree.parse(path).getroot().iter("testcase"):
+        suite = case.get("classname", "").split(".", 1)[-1].strip("`")
+        name = re.sub(r"\(.*?\)$", "", case.get("name", "")).strip("`")
+        kinds = {child.tag for child in case}
+        ended[suite, name] = "failed" if "failure" in kinds else "skipped" if "skipped" in kinds else "passed"
+    return ended
+
+
+def verdict(names, ended):
+    """Of all tests of a fault, in a few words."""
+    counts = {}
+    for name in names:
+        how = ended.get(name, "not run")
+        counts[how] = counts.get(how, 0) + 1
+    if set(counts) == {"passed"}:
+        return f"{counts['passed']} passed"
+    return ", ".join(f"{counts[how]} {how}" for how in ["**failed**", "failed", "passed", "skipped", "not run"]
+                     if how in counts)
+
+
+def written(text, by_case, ended, title):
+    """The page with its table and its list anew."""
+    def row(match):
+        number = int(match[1])
+        if number not in by_case:
+            return match[0]
+        cells = match[0].rstrip(" |").split(" | ")
+        return " | ".join(cells[:3] + [verdict(by_case[number], ended)]) + " |"
+
+    text = re.sub(r"^\| ([0-9]+) \|.*$", row, text, flags=re.MULTILINE)
+    lines = [title, ""]
+    for number in sorted(by_case):
+        lines.append(f"- {number}: " + "; ".join(f"{suite} › {name}" for suite, name in by_case[number]))
+    start, end = "<!-- tests -->", "<!-- end of tests -->"
+    return text[: text.index(start) + len(start)] + "\n" + "\n".join(lines) + "\n" + text[text.index(end):]
+
+
+def main():
+    """0: the page is written; 1: a test failed."""
+    parser = argparse.ArgumentParser(
+        prog="tools/trust", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--results", metavar="FILE", help="of a run that is over: what tools/test --results has written")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        path = options.results or os.path.join(folder, "results.xml")
+        status = 0
+        if not options.results:
+            command = [os.path.join(ROOT, "tools", "test"), "--results", path]
+            status = subprocess.run(command, check=False, stdout=sys.stderr).returncode
+        ended = results(path)
+    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+    title = (f"{len(ended)} tests on {datetime.date.today()}, of {commit.stdout.strip() or 'no commit'}: "
+             f"{sum(how == 'passed' for how in ended.values())} passed, "
+             f"{sum(how == 'failed' for how in ended.values())} failed, "
+             f"{sum(how == 'skipped' for how in ended.values())} skipped.")
+    with open(PAGE, encoding="utf-8") as file:
+        text = file.read()
+    with open(PAGE, "w", encoding="utf-8") as file:
+        file.write(written(text, tests(), ended, title))
+    print(title)
+    return 1 if status != 0 or "failed" in ended.values() else 0
