@@ -13,8 +13,8 @@ struct Inspection {
         let found: String
         do {
             let performance = Performance(try Container(path: path))
-            let (items, keys) = (try items(performance, &faults), try keys(performance))
-            let messages = try messages(performance)
+            let (items, keys) = (try items(performance, &faults), try keys(performance, &faults))
+            let messages = try messages(performance, &faults)
             faults += outcomes.faults(items: items, keys: keys, messages: messages)
             found = "items \(CrashOutcomes.text(items)) keys \(CrashOutcomes.text(keys)) messages \(messages)"
             faults += try await widgetsFaults(performance)
@@ -59,23 +59,31 @@ struct Inspection {
         return paths
     }
 
-    private func keys(_ performance: Performance) throws -> [String: Int] {
-        let suite = try performance.suite()
-        return suite.dictionaryRepresentation().filter { ["k", "k1", "k2"].contains($0.key) }.compactMapValues(
-            \.integerValue)
+    private func keys(_ performance: Performance, _ faults: inout [String]) throws -> [String: Int] {
+        let values = try performance.suite().dictionaryRepresentation()
+        if let filler = values[CrashModel.filler], filler != .data(CrashModel.filling) {
+            faults.append("a large value is not whole")
+        }
+        return values.filter { ["k", "k1", "k2"].contains($0.key) }.compactMapValues(\.integerValue)
     }
 
     /// Those that the listener gets, without those that only fill.
-    private func messages(_ performance: Performance) throws -> [Int] {
+    private func messages(_ performance: Performance, _ faults: inout [String]) throws -> [Int] {
         let listener = try performance.channel().listener(named: "listener")
         var messages: [Int] = []
         while let message = try listener.next(timeout: .zero) {
-            if let number = Int(String(decoding: message.bytes ?? [], as: UTF8.self)), number > 0 {
+            let bytes = message.bytes ?? []
+            if bytes == CrashModel.filling || bytes == Self.probe { continue }
+            if let number = Int(String(decoding: bytes, as: UTF8.self)) {
                 messages.append(number)
+            } else {
+                faults.append("message \(message.number) is not whole")
             }
         }
         return messages
     }
+
+    private static let probe = Array("probe".utf8)
 
     /// It shows what is there, also where it says that nothing is new.
     private func widgetsFaults(_ performance: Performance) async throws -> [String] {
@@ -120,6 +128,6 @@ struct Inspection {
     private func goOn(_ performance: Performance) async throws {
         try performance.write("probe \(UInt64.random(in: 0...UInt64.max))", to: "probe")
         try performance.suite().set(1, forKey: "probe", .durable)
-        _ = try performance.channel().post(bytes: Array("0".utf8), .durable)
+        _ = try performance.channel().post(bytes: Self.probe, .durable)
     }
 }

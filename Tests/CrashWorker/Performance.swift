@@ -57,14 +57,14 @@ struct Performance {
             let suite = try suite()
             // More than a file holds.
             for _ in 0..<6 {
-                try suite.set(DefaultsValue.data([UInt8](repeating: 1, count: 48_000)), forKey: CrashModel.filler)
+                try suite.set(DefaultsValue.data(CrashModel.filling), forKey: CrashModel.filler)
             }
             try suite.set(number, forKey: "k", step.isDurable ? .durable : .relaxed)
         case .post, .postDurable: _ = try post(number, step.isDurable ? .durable : .relaxed)
         case .acknowledge: try acknowledge()
         case .compactChannel:
             let channel = try channel()
-            for _ in 0..<6 { _ = try channel.post(bytes: [UInt8](repeating: 0, count: 48_000)) }
+            for _ in 0..<6 { _ = try channel.post(bytes: CrashModel.filling) }
             try acknowledge()
             _ = try post(number, .durable)
         case .rotate:

@@ -17,6 +17,8 @@ struct CrashModel: Equatable {
     /// An item that is as likely to be written anywhere.
     static let relaxedItem = "r"
     static let filler = "filler"
+    /// Many pages of a log's file, each of which may be lost.
+    static let filling = [UInt8](repeating: UInt8(ascii: "x"), count: 48_000)
 
     mutating func apply(_ step: CrashStep, number: Int) {
         switch step {
