@@ -5,7 +5,8 @@
 //
 //   cutter list REPORT -- PROGRAM...
 //       Runs the program to its end. REPORT has a line a step: its number, the call, `synced` if a call that waits for the
-//       disk has returned since the step before, else `-`, and how many bytes the program had printed.
+//       disk has returned since the step before (or one that only prints), else `-`, and how many bytes the program had
+//       printed.
 //   cutter cut REPORT STEP flush|lose FOLDER SEED -- PROGRAM...
 //       At that step: some pages of the files, drawn by lot, are written back, in any order, as a kernel might have done
 //       (none with seed 0); then FOLDER's file system is shut down, with what its log has in memory flushed to the disk or
@@ -101,12 +102,14 @@ int main(int count, char **words) {
                 if (call != NULL) {
                     step++;
                     bool is_alone = !is_other_inside(thread);
+                    // An acknowledgement, by which no file system is changed.
+                    bool is_saying = info.entry.nr == SYS_write && info.entry.args[0] == STDOUT_FILENO;
                     if (is_copying && is_alone) copy(words[3], words[4], step);
                     if ((!is_copying || is_alone) && (!is_cutting || step == last)) {
-                        fprintf(report, "%u %s %s %lld\n", step, call->name, has_synced ? "synced" : "-",
+                        fprintf(report, "%u %s %s %lld\n", step, call->name, has_synced && !is_saying ? "synced" : "-",
                                 (long long)printed());
                     }
-                    has_synced = false;
+                    has_synced = has_synced && is_saying;
                     if (is_cutting && step == last) {
                         cut(words[5], strcmp(words[4], "flush") == 0, strtoull(words[6], NULL, 10));
                         kill(child, SIGKILL);
