@@ -6,11 +6,15 @@ struct LogAttempt: ~Copyable {
     private(set) var losses = 0
     /// When it had lost so often for the first time.
     private var lostSince: Int64?
+    /// When it had read so much, and had not come to the end yet, for the first time.
+    private var behindSince: Int64?
     private var turn: LogTurn?
     private var turnFile: LogFile?
     /// Races of a microsecond are lost and won at random, so some are nothing yet: a turn stops all others.
     private static let losses = 8
     private static let patience: Int64 = 1_000_000
+    /// Who was away while others appended has read that in a moment, and asks nobody to wait.
+    private static let patienceBehind: Int64 = 4_000_000
 
     func isOthersTurn(in file: LogFile) -> Bool { LogTurn.isOthers(in: file, than: turn) }
 
@@ -28,8 +32,15 @@ struct LogAttempt: ~Copyable {
         if now - lostSince >= Self.patience { takeTurn(slot: slot, in: file) }
     }
 
-    /// Others append faster than it reads.
-    mutating func noteLag(slot: Int, in file: LogFile) { takeTurn(slot: slot, in: file) }
+    /// It has read much, and there is more. Where that goes on, others append faster than it reads.
+    mutating func noteLag(slot: Int, in file: LogFile) {
+        let now = monotonicNanoseconds()
+        guard let behindSince else {
+            behindSince = now
+            return
+        }
+        if now - behindSince >= Self.patienceBehind { takeTurn(slot: slot, in: file) }
+    }
 
     private mutating func takeTurn(slot: Int, in file: LogFile) {
         let mine = turn ?? LogTurn(slot: slot, round: 0)
