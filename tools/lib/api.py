@@ -22,7 +22,7 @@ def read(folder, module):
         for symbol in graph["symbols"]:
             identifier = symbol["identifier"]["precise"]
             # What a type has only because it conforms to a protocol of another module is that module's.
-            if "::SYNTHESIZED::" not in identifier:
+            if "::SYNTHESIZED::" not in identifier and symbol["kind"]["identifier"] != "swift.extension":
                 symbols[identifier] = symbol
         relationships += graph["relationships"]
     if not symbols:

@@ -10,7 +10,7 @@ symbol_graphs() {
     local folder="$1" module said
     for module in GroupContainerTesting WidgetApp; do
         # Of an up-to-date build it says nothing worth reading.
-        said="$(swift build --product "$module" 2>&1)" || {
+        said="$(swift build --target "$module" 2>&1)" || {
             printf '%s\n' "$said"
             return 1
         }
@@ -21,6 +21,7 @@ symbol_graphs() {
             -Xcc -fmodule-map-file=.build/debug/CLinux.build/module.modulemap \
             -Xcc -fmodule-map-file=Sources/CInotifyTools/module.modulemap \
             -target "$(uname -m)-unknown-linux-gnu" -minimum-access-level public -skip-inherited-docs \
+            -emit-extension-block-symbols \
             -output-dir "$folder/$module"
     done
 }
