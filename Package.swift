@@ -20,6 +20,7 @@ let package = Package(
         .library(name: "GroupContainer", targets: ["GroupContainer"]),
         .library(name: "Widgets", targets: ["Widgets"]),
         .library(name: "WidgetApp", targets: ["WidgetApp"]),
+        .library(name: "GroupContainerTesting", targets: ["GroupContainerTesting"]),
         .executable(name: "watch-group", targets: ["watch-group"]),
         .executable(name: "groupctl", targets: ["groupctl"]),
         .executable(name: "widget-host", targets: ["widget-host"]),
@@ -48,6 +49,9 @@ let package = Package(
         .target(name: "Widgets", dependencies: ["GroupContainer", "SystemCalls"], swiftSettings: strict),
         .target(
             name: "WidgetApp", dependencies: ["Widgets", "GroupContainer", "SystemCalls"], swiftSettings: strict),
+        .target(
+            name: "GroupContainerTesting", dependencies: ["Widgets", "GroupContainer", "SystemCalls"],
+            swiftSettings: strict),
         .target(name: "CommandLineKit", swiftSettings: strict),
         .target(
             name: "ContainerCommands", dependencies: ["GroupContainer", "SystemCalls", "CommandLineKit"],
@@ -142,7 +146,10 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "GroupContainerTests", dependencies: ["TestSupport", "GroupContainer", "SystemCalls"],
+            name: "GroupContainerTestingTests", dependencies: ["GroupContainerTesting", "Widgets", "GroupContainer"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "GroupContainerTests", dependencies: ["TestSupport", "GroupContainer", "Widgets", "SystemCalls"],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

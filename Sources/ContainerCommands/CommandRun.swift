@@ -18,10 +18,13 @@ package struct CommandRun: ~Copyable {
         var report = ErrorReport(
             program: specification.name, isJSON: ArgumentParser.mentions("json", in: words),
             isQuiet: ArgumentParser.mentions("quiet", in: words))
-        // Not in the help: docs/man is made of it.
+        // Not in the help: docs/man is made of it, and what tools/install installs.
         if words == [Array("--manual-page".utf8)] {
             report.end(
                 printing: ManualPage(of: specification, version: GroupContainerVersion.package).rendered())
+        }
+        for shell in Completions.Shell.allCases where words == [Array("--completions=\(shell.rawValue)".utf8)] {
+            report.end(printing: Completions(of: specification).rendered(for: shell))
         }
         do {
             switch try ArgumentParser(specification).parse(words) {

@@ -24,6 +24,14 @@ public final class Container: Sendable {
         try self.init(try ContainerPlace.path(ofGroup: identifier), identifier, creating, unixGroup, retention)
     }
 
+    /// Opens the container of a group identifier in another folder than the environment's.
+    package convenience init(
+        group identifier: String, below home: String, creating: Bool
+    ) throws(CoordinationError) {
+        let path = try ContainerPlace.path(ofGroup: identifier, in: home)
+        try self.init(path, identifier, creating, nil, .standard)
+    }
+
     /// Opens the container at a path.
     public convenience init(
         path: String, creating: Bool = false, unixGroup: String? = nil, retention: JournalRetention = .standard

@@ -5,7 +5,8 @@ enum ContainerPlace {
     /// A group identifier: letters, digits, `.`, `-` and `_`, at most 255 bytes, beginning with a letter or digit. Its
     /// folder is `$GROUP_CONTAINERS_HOME/<identifier>`, else `$XDG_DATA_HOME/group-containers/<identifier>`, else
     /// `~/.local/share/group-containers/<identifier>`.
-    static func path(ofGroup identifier: String) throws(CoordinationError) -> [UInt8] {
+    /// With `home` it is in that folder.
+    static func path(ofGroup identifier: String, in home: String? = nil) throws(CoordinationError) -> [UInt8] {
         func isPlain(_ byte: UInt8) -> Bool {
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -25,7 +26,8 @@ enum ContainerPlace {
                 cause: "a group identifier has letters, digits, '.', '-' and '_', and begins with a letter or digit",
                 advice: "write a path with a '/' in it to name a folder")
         }
-        return Array((try home() + "/" + identifier).utf8)
+        let folder = if let home { home } else { try Self.home() }
+        return Array((folder + "/" + identifier).utf8)
     }
 
     /// The folder that holds the containers of group identifiers.

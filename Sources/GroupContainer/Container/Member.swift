@@ -56,7 +56,8 @@ final class Member: Sendable {
         guard let place = folder.movedTo else { return }
         throw CoordinationError(
             .notFound, item: printable(folder.path), operation: operation,
-            cause: "the container was moved: it is '\(printable(place))' now")
+            cause: "the container was moved: it is '\(printable(place))' now",
+            advice: "open it there")
     }
 
     func removed(_ operation: String) -> CoordinationError {
@@ -132,7 +133,8 @@ final class Member: Sendable {
         case .timedOut, .cancelled:
             throw CoordinationError(
                 .leaseTimedOut, item: printable(path), operation: "open",
-                cause: "another process is opening it and does not come to an end")
+                cause: "another process is opening it and does not come to an end",
+                advice: "groupctl doctor says which; end it, and try again")
         }
         // Somebody may have deleted it while this one waited.
         try folder.checkStands()
@@ -174,7 +176,8 @@ final class Member: Sendable {
         guard let (slot, needsRepair) = free else {
             throw CoordinationError(
                 .limitReached, item: printable(folder.path), operation: "open",
-                cause: "it has \(RosterLayout.slotCount) members, which is the limit")
+                cause: "it has \(RosterLayout.slotCount) members, which is the limit",
+                advice: "end some; groupctl status shows them")
         }
         let incarnation = open.incarnation
         let roster: Roster

@@ -31,7 +31,8 @@ struct AccessRequest: Sendable {
         try member.checkMayTake(intents, operation)
         if intents.count > Self.largestRequest {
             throw CoordinationError(
-                .limitReached, operation: operation, cause: "a request may name \(Self.largestRequest) items")
+                .limitReached, operation: operation, cause: "a request may name \(Self.largestRequest) items",
+                advice: "make several requests")
         }
         var resolution = Resolution()
         var concernsFolder = false

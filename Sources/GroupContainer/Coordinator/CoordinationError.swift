@@ -106,7 +106,7 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
 
     /// One sentence that says all of it.
     public var description: String {
-        var text = "cannot \(operation)"
+        var text = "cannot \(Self.phrases[operation] ?? operation)"
         if let item { text += " '\(item)'" }
         text += ": \(cause)"
         if !holders.isEmpty {
@@ -116,6 +116,11 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
         return text
     }
 
+    /// Operations whose names, which scripts get, are no phrase before an item.
+    static let phrases = [
+        "acknowledge": "acknowledge messages of", "append": "append to", "be present": "be present as",
+        "listen": "listen to", "post": "post to", "transaction": "carry out the transaction of",
+    ]
 }
 
 extension CoordinationError.Holder: CustomStringConvertible {

@@ -43,7 +43,7 @@ extension CoordinationError {
     static func damaged(_ file: String, operation: String, _ cause: String) -> CoordinationError {
         CoordinationError(
             .damaged, item: file, operation: operation, cause: cause,
-            advice: "nothing was changed; put the file back from a backup"
+            advice: "nothing was changed; groupctl doctor says what can be done"
         )
     }
 }
@@ -82,6 +82,11 @@ func printable(_ bytes: [UInt8]) -> String {
 }
 
 extension CoordinationError {
+    /// The folder around a test's container could not be made.
+    package static func temporaryFolder(_ path: String, _ errno: Errno) -> CoordinationError {
+        CoordinationError(errno, item: path, operation: "make the temporary folder")
+    }
+
     /// A file that keeps a cursor outside of the container could not be read or written.
     package static func cursorFile(_ path: [UInt8], _ errno: Errno) -> CoordinationError {
         CoordinationError(errno, item: printable(path), operation: "keep the cursor in")

@@ -65,7 +65,8 @@ struct StagedChange {
         guard let entry = member.roster.reservePending() else {
             discard(step)
             throw CoordinationError(
-                .limitReached, item: label, operation: step.operation, cause: "too many changes at once")
+                .limitReached, item: label, operation: step.operation, cause: "too many changes at once",
+                advice: "wait for some of them, and try again")
         }
         let ends = try prepare(step, record, entry)
         let block = step.concernsOneItem ? LeaseBlock(step.location, key: member.hashKey).start : nil

@@ -82,7 +82,8 @@ extension StagedTransaction {
         guard let entry = member.roster.reservePending() else {
             discard()
             throw CoordinationError(
-                .limitReached, item: label, operation: "transaction", cause: "too many changes at once")
+                .limitReached, item: label, operation: "transaction", cause: "too many changes at once",
+                advice: "nothing was changed; wait for some of them, and try again")
         }
         member.roster.setPending(entry, block: Roster.everyItem, operation: operation)
         let folder = member.folder

@@ -66,7 +66,8 @@ extension Member {
                 lockFile.giveBackUnlocked(handle)
                 throw CoordinationError(
                     .leaseTimedOut, item: CatalogFile.label, operation: "repair",
-                    cause: "another process is making one and does not come to an end")
+                    cause: "another process is making one and does not come to an end",
+                    advice: "groupctl doctor says who is there; end it, and try again")
             }
             pause(nanoseconds: 1_000_000)
         }

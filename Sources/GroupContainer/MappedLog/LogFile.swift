@@ -50,7 +50,8 @@ final class LogFile: Sendable {
             case .newer(let format):
                 throw CoordinationError(
                     .newerFormat, item: name, operation: "open",
-                    cause: "the log has format \(format), this version knows 1")
+                    cause: "the log has format \(format), this version knows 1",
+                    advice: "use a newer version of this program; nothing was changed")
             }
         }
         guard size >= header.capacity, header.capacity >= UInt64(LogFileHeader.size) + 8, header.capacity < 1 << 32

@@ -76,7 +76,8 @@ struct LogSalvage: Sendable {
             if case .newer(let format) = error {
                 throw CoordinationError(
                     .newerFormat, item: name, operation: "read",
-                    cause: "the log has format \(format), this version knows 1")
+                    cause: "the log has format \(format), this version knows 1",
+                    advice: "use a newer version of this program; nothing was changed")
             }
             guard let guess = LogFileHeader(guessedFrom: page) else { throw Self.nothing(name) }
             (header, isForeign, readable, isGuessed) = (guess, false, size, true)

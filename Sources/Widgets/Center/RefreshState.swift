@@ -1,6 +1,5 @@
 public import FoundationEssentials
 public import GroupContainer
-import SystemCalls
 
 /// How it stands with a widget's refreshes, to be read by people and apps.
 public struct RefreshState: Hashable, Sendable, CustomStringConvertible {
@@ -30,16 +29,16 @@ public struct RefreshState: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension WidgetCenter {
-    /// How it stands with the refreshes of a kind, by the limit that its host gives it. Errors: `invalidArgument` where it
-    /// is no kind; `damaged`, `newerFormat`, `leaseTimedOut`.
+    /// How it stands with the refreshes of a kind, by the limit that its host gives it, at that moment. Errors:
+    /// `invalidArgument` where it is no kind; `damaged`, `newerFormat`, `leaseTimedOut`.
     public func refreshState(
-        ofKind kind: String, limit: RefreshBudget.Limit = RefreshBudget.Limit()
+        ofKind kind: String, limit: RefreshBudget.Limit = RefreshBudget.Limit(), at date: Date = Date()
     ) throws(CoordinationError) -> RefreshState {
         let file = try RefreshLedger.file(ofKind: kind, in: container)
         let holding = try file.holdBlocking("read", timeout: .seconds(30))
         defer { holding.end() }
         let ledger = try RefreshLedger(file)
-        let now = wallNanoseconds()
+        let now = Int64(nanosecondsOf: date)
         let budget = ledger.budget(limit)
         var nextTry: Date?
         if ledger.failures > 0 {

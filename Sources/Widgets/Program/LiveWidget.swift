@@ -1,4 +1,3 @@
-import Dispatch
 public import FoundationEssentials
 import GroupContainer
 import SystemCalls
@@ -59,7 +58,7 @@ private struct SelfShown<Provider: WidgetProvider> where Provider.Snapshot: Widg
     private let environment: WidgetEnvironment
     private let center: WidgetCenter
     private var timeline: Timeline<WidgetView>?
-    private var renderedAt = Date()
+    private var renderedAt: Date
     private var failures = 0
     private var failure: String?
     private var reloads: UInt64 = 0
@@ -67,6 +66,7 @@ private struct SelfShown<Provider: WidgetProvider> where Provider.Snapshot: Widg
 
     init(_ program: WidgetProgram<Provider>, _ environment: WidgetEnvironment, _ center: WidgetCenter) {
         (self.program, self.environment, self.center) = (program, environment, center)
+        renderedAt = program.clock.date
     }
 
     mutating func run(
@@ -76,26 +76,23 @@ private struct SelfShown<Provider: WidgetProvider> where Provider.Snapshot: Widg
         try await refresh()
         var iterator = wakes.makeAsyncIterator()
         while !Task.isCancelled {
-            if let view = timeline?.entry(at: Date())?.snapshot {
+            if let view = timeline?.entry(at: program.clock.date)?.snapshot {
                 let present = ShownWidget(view: view, renderedAt: renderedAt, failure: failure)
                 if present != shown { try show(present) }
                 shown = present
             }
-            let alarm = DispatchSource.makeTimerSource()
-            alarm.setEventHandler { waker.yield() }
-            if let delay = nextDelay() { alarm.schedule(deadline: .now() + .nanoseconds(delay)) }
-            alarm.activate()
+            let alarm = nextDelay().map { program.clock.alarm(after: $0) { waker.yield() } }
             _ = await iterator.next()
-            alarm.cancel()
+            alarm?.cancel()
             try await refresh()
         }
     }
 
     private mutating func refresh() async throws {
         let cause = Guarded<String?>(nil)
-        let refresh = Refresh(program.provider, in: program.container, environment: environment) { error in
-            cause.withLock { $0 = "\(error)" }
-        }
+        let refresh = Refresh(
+            program.provider, in: program.container, environment: environment, clock: program.clock
+        ) { error in cause.withLock { $0 = "\(error)" } }
         let requested = try center.reloads(ofKind: program.provider.kind)
         var news: Timeline<WidgetView>?
         let result = try await refresh.update(isReload: requested != reloads) { news = $0.map(\.view) }
@@ -105,19 +102,19 @@ private struct SelfShown<Provider: WidgetProvider> where Provider.Snapshot: Widg
             (failures, failure, reloads) = (0, nil, requested)
         }
         if let news {
-            (timeline, renderedAt) = (news, Date())
+            (timeline, renderedAt) = (news, program.clock.date)
         } else if let last = try await refresh.last(), timeline == nil || last.renderedAt > renderedAt {
             // Of another process that shows the same kind, if not of an earlier one.
             (timeline, renderedAt) = (last.timeline.map(\.view), last.renderedAt)
         }
     }
 
-    /// Until something is to be done although nothing happened, in nanoseconds. A clock that jumps is noticed within a minute.
-    private func nextDelay() -> Int? {
-        let now = Date()
+    /// Until something is to be done although nothing happened. A clock that jumps is noticed within a minute.
+    private func nextDelay() -> Duration? {
+        let now = program.clock.date
         let dates = [timeline?.nextChange(after: now), timeline?.refreshDate].compactMap { $0 }
         var seconds = dates.map { max(0, $0.timeIntervalSince(now)) }
         if failures > 0 { seconds.append(Double(Backoff().delay(after: failures)) / 1e9) }
-        return seconds.min().map { Int(Int64(clampedSeconds: min($0, 60))) }
+        return seconds.min().map { .nanoseconds(Int64(clampedSeconds: min($0, 60))) }
     }
 }

@@ -8,10 +8,11 @@ import SystemCalls
 public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.Snapshot: WidgetContent {
     package let provider: Provider
     let container: Container
+    let clock: any WidgetClock
 
-    /// Of a container.
-    public init(_ provider: Provider, in container: Container) {
-        (self.provider, self.container) = (provider, container)
+    /// Of a container. `clock` is where it has the time from.
+    public init(_ provider: Provider, in container: Container, clock: any WidgetClock = SystemWidgetClock()) {
+        (self.provider, self.container, self.clock) = (provider, container, clock)
     }
 
     /// Speaks with a host, over this process's standard input and output, until the host says that it is to end. What
@@ -52,9 +53,9 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
         var answer = WidgetMessage.Answer(id: id, result: .failed)
         let cause = Guarded<String?>(nil)
         let time = Duration.nanoseconds(Int64(clampedSeconds: deadline))
-        let refresh = Refresh(provider, in: container, environment: environment, timeout: time, deadline: time) {
-            error in cause.withLock { $0 = "\(error)" }
-        }
+        let refresh = Refresh(
+            provider, in: container, environment: environment, timeout: time, deadline: time, clock: clock
+        ) { error in cause.withLock { $0 = "\(error)" } }
         do {
             answer.result = try await refresh.update(isReload: reloads) { answer.timeline = $0.map(\.view) }
             if shows && answer.timeline == nil {

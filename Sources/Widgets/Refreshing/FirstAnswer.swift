@@ -1,23 +1,19 @@
-import Dispatch
 import SystemCalls
 
 /// Of work and a deadline, whichever comes first answers, once; the other one's answer is dropped.
 enum FirstAnswer {
     /// Nil: the time is over. The work's task is cancelled then, and goes on for as long as it likes.
     static func of<Answer: Sendable>(
-        _ time: Duration?, _ work: @escaping @Sendable () async throws -> Answer
+        _ time: Duration?, by clock: any WidgetClock, _ work: @escaping @Sendable () async throws -> Answer
     ) async throws -> Answer? {
         guard let time else { return try await work() }
         let answer = Once<Result<Answer?, any Error>>()
         let task = Task {
             do { answer.give(.success(try await work())) } catch { answer.give(.failure(error)) }
         }
-        let timer = DispatchSource.makeTimerSource()
-        timer.setEventHandler { answer.give(.success(nil)) }
-        timer.schedule(deadline: .now() + .nanoseconds(Int(clamping: time.nanoseconds)))
-        timer.activate()
+        let alarm = clock.alarm(after: time) { answer.give(.success(nil)) }
         defer {
-            timer.cancel()
+            alarm.cancel()
             task.cancel()
         }
         return try await withTaskCancellationHandler {

@@ -14,20 +14,23 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
     private let environment: WidgetEnvironment
     private let timeout: Duration?
     private let deadline: Duration?
+    private let clock: any WidgetClock
     private let onFailure: @Sendable (any Error) -> Void
     /// A timeline that asks for a refresh sooner, or whose end is over already, gets it after so long: nobody is to spin.
     package var shortestInterval = Duration.seconds(1)
 
     /// `environment` is what the widget is shown in. `timeout` is how long to wait for another refresh of the same kind;
     /// nil: for ever. `deadline` is how long the provider may take; one that takes longer has failed, its task is
-    /// cancelled, and what it says afterwards is dropped. `onFailure` gets why, when the answer is `failed`.
+    /// cancelled, and what it says afterwards is dropped. `clock` says what time it is, and when the deadline has come.
+    /// `onFailure` gets why, when the answer is `failed`.
     public init(
         _ provider: Provider, in container: Container, environment: WidgetEnvironment = WidgetEnvironment(),
         timeout: Duration? = .seconds(30), deadline: Duration? = .seconds(30),
+        clock: any WidgetClock = SystemWidgetClock(),
         onFailure: @escaping @Sendable (any Error) -> Void = { _ in }
     ) {
         (self.provider, self.container, self.environment) = (provider, container, environment)
-        (self.timeout, self.deadline, self.onFailure) = (timeout, deadline, onFailure)
+        (self.timeout, self.deadline, self.clock, self.onFailure) = (timeout, deadline, clock, onFailure)
     }
 
     /// Refreshes once. `deliver` gets a snapshot that is another one than the last. Throws what `deliver` throws, and
@@ -36,7 +39,7 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
     /// is `failed`.
     public func performUpdate(_ deliver: (Provider.Snapshot) throws -> Void = { _ in }) async throws -> UpdateResult {
         try await update { timeline in
-            if let entry = timeline.entry(at: Date()) { try deliver(entry.snapshot) }
+            if let entry = timeline.entry(at: clock.date) { try deliver(entry.snapshot) }
         }
     }
 
@@ -49,7 +52,8 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
         let holding = try await file.hold("refresh", timeout: timeout)
         defer { holding.end() }
         let session = try RefreshSession(
-            file, container, interests: provider.interests, environment: environment, isReload: isReload)
+            file, container, interests: provider.interests, environment: environment, isReload: isReload,
+            clock: clock)
         if let answer = try session.answerWithoutRendering() { return answer }
         var timeline: Timeline<Provider.Snapshot>
         do {
@@ -60,7 +64,8 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
             return try session.finish(.failed) {}
         }
         if let date = timeline.refreshDate {
-            timeline.policy = .after(max(date, Date().addingTimeInterval(Double(shortestInterval.nanoseconds) / 1e9)))
+            timeline.policy = .after(
+                max(date, clock.date.addingTimeInterval(Double(shortestInterval.nanoseconds) / 1e9)))
         }
         let refreshAt = timeline.refreshDate.map(Int64.init(nanosecondsOf:))
         guard let encoded = RenderedEntries.encoded(timeline) else {
@@ -76,7 +81,7 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
             container: container, coordinator: container.coordinator(purpose: provider.kind),
             changes: session.changes, keyChanges: session.keyChanges, environment: environment)
         let (provider, isSettled) = (provider, session.lastSnapshot != nil && !session.isDue)
-        let answer = try await FirstAnswer.of(deadline) { () async throws -> Timeline<Provider.Snapshot>? in
+        let answer = try await FirstAnswer.of(deadline, by: clock) { () async throws -> Timeline<Provider.Snapshot>? in
             switch try await provider.performUpdate(in: context) {
             case .noData where isSettled: nil
             case .failed: throw ProviderFailure(kind: provider.kind, deadline: nil)

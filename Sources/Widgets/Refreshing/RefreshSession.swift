@@ -1,5 +1,5 @@
+import FoundationEssentials
 package import GroupContainer
-import SystemCalls
 
 /// One refresh, between its lease and its end: gather, let somebody render, decide, deliver, move on. Blocks while it
 /// reads the journal; the waiting and the rendering are its callers'.
@@ -9,6 +9,7 @@ package struct RefreshSession: Sendable {
     private let found: Gathering
     private let environment: WidgetEnvironment?
     private let isReload: Bool
+    private let clock: any WidgetClock
 
     /// The changes of items since the last refresh that concern the widget.
     package var changes: [Change] { found.changes }
@@ -23,9 +24,9 @@ package struct RefreshSession: Sendable {
     /// Of a widget that is shown in that environment, if it has any. A reload renders whatever changed.
     package init(
         _ file: PrivateFile, _ container: Container, interests: [Interest], environment: WidgetEnvironment? = nil,
-        isReload: Bool = false
+        isReload: Bool = false, clock: any WidgetClock = SystemWidgetClock()
     ) throws(CoordinationError) {
-        (self.file, self.environment, self.isReload) = (file, environment, isReload)
+        (self.file, self.environment, self.isReload, self.clock) = (file, environment, isReload, clock)
         previous = try WidgetRecord.read(file)
         found = try Gathering(Concerns(interests), since: previous, in: container)
     }
@@ -34,7 +35,7 @@ package struct RefreshSession: Sendable {
     package var lastSnapshot: [UInt8]? { previous?.snapshot }
 
     /// Its timeline asks for a refresh by now.
-    var isDue: Bool { (previous?.refreshAt).map { $0 <= wallNanoseconds() } ?? false }
+    var isDue: Bool { (previous?.refreshAt).map { $0 <= Int64(nanosecondsOf: clock.date) } ?? false }
 
     /// Nothing that concerns the widget changed: the answer is noData, without rendering. Nil: render.
     package func answerWithoutRendering() throws(CoordinationError) -> UpdateResult? {
@@ -86,7 +87,9 @@ package struct RefreshSession: Sendable {
         record.refreshAt = refreshAt ?? previous?.refreshAt
         // What was rendered for another one is not known to look the same in this one.
         record.environment = snapshot == nil ? previous?.environment : environment
-        if decision.keepsSnapshot, let snapshot { (record.snapshot, record.renderedAt) = (snapshot, wallNanoseconds()) }
+        if decision.keepsSnapshot, let snapshot {
+            (record.snapshot, record.renderedAt) = (snapshot, Int64(nanosecondsOf: clock.date))
+        }
         if record != previous { try record.write(file) }
     }
 }

@@ -1,0 +1,34 @@
+public import GroupContainer
+public import Widgets
+
+/// What came of one refresh.
+public struct RefreshOutcome<Snapshot: Codable & Sendable>: Sendable {
+    /// What the widget was told.
+    public let result: UpdateResult
+    /// What was delivered to be shown, now and later; nil unless the result is `newData`.
+    public let timeline: Timeline<Snapshot>?
+    /// What of it is shown at the time of the refresh.
+    public let snapshot: Snapshot?
+    /// Why the result is `failed`.
+    public let failure: (any Error)?
+}
+
+extension WidgetProvider {
+    /// Refreshes this widget once, as its host would, and tells what came of it. The container keeps its place: the next
+    /// refresh gets what has changed since. With `isReload` it is rendered whatever changed. Errors: as those of
+    /// `Refresh.update`; what the provider throws is the outcome's `failure`.
+    public func refreshed(
+        in container: Container, environment: WidgetEnvironment = WidgetEnvironment(), isReload: Bool = false,
+        deadline: Duration? = .seconds(30), clock: any WidgetClock = SystemWidgetClock()
+    ) async throws -> RefreshOutcome<Snapshot> {
+        let failure = Kept<any Error>()
+        let refresh = Refresh(
+            self, in: container, environment: environment, deadline: deadline, clock: clock,
+            onFailure: { failure.keep($0) })
+        var timeline: Timeline<Snapshot>?
+        let result = try await refresh.update(isReload: isReload) { timeline = $0 }
+        return RefreshOutcome(
+            result: result, timeline: timeline, snapshot: timeline?.entry(at: clock.date)?.snapshot,
+            failure: failure.value)
+    }
+}

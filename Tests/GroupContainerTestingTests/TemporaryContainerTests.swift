@@ -1,0 +1,70 @@
+import Foundation
+import GroupContainer
+import GroupContainerTesting
+import Testing
+
+@Suite struct `A temporary container` {
+    private let temporary: TemporaryContainer
+
+    init() throws { temporary = try TemporaryContainer(group: "group.com.example.kit") }
+
+    @Test func `is a container like any other`() async throws {
+        let coordinator = temporary.container.coordinator(purpose: "a test")
+        _ = try await coordinator.write("x", to: "a.json")
+        #expect(try await coordinator.read("a.json", as: String.self) == "x")
+        #expect(FileManager.default.fileExists(atPath: temporary.path + "/a.json"))
+    }
+
+    @Test func `is found by its identifier where a process has its environment`() {
+        #expect(temporary.container.identifier == "group.com.example.kit")
+        let home = temporary.environment["GROUP_CONTAINERS_HOME"]
+        #expect(home.map { $0 + "/group.com.example.kit" } == temporary.path)
+    }
+
+    @Test func `is another one each time`() throws {
+        let others = try (0..<16).map { _ in try TemporaryContainer() }
+        #expect(Set(others.map(\.folder)).count == 16)
+    }
+
+    @Test func `goes with its folder when nothing refers to it`() throws {
+        var folder = ""
+        do {
+            let other = try TemporaryContainer()
+            folder = other.folder
+            #expect(FileManager.default.createFile(atPath: folder + "/beside", contents: nil))
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder))
+    }
+
+    @Test func `of a scope goes with it, also where it fails`() async throws {
+        struct Stop: Error {}
+        var folder = ""
+        await #expect(throws: Stop.self) {
+            try await withTemporaryContainer { temporary in
+                folder = temporary.folder
+                #expect(FileManager.default.fileExists(atPath: folder))
+                throw Stop()
+            }
+        }
+        #expect(!folder.isEmpty && !FileManager.default.fileExists(atPath: folder))
+    }
+
+    @Test func `goes also while somebody works in it`() async throws {
+        let folder = try await withTemporaryContainer { temporary in
+            let container = temporary.container
+            Task.detached { for try await _ in container.changes(since: .start) {} }
+            for number in 0..<20 {
+                _ = try await container.coordinator(purpose: "a test").write(bytes: [1], to: "\(number)")
+            }
+            return temporary.folder
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder))
+    }
+
+    @Test func `that cannot be made says why`() {
+        let error = #expect(throws: CoordinationError.self) { try TemporaryContainer(in: "/nowhere at all") }
+        #expect(error?.code == .notFound)
+        #expect(error?.description.hasPrefix("cannot make the temporary folder '/nowhere at all/") == true)
+        #expect(throws: CoordinationError.self) { try TemporaryContainer(group: "../elsewhere") }
+    }
+}

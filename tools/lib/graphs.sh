@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Sourced by tools/api and tools/docs; does nothing by itself.
+
+# The modules that others use.
+# shellcheck disable=SC2034 # used where this is sourced
+readonly public_modules=(GroupContainer Widgets WidgetApp GroupContainerTesting)
+
+# symbol_graphs FOLDER: builds the modules that others use, and writes the graphs of their public symbols to FOLDER/MODULE/.
+symbol_graphs() {
+    local folder="$1" module said
+    for module in GroupContainerTesting WidgetApp; do
+        # Of an up-to-date build it says nothing worth reading.
+        said="$(swift build --target "$module" 2>&1)" || {
+            printf '%s\n' "$said"
+            return 1
+        }
+    done
+    for module in "${public_modules[@]}"; do
+        mkdir -p -- "$folder/$module"
+        swift-symbolgraph-extract -module-name "$module" -I .build/debug/Modules -I Sources/CLinux/include \
+            -Xcc -fmodule-map-file=.build/debug/CLinux.build/module.modulemap \
+            -Xcc -fmodule-map-file=Sources/CInotifyTools/module.modulemap \
+            -target "$(uname -m)-unknown-linux-gnu" -minimum-access-level public -skip-inherited-docs \
+            -emit-extension-block-symbols \
+            -output-dir "$folder/$module"
+    done
+}

@@ -1,0 +1,28 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package as others write it, which uses this one from outside: tools/package-check copies, builds and runs it.
+
+/// Where the package is that this one depends on.
+let groupContainer = Context.environment["GROUP_CONTAINER_PACKAGE"] ?? "../../.."
+/// `traits: []` in a dependency: without libinotifytools.
+let traits: Set<Package.Dependency.Trait> =
+    Context.environment["GROUP_CONTAINER_WITHOUT_INOTIFYTOOLS"] == nil ? [.defaults] : []
+
+let package = Package(
+    name: "shelf",
+    dependencies: [.package(name: "group-container", path: groupContainer, traits: traits)],
+    targets: [
+        .target(
+            name: "ShelfShared",
+            dependencies: [
+                .product(name: "GroupContainer", package: "group-container"),
+                .product(name: "Widgets", package: "group-container"),
+            ]),
+        .executableTarget(
+            name: "shelf", dependencies: ["ShelfShared", .product(name: "WidgetApp", package: "group-container")]),
+        .executableTarget(name: "shelf-widget", dependencies: ["ShelfShared"]),
+        .testTarget(
+            name: "ShelfTests",
+            dependencies: ["ShelfShared", .product(name: "GroupContainerTesting", package: "group-container")]),
+    ])

@@ -1,0 +1,7 @@
+import GroupContainer
+import ShelfShared
+import Widgets
+
+let container = try Container(group: Shelf.group)
+let result = try await Refresh(LatestThing(), in: container).performUpdate { print($0) }
+print(result)
