@@ -175,3 +175,18 @@ package.targets += example("todo", "TodoShared")
 package.targets += example("note", "NoteShared")
 package.targets += example("countdown", "CountdownShared")
 package.targets += example("quick-actions", "QuickActionsShared")
+
+// The decoders, as a test of their corpora; or, for `tools/fuzz`, as the one program that libFuzzer drives.
+let decoders: [Target.Dependency] = [
+    "GroupContainer", "SystemCalls", "Widgets", "WidgetHosting", "TodayView", "CommandLineKit", "ContainerCommands",
+]
+package.targets += [
+    Context.environment["GROUP_CONTAINER_FUZZING"] == nil
+        ? .testTarget(
+            name: "FuzzTests", dependencies: decoders + ["TestSupport"], path: "Tests/Fuzzers",
+            exclude: ["Corpora", "README.md", "Entry.swift"], swiftSettings: strict)
+        : .executableTarget(
+            name: "fuzz-decoders", dependencies: decoders, path: "Tests/Fuzzers",
+            exclude: ["Corpora", "README.md", "DecoderTests.swift"],
+            swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])])
+]

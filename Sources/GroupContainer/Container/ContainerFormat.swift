@@ -51,23 +51,28 @@ struct ContainerFormat: Codable, Equatable, Sendable {
             if error == .noSuchEntry { return nil }
             throw CoordinationError(error, item: label, operation: "read")
         }
+        return try ContainerFormat(decoding: content)
+    }
+
+    /// Of the file's bytes. Errors: `newerFormat`; `damaged`.
+    init(decoding content: [UInt8]) throws(CoordinationError) {
         // The version first: what a newer one has besides may not decode.
         struct VersionOnly: Codable { var format: Int }
         guard let version = try? JSONDecoder().decode(VersionOnly.self, from: Data(content)) else {
             throw .damaged(
-                label, operation: "open",
+                Self.label, operation: "open",
                 content.isEmpty ? "it is empty, or not a file" : "it is not a container's format file")
         }
         if version.format > GroupContainerVersion.format {
             throw CoordinationError(
-                .newerFormat, item: label, operation: "open",
+                .newerFormat, item: Self.label, operation: "open",
                 cause: "the container has format \(version.format), this version knows \(GroupContainerVersion.format)",
                 advice: "use a newer version of this program; nothing was changed")
         }
         guard let format = try? JSONDecoder().decode(ContainerFormat.self, from: Data(content)), format.format >= 1,
             format.containerBytes != nil, format.originBytes != nil, format.key != nil
-        else { throw .damaged(label, operation: "open", "a field of it is missing or malformed") }
-        return format
+        else { throw .damaged(Self.label, operation: "open", "a field of it is missing or malformed") }
+        self = format
     }
 
     func write(in group: borrowing FileDescriptor, mode: UInt32) throws(CoordinationError) {

@@ -91,7 +91,13 @@ struct ByteReader {
         return String(decoding: bytes[position..<(position + count)], as: UTF8.self)
     }
 
-    mutating func countedText() throws(TooShort) -> String { try text(Int(number(UInt16.self))) }
+    /// One that is too long to be written again, once what is no UTF-8 in it is replaced, is none: a compaction would write
+    /// what nobody can read.
+    mutating func countedText() throws(TooShort) -> String {
+        let text = try text(Int(number(UInt16.self)))
+        if text.utf8.count > Int(UInt16.max) { throw TooShort() }
+        return text
+    }
 }
 
 /// Lower-case hexadecimal digits.

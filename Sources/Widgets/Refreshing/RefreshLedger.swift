@@ -57,7 +57,10 @@ extension RefreshLedger {
 
     /// Only with the lease. Of a widget that was never refreshed, or whose file is damaged and was put aside, nothing.
     package init(_ file: PrivateFile) throws(CoordinationError) {
-        guard let stored = try StoredFile.read(Stored.self, file) else { return }
+        if let stored = try StoredFile.read(Stored.self, file) { self.init(stored) } else { self.init() }
+    }
+
+    private init(_ stored: Stored) {
         budgetFullAt = stored.budgetFullAt ?? .min
         failures = max(0, stored.failures ?? 0)
         failedAt = stored.failedAt ?? 0
@@ -66,11 +69,23 @@ extension RefreshLedger {
     }
 
     /// Only with the lease.
-    package func write(_ file: PrivateFile) throws(CoordinationError) {
-        try StoredFile.write(
-            Stored(
-                version: Stored.version, budgetFullAt: budgetFullAt == .min ? nil : budgetFullAt,
-                failures: failures, failedAt: failures == 0 ? nil : failedAt, succeededAt: succeededAt,
-                reloads: reloads), file)
+    package func write(_ file: PrivateFile) throws(CoordinationError) { try StoredFile.write(stored, file) }
+
+    private var stored: Stored {
+        Stored(
+            version: Stored.version, budgetFullAt: budgetFullAt == .min ? nil : budgetFullAt, failures: failures,
+            failedAt: failures == 0 ? nil : failedAt, succeededAt: succeededAt, reloads: reloads)
     }
+
+    /// What bytes are, apart from any file.
+    static func decoded(_ content: [UInt8]) -> StoredFile.Decoded<RefreshLedger> {
+        switch StoredFile.decoded(Stored.self, content) {
+        case .content(let stored): .content(RefreshLedger(stored))
+        case .newer(let version): .newer(version: version)
+        case .none: .none
+        }
+    }
+
+    /// As a file holds it; nil: never.
+    var encoded: [UInt8]? { StoredFile.encoded(stored) }
 }

@@ -17,12 +17,32 @@ enum StoredFile {
         _ type: Content.Type, _ file: PrivateFile
     ) throws(CoordinationError) -> Content? {
         guard let content = try file.read() else { return nil }
+        switch decoded(type, content) {
+        case .content(let stored): return stored
+        case .newer(let version): throw .newerWidgetRecord(file.label, version)
+        case .none: throw try damaged(file)
+        }
+    }
+
+    /// What bytes are.
+    enum Decoded<Content> {
+        case content(Content)
+        case newer(version: Int)
+        case none
+    }
+
+    static func decoded<Content: VersionedContent>(_ type: Content.Type, _ content: [UInt8]) -> Decoded<Content> {
         let data = Data(content)
         if let version = try? JSONDecoder().decode(Version.self, from: data).version, version > Content.version {
-            throw .newerWidgetRecord(file.label, version)
+            return .newer(version: version)
         }
-        guard let stored = try? JSONDecoder().decode(Content.self, from: data) else { throw try damaged(file) }
-        return stored
+        return (try? JSONDecoder().decode(Content.self, from: data)).map { .content($0) } ?? .none
+    }
+
+    static func encoded(_ content: some VersionedContent) -> [UInt8]? {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return (try? encoder.encode(content)).map { Array($0) }
     }
 
     /// What is in it makes no sense: it is put aside.
@@ -31,9 +51,7 @@ enum StoredFile {
     }
 
     static func write(_ content: some VersionedContent, _ file: PrivateFile) throws(CoordinationError) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        guard let encoded = try? encoder.encode(content) else { throw .unencodableWidgetRecord(file.label) }
-        try file.replace(by: Array(encoded))
+        guard let encoded = encoded(content) else { throw .unencodableWidgetRecord(file.label) }
+        try file.replace(by: encoded)
     }
 }

@@ -43,13 +43,27 @@ struct WidgetRecord: Equatable, Sendable {
     /// Nil for a widget that was never refreshed. Only with the lease. Errors: `newerFormat`; `damaged`, once: the file
     /// is put aside, so that the next refresh begins anew.
     static func read(_ file: PrivateFile) throws(CoordinationError) -> WidgetRecord? {
-        try StoredFile.read(Stored.self, file).map { stored throws(CoordinationError) in
-            guard let record = WidgetRecord(stored) else { throw try StoredFile.damaged(file) }
-            return record
+        guard let content = try file.read() else { return nil }
+        switch decoded(content) {
+        case .content(let record): return record
+        case .newer(let version): throw .newerWidgetRecord(file.label, version)
+        case .none: throw try StoredFile.damaged(file)
         }
     }
 
     func write(_ file: PrivateFile) throws(CoordinationError) { try StoredFile.write(Stored(self), file) }
+
+    /// What bytes are, apart from any file.
+    static func decoded(_ content: [UInt8]) -> StoredFile.Decoded<WidgetRecord> {
+        switch StoredFile.decoded(Stored.self, content) {
+        case .content(let stored): WidgetRecord(stored).map { .content($0) } ?? .none
+        case .newer(let version): .newer(version: version)
+        case .none: .none
+        }
+    }
+
+    /// Nil: it holds a number that JSON cannot hold.
+    var encoded: [UInt8]? { StoredFile.encoded(Stored(self)) }
 }
 
 /// The file's content.

@@ -55,6 +55,16 @@ struct `Bytes in files` {
         #expect(throws: ByteReader.TooShort.self) { try reader.counted() }
     }
 
+    /// Each byte that is no UTF-8 is replaced by three.
+    @Test(arguments: [(21_845, true), (21_846, false)])
+    func `that are a text are none where it could not be written again`(count: Int, isOne: Bool) throws {
+        var writer = ByteWriter()
+        writer.write(counted: [UInt8](repeating: 0xFF, count: count))
+        var reader = ByteReader(writer.bytes)
+        let text = try? reader.countedText()
+        #expect((text?.utf8.count == 65_535) == isOne && (text == nil) != isOne)
+    }
+
     @Test func `come back from hexadecimal digits`() {
         let all = (0...255).map { UInt8($0) }
         #expect(Hexadecimal.decode(Hexadecimal.encode(all)) == all)

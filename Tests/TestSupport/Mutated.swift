@@ -1,7 +1,5 @@
-import TestSupport
-
 /// Flips, cuts, inserts and overwrites.
-func mutated(_ bytes: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
+package func mutated(_ bytes: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
     var bytes = bytes
     for _ in 0...Int.random(in: 0..<4, using: &generator) {
         let place = Int.random(in: 0...bytes.count, using: &generator)

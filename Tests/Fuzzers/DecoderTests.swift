@@ -1,0 +1,54 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The corpora of `tools/fuzz`: samples that the real encoders make, and whatever was found once.
+@Suite struct `A decoder` {
+    private static let corpora = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Corpora")
+
+    private static func corpus(_ decoder: Decoder) throws -> [(name: String, content: [UInt8])] {
+        let folder = corpora.appending(path: decoder.name)
+        return try FileManager.default.contentsOfDirectory(atPath: folder.path()).sorted().map { name in
+            (name, [UInt8](try Data(contentsOf: folder.appending(path: name))))
+        }
+    }
+
+    @Test(arguments: Decoder.all.map(\.name))
+    func `keeps its promises on its corpus`(name: String) throws {
+        let decoder = try #require(Decoder.all.first { $0.name == name })
+        let corpus = try Self.corpus(decoder)
+        #expect(!corpus.isEmpty)
+        for (file, content) in corpus {
+            do {
+                let isSomething = try decoder.check(content)
+                #expect(isSomething || !file.hasPrefix("sample-"), "\(name)/\(file) is nothing")
+            } catch {
+                Issue.record("\(name)/\(file): \(error)")
+            }
+        }
+    }
+
+    /// Each sample with changes, some hundred times: what takes a moment. `tools/fuzz` is for the rest.
+    @Test(arguments: Decoder.all.map(\.name))
+    func `keeps its promises on what is nearly right`(name: String) throws {
+        let decoder = try #require(Decoder.all.first { $0.name == name })
+        var random = SeededGenerator(seed: faultSeed)
+        for (_, sample) in decoder.samples.sorted(by: { $0.key < $1.key }) {
+            for _ in 0..<100 {
+                let bytes = mutated(sample, using: &random)
+                do { _ = try decoder.check(bytes) } catch { Issue.record("\(name), \(bytes): \(error)") }
+            }
+        }
+    }
+
+    /// Where this fails, the format has changed: `tools/fuzz --samples` writes them anew.
+    @Test(arguments: Decoder.all.map(\.name))
+    func `has samples in its corpus that are as the encoders write them`(name: String) throws {
+        let decoder = try #require(Decoder.all.first { $0.name == name })
+        let kept = try Self.corpus(decoder).filter { $0.name.hasPrefix("sample-") }
+        #expect(kept.map(\.name) == decoder.samples.keys.map { "sample-\($0)" }.sorted())
+        for (file, content) in kept {
+            #expect(decoder.samples[String(file.dropFirst("sample-".count))] == content, "\(name)/\(file)")
+        }
+    }
+}

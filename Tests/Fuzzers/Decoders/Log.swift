@@ -1,0 +1,144 @@
+import SystemCalls
+
+@testable import GroupContainer
+
+/// The only file of a log: bytes say one after the other which records stand in it, in which state, and what is wrong with
+/// them. Who reads gets exactly those that are whole, up to the first that is not.
+extension Decoder {
+    private static let salt: UInt64 = 0x1234_5678_9abc_def0
+    private static let capacity = 8_192
+    private static let identity = [UInt8](repeating: 3, count: 16)
+    private static let scratch = Guarded<Result<ScratchFolder, any Error>>(Result { try ScratchFolder() })
+
+    /// What the first byte of a piece says; the next says how long it is.
+    private enum Piece: UInt8, CaseIterable {
+        case committed, control, void, reserved, seal, wrongChecksum, wrongLength, wrongHeader
+    }
+
+    private struct Content {
+        var bytes = [UInt8](repeating: 0, count: capacity)
+        var end = LogFileHeader.size
+        /// Before the first one that is wrong, or where the log ends.
+        var expected: [[UInt8]] = []
+        var isBroken = false
+        var isOver = false
+
+        mutating func put(_ words: [UInt8], at place: Int) {
+            bytes.replaceSubrange(place..<place + words.count, with: words)
+        }
+
+        mutating func put(_ word: UInt64, at place: Int) {
+            var writer = ByteWriter()
+            writer.write(word)
+            put(writer.bytes, at: place)
+        }
+
+        /// False: it has no room.
+        mutating func append(_ piece: Piece, _ body: [UInt8]) -> Bool {
+            let count = LogFile.byteCount(bodyCount: body.count)
+            if end + count > capacity - 8 { return false }
+            let states: [Piece: LogHeader.State] = [.void: .void, .reserved: .reserved, .seal: .seal]
+            let header = LogHeader(
+                state: states[piece] ?? .committed, isControl: piece == .control || piece == .seal, units: count / 8,
+                slot: 1, tries: 0)
+            let word = header.encoded(place: end, salt: salt)
+            put(piece == .wrongHeader ? word ^ 1 << (48 + UInt64((body.first ?? 0) % 16)) : word, at: end)
+            var writer = ByteWriter()
+            writer.write(UInt32(piece == .wrongLength ? body.count + 8 : body.count))
+            writer.write(raw: body)
+            put(writer.bytes, at: end + 8)
+            let hash = SipHash(key: (salt, UInt64(end))).hash(body)
+            put(piece == .wrongChecksum ? hash ^ 1 : hash, at: end + count - 8)
+            end += count
+            if !isBroken && !isOver {
+                switch piece {
+                case .committed, .control: expected.append(body)
+                case .void: break
+                case .reserved, .seal: isOver = true
+                case .wrongChecksum, .wrongLength, .wrongHeader: isBroken = true
+                }
+            }
+            return true
+        }
+    }
+
+    private static func content(_ input: [UInt8]) -> Content {
+        var content = Content()
+        content.put(
+            LogFileHeader(
+                salt: salt, number: 1, base: 0, previousEnd: 0, capacity: UInt64(capacity), container: identity,
+                incarnation: identity, created: 9
+            ).encoded(), at: 0)
+        var rest = input[...]
+        while let kind = rest.popFirst() {
+            let count = Int(rest.popFirst() ?? 0)
+            let body = Array(rest.prefix(count))
+            rest = rest.dropFirst(count)
+            let piece = Piece.allCases[Int(kind) % Piece.allCases.count]
+            if !content.append(piece, body) { break }
+        }
+        return content
+    }
+
+    static let log = Decoder(
+        "log",
+        [
+            "whole": [0, 3, 1, 2, 3, 1, 1, 9, 2, 4, 0, 0, 0, 0, 0, 0], "sealed": [0, 1, 7, 4],
+            "reserved": [3, 2, 1, 1],
+        ]
+    ) { input in
+        let content = content(input)
+        return try scratch.withLock { scratch in
+            let folder = try scratch.get()
+            try folder.clear()
+            try folder.write(content.bytes, as: "1.log")
+            try expectRead(content, try open(folder, slot: nil))
+            try expectAppend(content, try open(folder, slot: 1))
+            return true
+        }
+    }
+
+    private static func open(_ folder: ScratchFolder, slot: Int?) throws -> MappedLog {
+        try MappedLog(
+            name: "journal", folder: try FileDescriptor.open([46], in: folder.descriptor, [.reading, .folder]),
+            MappedLog.Surroundings(
+                container: identity, incarnation: identity, slot: slot, fileMode: 0o600, capacity: capacity))
+    }
+
+    private static func bodies(_ log: MappedLog, behind start: LogPosition) throws -> (
+        bodies: [[UInt8]], isBroken: Bool
+    ) {
+        var (place, bodies): (LogPosition, [[UInt8]]) = (start, [])
+        while true {
+            do {
+                switch try log.step(behind: place) {
+                case .entry(let entry):
+                    bodies.append(entry.body)
+                    place = entry.position
+                case .gap(let next): place = next
+                case .end: return (bodies, false)
+                case .lost: throw Broken("the place is lost")
+                }
+            } catch let error as CoordinationError {
+                try expect(error.code == .damaged, "\(error)")
+                return (bodies, true)
+            }
+        }
+    }
+
+    private static func expectRead(_ content: Content, _ log: MappedLog) throws {
+        let (bodies, isBroken) = try bodies(log, behind: try log.start())
+        try expect(bodies == content.expected, "\(bodies), and not \(content.expected)")
+        try expect(isBroken == content.isBroken, "broken: \(isBroken), and not \(content.isBroken)")
+    }
+
+    /// Whatever stands there, what is appended now is read, behind what is whole.
+    private static func expectAppend(_ content: Content, _ log: MappedLog) throws {
+        let place = try log.append([1, 2, 3])
+        try expect(try log.contains(place), "what was appended has no place")
+        let later = try log.append([4])
+        guard case .entry(let entry) = try log.step(behind: place), entry.position == later, entry.body == [4] else {
+            throw Broken("what comes behind it is something else")
+        }
+    }
+}

@@ -1,0 +1,162 @@
+@testable import GroupContainer
+
+/// What carries its own checksum. Bytes are looked at twice: as they are, where they may be something only if the checksum
+/// fits, and with it put right, so that what lies behind is reached.
+extension Decoder {
+    static let sealed = [note, manifest, page, catalog]
+
+    /// Hash and number, at the end of what it is of.
+    private static func sealed(_ bytes: [UInt8], key: (UInt64, UInt64) = (0, 0), at end: Int) -> [UInt8] {
+        var (sealed, writer) = (bytes, ByteWriter())
+        writer.write(SipHash(key: key).hash(bytes[..<end]))
+        sealed.replaceSubrange(end..<(end + 8), with: writer.bytes)
+        return sealed
+    }
+
+    private static func number(_ bytes: [UInt8], at place: Int) -> UInt64 { CatalogEntry.number(bytes[...], at: place) }
+
+    /// Looks at both: `read` says whether bytes are something, `seal` puts the checksum right.
+    private static func both(
+        _ bytes: [UInt8], _ seal: ([UInt8]) -> [UInt8]?, _ read: ([UInt8]) throws -> Bool
+    ) throws -> Bool {
+        let isSomething = try read(bytes)
+        guard let sealed = seal(bytes) else { return isSomething }
+        try expect(!isSomething || sealed == bytes, "it is taken although its checksum does not fit")
+        return try read(sealed) || isSomething
+    }
+
+    private static let note = Decoder(
+        "note",
+        [
+            "moved": OperationRecord(
+                way: .fromPlaceToPlace, inode: 9, journalFile: 3, journalOffset: 4_096,
+                change: change(.moved, from: [UInt8]("old"))
+            ).encoded(),
+            "made": OperationRecord(
+                way: .intoPlace, inode: .max, journalFile: 1, journalOffset: 0, change: transaction
+            ).encoded(),
+        ]
+    ) { bytes in
+        try both(bytes, seal(ofNote:)) { bytes in
+            guard let note = OperationRecord(decoding: bytes) else { return false }
+            try expect(OperationRecord(decoding: note.encoded()) == note, "another note comes back: \(note)")
+            try expect(OperationRecord.journalFile(ofNote: bytes) == note.journalFile, "another file of the journal")
+            return true
+        }
+    }
+
+    private static func seal(ofNote bytes: [UInt8]) -> [UInt8]? {
+        guard bytes.count >= 16, let size = Int(exactly: number(bytes, at: 8)), size >= 16, size <= bytes.count - 8
+        else { return nil }
+        return sealed(bytes, at: size)
+    }
+
+    private static let manifest = Decoder(
+        "transaction",
+        [
+            "three": TransactionManifest(
+                isDurable: true, journalFile: 1, journalOffset: 5_000,
+                steps: (0..<3).map { .init(number: $0, inode: UInt64($0) + 5, replaces: $0 == 1) },
+                record: transaction
+            ).encoded()
+        ]
+    ) { bytes in
+        try both(bytes, { $0.count < 8 ? nil : sealed($0, at: $0.count - 8) }) { bytes in
+            guard let manifest = TransactionManifest(decoding: bytes) else { return false }
+            try expect(TransactionManifest(decoding: manifest.encoded()) == manifest, "another comes back: \(manifest)")
+            try expect(manifest.steps.count == manifest.record.parts.count, "steps without parts")
+            return true
+        }
+    }
+
+    private static let page = Decoder(
+        "log-page",
+        [
+            "first": LogFileHeader(
+                salt: 0x1234_5678_9abc_def0, number: 1, base: 0, previousEnd: 0, capacity: 16_384,
+                container: [UInt8](repeating: 3, count: 16), incarnation: [UInt8](repeating: 4, count: 16), created: 9
+            ).encoded()
+        ]
+    ) { bytes in
+        _ = LogFileHeader(guessedFrom: bytes)
+        let seal = { (bytes: [UInt8]) in
+            bytes.count < 104 ? nil : sealed(bytes, key: (number(bytes, at: 16), 0), at: 96)
+        }
+        return try both(bytes, seal) { bytes in
+            do {
+                let header = try LogFileHeader(decoding: bytes)
+                try expect(try LogFileHeader(decoding: header.encoded()) == header, "another comes back: \(header)")
+                return true
+            } catch {
+                guard error is LogFileHeader.Fault else { throw error }
+                return false
+            }
+        }
+    }
+}
+
+extension Decoder {
+    private static var picture: TreePicture {
+        TreePicture(
+            ["a", "a/b", "c", "ä\u{1}"].enumerated().map { number, path in
+                var state = state
+                state.inode = UInt64(number)
+                if path == "a" { state.type = .folder }
+                return (ItemLocation(trusted: [UInt8](path)), .init(state: state, generation: UInt64(number)))
+            })
+    }
+
+    private static let header = CatalogHeader(
+        container: [UInt8](repeating: 3, count: 16),
+        position: LogPosition(file: 1, offset: 5_000, sequence: 7, checksum: 8), fileSalt: 9, newestTerm: 1, nonce: 77,
+        made: 5)
+
+    private static let catalog = Decoder(
+        "catalog",
+        [
+            "four": Catalog.encode(picture, header), "empty": Catalog.encode(TreePicture(), header),
+        ]
+    ) { bytes in
+        try both(bytes, seal(ofCatalog:)) { bytes in
+            do {
+                let catalog = try Catalog(bytes)
+                _ = try catalog.item(at: ItemLocation(trusted: [UInt8]("a/b")))
+                _ = try catalog.below(ItemLocation(trusted: [UInt8]("a")))
+                let picture = try catalog.picture()
+                let again = Catalog.encode(picture, catalog.header)
+                // Each item is where a search finds it.
+                for (location, item) in picture.items {
+                    try expect(try catalog.item(at: location) == item, "not found: \(location.bytes)")
+                }
+                try expect(picture.items.count == catalog.count, "two items at one place")
+                try expect(try Catalog(again).picture() == picture, "another picture comes back")
+                return true
+            } catch {
+                guard error is CatalogFault else { throw error }
+                return false
+            }
+        }
+    }
+
+    /// Header and entries.
+    private static func seal(ofCatalog bytes: [UInt8]) -> [UInt8]? {
+        guard bytes.count >= CatalogHeader.size else { return nil }
+        let nonce = number(bytes, at: 96)
+        var sealed = sealed(bytes, key: (nonce, 0), at: CatalogHeader.size - 8)
+        let count = Int(truncatingIfNeeded: min(number(bytes, at: 80), 64))
+        guard bytes.count >= CatalogHeader.size + count * 8 else { return sealed }
+        for entry in 0..<count {
+            let start = number(bytes, at: CatalogHeader.size + entry * 8)
+            let isLast = entry == count - 1
+            let end = isLast ? UInt64(bytes.count) : number(bytes, at: CatalogHeader.size + entry * 8 + 8)
+            guard end <= bytes.count, start >= CatalogHeader.size + count * 8, start < end, end - start >= 8 else {
+                continue
+            }
+            var writer = ByteWriter()
+            let hash = SipHash(key: (nonce, UInt64(entry) + 1)).hash(bytes[Int(start)..<(Int(end) - 8)])
+            writer.write(hash)
+            sealed.replaceSubrange((Int(end) - 8)..<Int(end), with: writer.bytes)
+        }
+        return sealed
+    }
+}
