@@ -16,8 +16,8 @@ INTRODUCTION = """\
 # Benchmarks
 
 Written by `tools/bench --write`, all in one run: in each row ours and theirs take turns, in small rounds, so that what
-the machine does besides hits all alike. Compare numbers of one run only, and ratios rather than numbers. `÷`
-is a ratio, `–` what does not apply; *ours* are this package's.
+the machine does besides hits all alike. Compare numbers of one run only, and ratios rather than numbers. `÷` is a ratio,
+`–` what does not apply; *ours* are this package's.
 """
 REPRODUCE = """\
 ## How to reproduce
@@ -56,6 +56,8 @@ def save(path: str, text: str) -> None:
 
 def document(machine: dict[str, str], tables: list[Table], is_quick: bool, has_picture: bool) -> str:
     parts = [INTRODUCTION]
+    if float(machine["load before"].split()[0]) > (os.cpu_count() or 1):
+        parts.append("**The machine had other things to do: measure again.**\n")
     if is_quick:
         parts.append("**With `--quick`: this says that the rows work, and nothing else.**\n")
     parts.append("\n".join(["## Machine", "", *(f"- {name}: {fact}" for name, fact in machine.items()), ""]))
