@@ -3,9 +3,12 @@ import Glibc
 import GroupContainer
 
 let usage = """
-    usage: bench-worker create FOLDER                    make a container, also where files are
+    usage: bench-worker create FOLDER [BYTES]            make a container, also where files are; its journal is kept up
+                                                         to such a size
            bench-worker write FOLDER FIRST COUNT PACE    write the items sample-NNNNNN; PACE is none,
                                                          pause:NANOSECONDS or steady:NANOSECONDS
+           bench-worker replace FOLDER SIZE COUNT relaxed|durable
+                                                         replace an item; print nanoseconds of each
            bench-worker increment FOLDER BEGIN NANOSECONDS relaxed|durable
                                                          add one to a key from a moment on for so long; print
                                                          how often, and the longest that one took
@@ -22,9 +25,18 @@ let words = CommandLine.arguments
 do {
     switch (words.dropFirst().first, words.count) {
     case ("create", 3): _ = try Container(path: words[2], creating: true)
+    case ("create", 4):
+        var retention = JournalRetention.standard
+        retention.size = UInt64(words[3]) ?? retention.size
+        _ = try Container(path: words[2], creating: true, retention: retention)
     case ("write", 6):
         guard let first = Int(words[3]), let count = Int(words[4]), let pace = Pace(words[5]) else { fallthrough }
         try CoordinatedChanges(folder: words[2], first: first, count: count, pace: pace).run()
+    case ("replace", 6):
+        try Replacements(
+            folder: words[2], size: Int(words[3]) ?? 0, count: Int(words[4]) ?? 0,
+            durability: words[5] == "durable" ? .durable : .relaxed
+        ).run()
     case ("increment", 6):
         try DefaultsWork(folder: words[2]).increment(
             from: Int64(words[3]) ?? 0, for: Int64(words[4]) ?? 0, words[5] == "durable" ? .durable : .relaxed)

@@ -4,6 +4,8 @@ import SystemCalls
 
 let usage = """
     usage: stress-worker lease-cost DIRECTORY ROUNDS   what a lease costs beside a bare lock, as a Markdown table
+           stress-worker lease DIRECTORY PATH write|read BATCH BATCHES
+                                                       print nanoseconds of an uncontended lease, a line a batch
            stress-worker work DIRECTORY READS-PER-HUNDRED START END SEED [announcing]
                                                        add to the number in `n`, and read it, from START to END
            stress-worker now                           the clock of START and END, in nanoseconds
@@ -14,6 +16,10 @@ let words = CommandLine.arguments
 do {
     switch (words.dropFirst().first, words.count) {
     case ("lease-cost", 4): try measureLeaseCost(of: words[2], rounds: Int(words[3]) ?? 100)
+    case ("lease", 7):
+        try printLeaseCost(
+            of: words[2], ItemPath(words[3]), isWriting: words[4] == "write", batch: Int(words[5]) ?? 1,
+            batches: Int(words[6]) ?? 1)
     case ("now", 2): print(monotonicNanoseconds())
     case ("work", 7), ("work", 8):
         try Work(

@@ -19,7 +19,8 @@ from .watchers import Watcher
 class Bench:
     """Used with `with`: makes its folders, and removes them."""
 
-    def __init__(self, directory: str | None) -> None:
+    def __init__(self, directory: str | None, is_quick: bool = False) -> None:
+        self.is_quick = is_quick
         self.directory = directory or tempfile.gettempdir()
         self.progress = Progress()
         self.places: list[Place] = []
@@ -88,7 +89,7 @@ class Bench:
         """All rounds of a row on a place: each contender once, then each again, so that noise hits all alike."""
         contenders = row.contenders()
         columns = list(dict.fromkeys(contender.column for contender in contenders))
-        table = Table(row.name, place.type, row.heading, row.goal, columns)
+        table = Table(row.name, place.type, row.heading, columns)
         findings: dict[Contender, list[Finding]] = {contender: [] for contender in contenders}
         excuses: dict[Contender, tuple[str, str]] = {}
         row.prepare(self, place)
@@ -109,5 +110,6 @@ class Bench:
         for contender, (word, reason) in excuses.items():
             table.excuses.setdefault(contender.column, word)
             table.notes.append(f"{contender.name}: {reason}")
+        table.goals = [goal.verdict(table) for goal in row.goals()]
         self.progress.clear()
         return table

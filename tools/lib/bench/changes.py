@@ -59,8 +59,13 @@ class Changes:
         os.makedirs(folder, exist_ok=True)
         self.plain("tree", folder, str(folders), str(files))
 
-    def make_container(self, folder: str) -> None:
-        self.call(self.programs["bench-worker"], "create", folder)
+    def make_container(self, folder: str, keeping: int | None = None) -> None:
+        """Keeping so many bytes of the journal, if that is said."""
+        self.call(self.programs["bench-worker"], "create", folder, *([str(keeping)] if keeping else []))
+
+    def replace(self, folder: str, count: int) -> None:
+        """One item, so many times: as many records in the journal."""
+        self.call(self.programs["bench-worker"], "replace", folder, "8", str(count), "relaxed")
 
     def plain(self, *words: str) -> None:
         self.call(self.programs["plain-changes"], *words)

@@ -2,16 +2,18 @@
 
 import argparse
 
+from .report import DOCUMENT
 from .rows import ROWS
 
 DESCRIPTION = """\
-Measures watch-group and group defaults beside what people use instead, alternately in one run, and prints Markdown.
+Measures writes, leases, watch-group and group defaults beside what people use instead, alternately in one run, and
+prints Markdown. With --write it also writes docs/benchmarks.md and its picture: on a machine that does nothing else.
 
 Builds ours with optimisation, and installs what it is compared with where it is missing (inotify-tools, fswatch,
-watchman, and what SQLite, LMDB and dconf are compiled with, by apt-get; watchfiles and watchdog into .build/bench).
-Only what the chosen rows need. What cannot be installed is said in its column. dconf gets a D-Bus session of its own.
-Nothing here is a test: compare numbers of one run only, taken while nothing else runs. The whole takes about half an
-hour.
+watchman, and what SQLite, LMDB and dconf are compiled with, by apt-get; watchfiles, watchdog and filelock into
+.build/bench). Only what the chosen rows need. What cannot be installed is said in its column. dconf gets a D-Bus session
+of its own. Nothing here is a test: compare numbers of one run only, taken while nothing else runs. The whole takes about
+an hour.
 """
 
 
@@ -27,9 +29,18 @@ def parse(words: list[str]) -> argparse.Namespace:
         prog="tools/bench", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     names = [row.name for row in ROWS]
-    parser.add_argument("--quick", action="store_true", help="small sizes, one place, one round: about two minutes")
+    parser.add_argument("--quick", action="store_true", help="small sizes, one place, one round: within a minute")
     parser.add_argument("--row", nargs="+", action="extend", choices=names, metavar="NAME", help="only these rows")
     parser.add_argument("--list", action="store_true", help="print the rows, and measure nothing")
     parser.add_argument("--json", metavar="FILE", help="write the numbers to FILE, too")
+    parser.add_argument(
+        "--write", nargs="?", const=DOCUMENT, metavar="FILE", help="write a document, too (docs/benchmarks.md)"
+    )
+    parser.add_argument("--from", dest="source", metavar="FILE", help="--write what --json has kept; measure nothing")
     parser.add_argument("--directory", metavar="DIRECTORY", help="where the disk is measured (TMPDIR or /tmp)")
-    return parser.parse_args(words)
+    choices = parser.parse_args(words)
+    if choices.source and not choices.write:
+        parser.error("--from is for --write")
+    if choices.write == DOCUMENT and (choices.quick or choices.row):
+        parser.error("docs/benchmarks.md is of a whole run: with --quick or --row, name another FILE to --write")
+    return choices

@@ -9,8 +9,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 # Ignored by git, as all of .build.
 KEPT = os.path.join(ROOT, ".build", "bench")
-SWIFT = ("watch-group", "bench-worker")
-C = ("arrivals", "bare-inotify", "plain-changes")
+SWIFT = ("watch-group", "bench-worker", "stress-worker")
+C = ("arrivals", "bare-inotify", "files", "plain-changes")
 
 
 def build(show) -> dict[str, str]:
@@ -36,8 +36,20 @@ def compiler() -> str:
 
 def compile_c(path: str, sources: list[str], libraries: list[str] | None = None) -> None:
     os.makedirs(KEPT, exist_ok=True)
+    if is_newer(path, [os.path.join(folder, name) for folder, _, names in os.walk(HERE) for name in names]):
+        return
     strict = ["-std=gnu17", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror"]
     run([compiler(), *strict, "-o", path, *sources, *(libraries or [])])
+
+
+def compile_swift(path: str, source: str) -> None:
+    if not is_newer(path, [source]):
+        run(["swiftc", "-O", "-o", path, source])
+
+
+def is_newer(path: str, sources: list[str]) -> bool:
+    """Whether a program is there and made after its sources."""
+    return os.path.exists(path) and os.path.getmtime(path) > max(map(os.path.getmtime, sources))
 
 
 def run(command: list[str]) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from . import changes
 from .figures import Cell, median, percentile
+from .goals import Goal
 from .places import Place
 from .table import Measure, Table
 from .watchers import FLOOR, OURS, Watcher
@@ -41,7 +42,6 @@ class Row:
 
     name = ""
     title = ""
-    goal = ""
     # Of the places: where the file system matters, both.
     places: tuple[str, ...] = ("memory",)
     rounds = 1
@@ -59,6 +59,10 @@ class Row:
     @property
     def heading(self) -> str:
         return self.title.format(**{name: self.size(name) for name in self.sizes})
+
+    def goals(self) -> list[Goal]:
+        """What is to be reached, by the names of the measures."""
+        return []
 
     def contenders(self) -> list[Contender]:
         raise NotImplementedError

@@ -6,7 +6,7 @@ import signal
 import sys
 import time
 
-from . import machine, options
+from . import machine, options, report
 from .bench import Bench
 from .rows import ROWS
 
@@ -16,6 +16,10 @@ def main() -> int:
     if choices.list:
         for row in ROWS:
             print(f"{row.name:18} {row(choices.quick).heading} (on {', '.join(row.places)})")
+        return 0
+    if choices.source:
+        with open(choices.source, encoding="utf-8") as file:
+            report.write(choices.write, json.load(file))
         return 0
     # Whoever ends it wants what it started and made to go, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
@@ -32,7 +36,7 @@ def main() -> int:
 def measure(choices) -> int:
     tables = []
     rows = [kind(choices.quick) for kind in ROWS if not choices.row or kind.name in choices.row]
-    with Bench(choices.directory) as bench:
+    with Bench(choices.directory, choices.quick) as bench:
         facts = machine.facts(bench.places, bench.versions(rows))
         bench.progress.clear()
         print("## tools/bench" + (" --quick" if choices.quick else "") + "\n")
@@ -47,8 +51,11 @@ def measure(choices) -> int:
                 tables.append(table)
                 print(table.markdown(), flush=True)
         print(f"Measured in {time.monotonic() - began:.0f} s.")
+    values = {"machine": facts, "is quick": choices.quick, "tables": [table.values() for table in tables]}
     if choices.json:
         with open(choices.json, "w", encoding="utf-8") as file:
-            json.dump({"machine": facts, "is quick": choices.quick, "tables": [table.values() for table in tables]}, file, indent=1)
+            json.dump(values, file, indent=1)
             file.write("\n")
+    if choices.write:
+        report.write(choices.write, values)
     return 0

@@ -25,6 +25,8 @@ class Session:
         self.raw = os.path.join(self.scratch, "raw") if keeps_text else None
         self.probe_folder = folder
         self.probes = 0
+        # For which nobody may have worked before it counts as idle.
+        self.idle_seconds = 0.1 if bench.is_quick else 0.3
         self.watchers: list[subprocess.Popen] = []
         self.began = 0
         self.errors = ErrorsPipe()
@@ -92,8 +94,8 @@ class Session:
         """Until the watchers use a tenth of a processor at most: who watches already may still be comparing."""
         deadline = time.monotonic() + limit
         before, used = -1.0, self.processor_seconds()
-        while time.monotonic() < deadline and used - before > 0.03:
-            time.sleep(0.3)
+        while time.monotonic() < deadline and used - before > self.idle_seconds / 10:
+            time.sleep(self.idle_seconds)
             before, used = used, self.processor_seconds()
 
     def await_said(self, number: int = 1, limit: float = 120) -> int:

@@ -10,9 +10,13 @@ from .stores import StoreContender
 
 
 class StoreSession:
-    """Used with `with`. Nothing of the user's is touched: what stores keep at home, they keep in the folder."""
+    """Used with `with`. Makes the store, unless it is made already. Nothing of the user's is touched:
+    what stores keep at home, they keep in the folder."""
 
-    def __init__(self, bench, contender: StoreContender, folder: str, limit: float = 300) -> None:
+    def __init__(
+        self, bench, contender: StoreContender, folder: str, limit: float = 300, is_made: bool = False
+    ) -> None:
+        self.is_made, self.is_quick = is_made, bench.is_quick
         self.found, self.contender, self.folder, self.limit = bench.found(contender.store), contender, folder, limit
         run = os.path.join(folder, "run")
         os.mkdir(run, mode=0o700)
@@ -24,7 +28,8 @@ class StoreSession:
         try:
             if self.contender.store.is_on_bus:
                 self.start_bus()
-            self.numbers("create")
+            if not self.is_made:
+                self.numbers("create")
         except BaseException:
             self.__exit__()
             raise
@@ -67,7 +72,7 @@ class StoreSession:
 
     def increments(self, count: int, seconds: float) -> list[tuple[int, float]]:
         """As many processes, all at once; of each: how many it has made, and its longest in nanoseconds."""
-        begin = time.monotonic_ns() + 1_000_000_000
+        begin = time.monotonic_ns() + (300_000_000 if self.is_quick else 1_000_000_000)
         words = (begin, int(seconds * 1e9), self.contender.durability)
         workers = [self.start("increment", *words) for _ in range(count)]
         lines = [self.finish(worker, "increment")[0] for worker in workers]

@@ -69,7 +69,7 @@ def dconf(_: dict[str, str]) -> list[str]:
 
 def foundation(_: dict[str, str]) -> list[str]:
     path = os.path.join(programs.KEPT, "foundation")
-    programs.run(["swiftc", "-O", "-o", path, os.path.join(HERE, "foundation.swift")])
+    programs.compile_swift(path, os.path.join(HERE, "foundation.swift"))
     return [path]
 
 

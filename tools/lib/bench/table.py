@@ -20,10 +20,11 @@ class Table:
     row: str
     file_system: str
     title: str
-    goal: str
     columns: list[str]
     measures: list[Measure] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    # A line a goal, whether it is reached first.
+    goals: list[str] = field(default_factory=list)
     # Of a column: what stands where it has no number.
     excuses: dict[str, str] = field(default_factory=dict)
 
@@ -43,15 +44,19 @@ class Table:
         return None if "÷" in measure.label else self.excuses.get(column)
 
     def markdown(self) -> str:
-        lines = [f"### {self.row}: {self.title} ({self.file_system})", "", f"Goal: {self.goal}.", ""]
-        lines.append("| | " + " | ".join(self.columns) + " |")
+        return f"### {self.row}: {self.title} ({self.file_system})\n\n{self.body()}"
+
+    def body(self) -> str:
+        """Without its heading."""
+        lines = ["| | " + " | ".join(self.columns) + " |"]
         lines.append("|---" * (len(self.columns) + 1) + "|")
         for measure in self.measures:
             cells = (written(measure.cells.get(column, self.excuse(column, measure))) for column in self.columns)
             lines.append(f"| {measure.label} | " + " | ".join(cells) + " |")
-        if self.notes:
-            lines.append("")
-            lines += [f"- {note}" for note in self.notes]
+        for items in (self.goals, self.notes):
+            if items:
+                lines.append("")
+                lines += [f"- {item}" for item in items]
         return "\n".join(lines) + "\n"
 
     def values(self) -> dict[str, object]:
@@ -59,7 +64,17 @@ class Table:
             "row": self.row,
             "file system": self.file_system,
             "title": self.title,
-            "goal": self.goal,
+            "columns": self.columns,
             "measures": {measure.label: measure.cells for measure in self.measures},
+            "goals": self.goals,
             "notes": self.notes,
+            "excuses": self.excuses,
         }
+
+    @staticmethod
+    def of(values: dict) -> "Table":
+        """What `values` has made."""
+        table = Table(values["row"], values["file system"], values["title"], values["columns"])
+        table.measures = [Measure(label, cells) for label, cells in values["measures"].items()]
+        table.goals, table.notes, table.excuses = values["goals"], values["notes"], values["excuses"]
+        return table

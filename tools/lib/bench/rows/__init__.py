@@ -1,19 +1,26 @@
-"""The rows, in the order in which they are run."""
+"""The rows, in the order in which they are run and told."""
 
 from ..row import Row
 from .burst import Burst
 from .coordinated import Coordinated
 from .followers import Followers
 from .foreign import Foreign
+from .growth import GrowthOfJournal, GrowthOfTree
 from .increments import DurableIncrements, Increments
+from .lease import Contended, Lease
 from .reads import Reads
 from .renames import Renames
+from .replace import Replace
 from .set_seen import SetSeen
 from .stall import Stall
 from .start import Start
 from .steady import Steady
 from .suite_size import SuiteSize
 
-WATCHING: list[type[Row]] = [Coordinated, Foreign, Steady, Renames, Stall, Start, Followers, Burst]
-DEFAULTS: list[type[Row]] = [Increments, DurableIncrements, Reads, SetSeen, SuiteSize]
-ROWS = WATCHING + DEFAULTS
+SECTIONS: dict[str, list[type[Row]]] = {
+    "Files and leases": [Replace, Lease, Contended],
+    "Watching": [Coordinated, Foreign, Steady, Renames, Stall, Start, Followers, Burst],
+    "Growth": [GrowthOfTree, GrowthOfJournal],
+    "Group defaults": [Increments, DurableIncrements, Reads, SetSeen, SuiteSize],
+}
+ROWS = [row for rows in SECTIONS.values() for row in rows]

@@ -2,6 +2,7 @@
 
 from ..changes import COORDINATED, RENAME
 from ..figures import median, percentile, ratio
+from ..goals import Goal
 from ..places import Place
 from ..row import Contender, Finding, Row, cells, gathered
 from ..session import Session
@@ -12,19 +13,29 @@ from ..watchers import FLOOR, INOTIFYWAIT, OURS, WATCHDOG
 class Followers(Row):
     name = "followers"
     title = "many followers of one container; theirs: as many copies"
-    sizes = {"samples": (200, 30)}
-    goal = "the 150th starts; the last of 64 knows before the last inotifywait does; the writer does not pay for them"
+    sizes = {"samples": (200, 10)}
+
+    def goals(self) -> list[Goal]:
+        few, many = self.shared()[-1], self.counts()[-1]
+        late, write = f"{few}: last one knows, median, µs", f"{many}: a write takes, median, µs"
+        alone = "1: a write takes, median, µs"
+        return [
+            Goal(f"all {many} of ours start", f"{many}: started", OURS.name, least=many),
+            Goal(f"the last of {few} knows before inotifywait's", late, OURS.name, most=1, of=(INOTIFYWAIT.name,)),
+            Goal("the writer does not pay for them", write, OURS.name, most=1.5, of=(OURS.name,), of_measure=alone),
+        ]
 
     def counts(self) -> list[int]:
-        return [1, 10] if self.is_quick else [1, 10, 64, 150]
+        return [1, 10, 50] if self.is_quick else [1, 10, 50, 64, 150]
+
+    def shared(self) -> list[int]:
+        """More than 128 instances of inotify are not given to a user."""
+        return [count for count in self.counts() if count <= 64]
 
     def contenders(self) -> list[Contender]:
-        # More than 128 instances of inotify are not given to a user.
-        few = [count for count in self.counts() if count <= 64]
         ours = [Contender(OURS.name, OURS, COORDINATED, str(count)) for count in self.counts()]
-        ends = sorted({few[0], few[-1]})
         theirs = [FLOOR, INOTIFYWAIT, WATCHDOG]
-        return ours + [Contender(w.name, w, RENAME, str(count)) for w in theirs for count in ends]
+        return ours + [Contender(w.name, w, RENAME, str(count)) for w in theirs for count in self.shared()]
 
     def round(self, bench, place: Place, contender: Contender) -> Finding:
         copies, count = int(contender.variant), self.size("samples")

@@ -3,6 +3,7 @@
 import time
 
 from ..changes import COORDINATED, RENAME
+from ..goals import Goal
 from ..places import Place
 from ..row import Contender, Finding, Row, cells, gathered, one_each
 from ..session import Session
@@ -14,8 +15,10 @@ class Stall(Row):
     name = "stall"
     title = "{changes:,} files made while the reader of the lines does not read for {seconds} s"
     # Fewer would fit into the kernel's queue and lose nothing with anyone.
-    sizes = {"changes": (30_000, 15_000), "seconds": (5, 1)}
-    goal = "none lost"
+    sizes = {"changes": (30_000, 8_000), "seconds": (5, 0.4)}
+
+    def goals(self) -> list[Goal]:
+        return [Goal("none is lost", "lost", (f"{OURS.name}, coordinated", OURS.name), most=0)]
 
     def contenders(self) -> list[Contender]:
         coordinated = Contender(f"{OURS.name}, coordinated", OURS, COORDINATED)
@@ -28,11 +31,11 @@ class Stall(Row):
             session.await_watching()
             session.arrivals.command("stall")
             end = time.monotonic() + seconds
-            pace = f"steady:{seconds * 900_000_000 // count}"
+            pace = f"steady:{int(seconds * 900_000_000) // count}"
             bench.changes.run(contender.way, folder, 0, count, pace)
             time.sleep(max(0, end - time.monotonic()))
             session.arrivals.command("go")
-            report = session.await_told(count, quiet=1 if self.is_quick else 4, limit=90)
+            report = session.await_told(count, quiet=0.4 if self.is_quick else 4, limit=90)
         return {"lost": count - report.samples, "marked": report.is_marked, "ended": int(report.open == 0)}
 
     def summarise(self, table: Table, findings: dict[Contender, list[Finding]]) -> None:

@@ -8,6 +8,7 @@ import time
 from .. import processes
 from ..changes import COORDINATED, RENAME
 from ..failures import Failed
+from ..goals import Goal
 from ..places import Place
 from ..row import Contender, Finding, Row, cells, gathered, one_each
 from ..session import Session
@@ -20,10 +21,18 @@ KNOWN, NEW = "seen before", "never seen"
 class Start(Row):
     name = "start"
     title = "start on {folders:,} folders with {files:,} files"
-    goal = "our first coordinated change is told, and everything is watched, before the quickest peer watches"
     places = ("memory", "disk")
     rounds = 3
-    sizes = {"folders": (10_000, 1_000), "files": (100_000, 10_000)}
+    sizes = {"folders": (10_000, 300), "files": (100_000, 3_000)}
+
+    def goals(self) -> list[Goal]:
+        ours = tuple(f"{OURS.name}, {state}" for state in (KNOWN, NEW))
+        watching, peers = "watching everything, ms", tuple(peer.name for peer in PEERS)
+        first = "first coordinated change told, ms"
+        return [
+            Goal("we watch everything before the quickest peer", watching, ours, most=1, of=peers),
+            Goal("a coordinated change is told before that", first, ours, most=1, of=peers, of_measure=watching),
+        ]
 
     def contenders(self) -> list[Contender]:
         ours = [Contender(f"{OURS.name}, {state}", OURS, COORDINATED) for state in (KNOWN, NEW)]
@@ -82,7 +91,7 @@ class Start(Row):
         with Session(bench, contender.watcher, self.theirs) as session:
             # In the folder that was made last.
             session.probe_folder = os.path.join(self.theirs, f"folder-{self.folders - 1:06}")
-            report = session.await_watching(limit=20 if self.is_quick else 120)
+            report = session.await_watching(limit=3 if self.is_quick else 120)
             peak = session.peak_mebibytes()
         return {"watching": (report.first_probe - session.began) / 1e6, "peak": peak}
 

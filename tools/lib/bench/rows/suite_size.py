@@ -1,6 +1,7 @@
 """What one set costs in a small and in a large suite."""
 
 from ..figures import median, percentile, ratio
+from ..goals import Goal
 from ..places import Place
 from ..row import Finding, Row, cells, gathered
 from ..store_session import StoreSession
@@ -11,10 +12,16 @@ from ..table import Table
 class SuiteSize(Row):
     name = "suite-size"
     title = "one set in a suite of {small} and of {large:,} keys; {sets:,} sets"
-    goal = "the large suite as the small one"
     places = ("disk",)
     rounds = 5
-    sizes = {"small": (10, 10), "large": (100_000, 100_000), "sets": (20_000, 5_000)}
+    sizes = {"small": (10, 10), "large": (100_000, 10_000), "sets": (20_000, 2_000)}
+
+    def goals(self) -> list[Goal]:
+        median_label = "median of the large ÷ the small"
+        return [
+            Goal("the large suite as the small one, within 1.5", median_label, OURS.name, most=1.5),
+            Goal("the mean, too", "mean of the large ÷ the small", OURS.name, most=1.5),
+        ]
 
     def counts(self) -> list[str]:
         return [str(self.size("small")), str(self.size("large"))]

@@ -1,0 +1,25 @@
+"""Those that replace files, and those that lock them: driven by the same words; see files.c."""
+
+import os
+
+from . import packages, programs
+from .stores import Store
+from .watchers import module_version, script
+
+
+def foundation(_: dict[str, str]) -> list[str]:
+    path = os.path.join(programs.KEPT, "foundation-files")
+    programs.compile_swift(path, os.path.join(programs.HERE, "foundation-files.swift"))
+    return [path]
+
+
+def filelock(_: dict[str, str]) -> list[str]:
+    return [packages.python("filelock"), script("filelock_work.py")]
+
+
+# Two of ours: what an app does, and what is below it.
+COORDINATOR = Store("coordinated write", lambda found: [found["bench-worker"]])
+LEASE = Store("lease", lambda found: [found["stress-worker"]])
+DATA = Store("Data.write(.atomic)", foundation)
+BARE = Store("system calls", lambda found: [found["files"]])
+FILELOCK = Store("py-filelock", filelock, version=lambda found: module_version("filelock")(found[:1]))

@@ -1,0 +1,105 @@
+"""docs/benchmarks.md: the machine, the goals, every table, and what people have noted about them."""
+
+import os
+import sys
+
+from .growth_plot import growth
+from .programs import HERE, ROOT
+from .rows import SECTIONS
+from .table import Table
+
+NOTES = os.path.join(HERE, "notes")
+DOCUMENT = os.path.join(ROOT, "docs", "benchmarks.md")
+PICTURE = os.path.join("images", "growth.svg")
+
+INTRODUCTION = """\
+# Benchmarks
+
+Written by `tools/bench --write`, all in one run: in each row ours and theirs take turns, in small rounds, so that what
+the machine does besides hits all alike. Compare numbers of one run only, and ratios rather than numbers. `÷` is a ratio,
+`–` what does not apply; *ours* are this package's.
+"""
+REPRODUCE = """\
+## How to reproduce
+
+```sh
+tools/bench --write              # all, on a machine that does nothing else: installs what it needs, writes this
+tools/bench --quick              # all rows, small, within a minute: whether they work
+tools/bench --row lease replace  # only some; --list names them
+tools/bench --json all.json      # the numbers, too; --write --from all.json writes the document again
+```
+
+The rows are modules in `tools/lib/bench/rows/`, with their goals; the explanations are in `tools/lib/bench/notes/`.
+"""
+
+
+def write(path: str, values: dict) -> None:
+    """The document, and the picture beside it; what cannot be written ends the run."""
+    tables = [Table.of(table) for table in values["tables"]]
+    picture = growth(tables)
+    folder = os.path.dirname(os.path.abspath(path))
+    if picture is not None:
+        os.makedirs(os.path.join(folder, os.path.dirname(PICTURE)), exist_ok=True)
+        save(os.path.join(folder, PICTURE), picture)
+    save(path, document(values["machine"], tables, values["is quick"], picture is not None))
+
+
+def save(path: str, text: str) -> None:
+    """Whole or not at all."""
+    try:
+        with open(f"{path}.new", "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(f"{path}.new", path)
+    except OSError as reason:
+        sys.exit(f"tools/bench: {path}: {reason.strerror}")
+
+
+def document(machine: dict[str, str], tables: list[Table], is_quick: bool, has_picture: bool) -> str:
+    parts = [INTRODUCTION]
+    if float(machine["load before"].split()[0]) > (os.cpu_count() or 1):
+        parts.append("**The machine had other things to do: measure again.**\n")
+    if is_quick:
+        parts.append("**With `--quick`: this says that the rows work, and nothing else.**\n")
+    parts.append("\n".join(["## Machine", "", *(f"- {name}: {fact}" for name, fact in machine.items()), ""]))
+    parts.append(goals(tables))
+    for heading, kinds in SECTIONS.items():
+        shown = [(kind.name, [table for table in tables if table.row == kind.name]) for kind in kinds]
+        if any(of_row for _, of_row in shown):
+            parts.append(f"## {heading}\n")
+        if heading == "Growth" and has_picture:
+            parts.append(f"![What a start, a change and a write cost as the tree and the journal grow]({PICTURE})\n")
+        parts += [section(name, of_row) for name, of_row in shown if of_row]
+    return "\n".join([*parts, REPRODUCE])
+
+
+def goals(tables: list[Table]) -> str:
+    """How many are reached, and those that are not."""
+    said = [(table, goal) for table in tables for goal in table.goals]
+    reached = sum(goal.startswith("✓") for _, goal in said)
+    missed = [f"- {goal} ([{t.row}](#{t.row}), {t.file_system})" for t, goal in said if not goal.startswith("✓")]
+    lines = ["## Goals", "", f"{reached} of {len(said)} are reached." + (" The others:" if missed else "")]
+    return "\n".join([*lines, *([""] if missed else []), *missed, ""])
+
+
+def section(name: str, tables: list[Table]) -> str:
+    parts = [f"### {name}", "", tables[0].title[0].upper() + tables[0].title[1:] + ".", ""]
+    for table in tables:
+        if len(tables) > 1:
+            parts += [f"On {table.file_system}:", ""]
+        parts.append(table.body())
+    note = noted(name)
+    if note:
+        parts += [note, ""]
+    elif any(goal.startswith("✗") for table in tables for goal in table.goals):
+        print(f"tools/bench: {name} misses a goal, and {NOTES}/{name}.md does not say why", file=sys.stderr)
+        parts += ["Why a goal is missed here is not known yet.", ""]
+    return "\n".join(parts)
+
+
+def noted(name: str) -> str:
+    """What somebody has written about a row."""
+    try:
+        with open(os.path.join(NOTES, f"{name}.md"), encoding="utf-8") as file:
+            return file.read().strip()
+    except FileNotFoundError:
+        return ""
