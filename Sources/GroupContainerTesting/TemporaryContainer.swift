@@ -28,7 +28,13 @@ public final class TemporaryContainer: Sendable {
             throw CoordinationError.temporaryFolder(folder, error)
         }
         (self.folder, path, self.name) = (folder, "\(folder)/\(identifier)", Array(name.utf8))
-        container = try Container(group: identifier, below: folder, creating: true)
+        do throws(CoordinationError) {
+            container = try Container(group: identifier, below: folder, creating: true)
+        } catch {
+            // What is never made is never ended.
+            try? self.place.removeTree(Array(name.utf8))
+            throw error
+        }
     }
 
     deinit { delete() }

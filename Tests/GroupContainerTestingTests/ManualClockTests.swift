@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 import Widgets
 
-@Suite struct `A manual clock` {
+@Suite(.timeLimit(.minutes(2))) struct `A manual clock` {
     private let clock = ManualClock()
 
     /// What happened, in its order.

@@ -27,7 +27,7 @@ private struct Shelf: WidgetProvider {
     }
 }
 
-@Suite struct `A refresh in a test` {
+@Suite(.timeLimit(.minutes(2))) struct `A refresh in a test` {
     private let temporary: TemporaryContainer
     private let clock = ManualClock()
 
@@ -78,7 +78,7 @@ private struct Shelf: WidgetProvider {
     }
 }
 
-@Suite struct `A widget that shows itself` {
+@Suite(.timeLimit(.minutes(2))) struct `A widget that shows itself` {
     @Test func `shows the next entry when its moment comes, by the clock that it was given`() async throws {
         try await withTemporaryContainer { temporary in
             let (container, clock) = (temporary.container, ManualClock())

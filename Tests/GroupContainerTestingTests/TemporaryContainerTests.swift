@@ -61,10 +61,12 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder))
     }
 
-    @Test func `that cannot be made says why`() {
+    @Test func `that cannot be made says why`() throws {
         let error = #expect(throws: CoordinationError.self) { try TemporaryContainer(in: "/nowhere at all") }
         #expect(error?.code == .notFound)
         #expect(error?.description.hasPrefix("cannot make the temporary folder '/nowhere at all/") == true)
-        #expect(throws: CoordinationError.self) { try TemporaryContainer(group: "../elsewhere") }
+        #expect(throws: CoordinationError.self) { try TemporaryContainer(group: "../x", in: temporary.folder) }
+        let left = try FileManager.default.contentsOfDirectory(atPath: temporary.folder)
+        #expect(left == ["group.com.example.kit"])
     }
 }
