@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from .figures import Cell, written
+from .figures import written
 from .table import Table
 
 
@@ -38,13 +38,13 @@ class Goal:
         reached = worst <= bound if self.most is not None else worst >= bound
         said = f"{written(worst)}, {'at most' if self.most is not None else 'at least'} {written(bound)}"
         if base is not None:
-            said += f" = {factor:g} × {base}" + (f", {self.of_measure}" if self.of_measure else "")
+            said += f" = {factor:g} × {base}" + (f" ({self.of_measure})" if self.of_measure else "")
         return f"{'✓' if reached else '✗'} {self.text}: {said}"
 
 
-def number(table: Table, label: str, column: str) -> Cell:
+def number(table: Table, label: str, column: str) -> int | float | None:
     for measure in table.measures:
         if measure.label == label:
             cell = measure.cells.get(column)
-            return float(cell) if isinstance(cell, (int, float)) else None
+            return cell if isinstance(cell, (int, float)) else None
     return None
