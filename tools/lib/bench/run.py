@@ -18,8 +18,7 @@ def main() -> int:
             print(f"{row.name:18} {row(choices.quick).heading} (on {', '.join(row.places)})")
         return 0
     if choices.source:
-        with open(choices.source, encoding="utf-8") as file:
-            report.write(choices.write, json.load(file))
+        report.write(choices.write, kept(choices.source))
         return 0
     # Whoever ends it wants what it started and made to go, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
@@ -31,6 +30,15 @@ def main() -> int:
         # The reader has seen enough. Nothing is left to be written at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def kept(path: str) -> dict:
+    """What --json has written."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError) as reason:
+        sys.exit(f"tools/bench: {path}: {reason}")
 
 
 def measure(choices) -> int:
