@@ -30,6 +30,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     )
     names = [row.name for row in ROWS]
     parser.add_argument("--quick", action="store_true", help="small sizes, one place, one round: within a minute")
+    parser.add_argument("--rounds", type=int, metavar="N", help="at most so many rounds of each row (1 to 10 of them)")
     parser.add_argument("--row", nargs="+", action="extend", choices=names, metavar="NAME", help="only these rows")
     parser.add_argument("--list", action="store_true", help="print the rows, and measure nothing")
     parser.add_argument("--json", metavar="FILE", help="write the numbers to FILE, too")

@@ -46,6 +46,8 @@ def measure(choices) -> int:
     rows = [kind(choices.quick) for kind in ROWS if not choices.row or kind.name in choices.row]
     with Bench(choices.directory, choices.quick) as bench:
         facts = machine.facts(bench.places, bench.versions(rows))
+        if choices.rounds:
+            facts["rounds"] = f"at most {choices.rounds} of each row"
         bench.progress.clear()
         print("## tools/bench" + (" --quick" if choices.quick else "") + "\n")
         for name, fact in facts.items():
@@ -53,6 +55,8 @@ def measure(choices) -> int:
         print(flush=True)
         began = time.monotonic()
         for row in rows:
+            if choices.rounds:
+                row.rounds = max(1, min(row.rounds, choices.rounds))
             places = [place for place in bench.places if place.name in row.places] or bench.places[:1]
             for place in places[:1] if choices.quick else places:
                 table = bench.run(row, place)
