@@ -18,14 +18,21 @@ static struct flock range(int64_t start, int64_t length, int type) {
     return lock;
 }
 
+// A signal may interrupt it before it was decided, though it does not wait: an unlock, too, which nobody would repeat.
 int clinux_lock_try(int descriptor, int64_t start, int64_t length, int type) {
     struct flock lock = range(start, length, type);
-    return fcntl(descriptor, F_OFD_SETLK, &lock);
+    int answer;
+    do {
+        answer = fcntl(descriptor, F_OFD_SETLK, &lock);
+    } while (answer != 0 && errno == EINTR);
+    return answer;
 }
 
 int clinux_lock_conflict(int descriptor, int64_t start, int64_t length, int type, int64_t *found, int64_t *foundLength) {
     struct flock lock = range(start, length, type);
-    if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return -1;
+    while (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) {
+        if (errno != EINTR) return -1;
+    }
     if (lock.l_type == F_UNLCK) return 0;
     *found = lock.l_start;
     *foundLength = lock.l_len;

@@ -145,7 +145,9 @@ package struct FileDescriptor: ~Copyable, Sendable {
     package func synchronizeData() throws(Errno) { _ = try retryingOnInterrupt { fdatasync(number) } }
 
     /// Everything on its file system to the disk: for what cannot be opened. System calls: syncfs(2)
-    package func synchronizeFileSystem() throws(Errno) { _ = try check { clinux_sync_filesystem(number) } }
+    package func synchronizeFileSystem() throws(Errno) {
+        _ = try retryingOnInterrupt { clinux_sync_filesystem(number) }
+    }
 
     /// System calls: fchmod(2)
     package func setMode(_ mode: UInt32) throws(Errno) { _ = try check { fchmod(number, mode) } }
@@ -175,13 +177,15 @@ package struct FileDescriptor: ~Copyable, Sendable {
     package func avoidCopyOnWrite() { _ = clinux_set_nocow(number) }
 
     /// The file system's magic number (`statfs.f_type`). System calls: fstatfs(2)
-    package func fileSystemType() throws(Errno) -> Int { try check { clinux_filesystem_type(number) } }
+    package func fileSystemType() throws(Errno) -> Int {
+        try retryingOnInterrupt { clinux_filesystem_type(number) }
+    }
 
     /// How many bytes of its file system this user may still fill. System calls: fstatfs(2)
     package func freeSpace() throws(Errno) -> UInt64 {
         var bytes: UInt64 = 0
         let number = number
-        _ = try check { unsafe clinux_free_space(number, &bytes) }
+        _ = try retryingOnInterrupt { unsafe clinux_free_space(number, &bytes) }
         return bytes
     }
 }
