@@ -1,0 +1,98 @@
+import Foundation
+import GroupContainer
+import TestSupport
+import Testing
+
+/// A device that answers EIO, as a disk does that dies: what the kernel then has fsync say, and keeps in its memory.
+@Suite(
+    .ownThreads, .serialized, .enabled(if: BrokenDisk.whatIsMissing == nil, "\(BrokenDisk.whatIsMissing ?? "")"),
+    .timeLimit(.minutes(5)))
+struct `A disk that refuses to write` {
+    private let disk: BrokenDisk
+
+    private init() throws {
+        disk = try BrokenDisk()
+        #expect(try disk.run("groupctl", "create", "disk/c").status == 0)
+        #expect(try disk.run("groupctl", "write", "disk/c", "item", input: "old\n").status == 0)
+        #expect(try disk.run("groupctl", "defaults", "disk/c", "s", "set", "--durable", "key", "old").status == 0)
+    }
+
+    private func expect(_ status: Int32, _ code: String, of words: String..., input: String = "") throws {
+        let found = try RunningProcess(disk.command("groupctl") + words + ["--json"], input: input).finish()
+        #expect(found.status == status && found.text.contains(#""code":"\#(code)""#), "\(words): \(found)")
+    }
+
+    private func content(of item: String) throws -> String { try disk.run("cat", "disk/c/\(item)").text }
+
+    private func expectHealth() throws {
+        let found = try disk.run("groupctl", "doctor", "disk/c")
+        #expect(found.status == 0 && found.text.hasSuffix("healthy\n"), "\(found)")
+        #expect(try disk.run("ls", "disk/c/.group/staging").text == "")
+        let changes = try disk.run("groupctl", "changes", "disk/c", "--since", "start")
+        #expect(changes.status == 0 && changes.text.hasPrefix("created\titem\n"), "\(changes)")
+    }
+
+    // case 4
+    @Test func `keeps what an item said, each time it is tried`() throws {
+        try disk.fail()
+        // Nor is the second one taken for success, whose pages the kernel has marked clean by then.
+        for _ in 0..<2 {
+            try expect(74, "inputOutput", of: "write", "disk/c", "item", input: "new\n")
+            #expect(try content(of: "item") == "old\n")
+        }
+        try expect(74, "inputOutput", of: "copy", "disk/c", "item", "copy")
+        #expect(try disk.run("ls", "disk/c").text == "item\n")
+        try disk.heal()
+        try expectHealth()
+        #expect(try disk.run("groupctl", "write", "disk/c", "item", input: "newer\n").status == 0)
+        try disk.remount()
+        #expect(try content(of: "item") == "newer\n")
+        try expectHealth()
+        try disk.end()
+    }
+
+    // case 5
+    @Test func `behind a rename leaves it visible, and says that it may be gone`() throws {
+        let writer = try Strace.start(
+            disk.command("groupctl", "write", "disk/c", "item", "--json"), input: "new\n", fault: .stop,
+            at: Strace.Call(name: "renameat", number: 1))
+        let isStopped = try writer.waitUntilStopped()
+        if !isStopped { Issue.record("\(try writer.finish())") }
+        try #require(isStopped)
+        try disk.fail()
+        writer.resume()
+        let (status, text) = try writer.finish()
+        #expect(status == 74 && text.contains(#""code":"notDurable""#), "\(text)")
+        #expect(try content(of: "item") == "new\n")
+        // The journal's log was not kept, either: nothing is promised to anybody as long as it cannot be made anew.
+        let again = try disk.run("groupctl", "write", "disk/c", "item", "--json", input: "again\n")
+        #expect(again.status == 74, "\(again)")
+        try disk.heal()
+        #expect(try disk.run("groupctl", "write", "disk/c", "item", input: "newest\n").status == 0)
+        try disk.remount()
+        #expect(try content(of: "item") == "newest\n")
+        try expectHealth()
+        try disk.end()
+    }
+
+    // case 5
+    @Test func `makes no value durable, for nobody, until its log was made anew`() throws {
+        let (logs, set) = ("disk/c/.group/defaults/s", ["set", "--durable", "key"])
+        #expect(try disk.run("ls", logs).text == "1.log\n")
+        try disk.fail()
+        try expect(74, "notDurable", of: "defaults", "disk/c", "s", set[0], set[1], set[2], "new")
+        #expect(try disk.run("groupctl", "defaults", "disk/c", "s", "get", "key").text.contains("new"))
+        // Its pages are clean by now: another sync of the same file would succeed.
+        #expect(try disk.run("groupctl", "defaults", "disk/c", "s", "set", "--durable", "key", "again").status == 74)
+        try disk.heal()
+        // To sync the same file is not enough.
+        try expect(74, "notDurable", of: "defaults", "disk/c", "s", "flush")
+        #expect(try disk.run("groupctl", "defaults", "disk/c", "s", "set", "--durable", "key", "newer").status == 0)
+        #expect(try disk.run("ls", logs).text != "1.log\n")
+        try disk.remount()
+        #expect(try disk.run("groupctl", "defaults", "disk/c", "s", "get", "key").text.contains("newer"))
+        #expect(try disk.run("groupctl", "defaults", "disk/c", "s", "set", "--durable", "key", "last").status == 0)
+        try expectHealth()
+        try disk.end()
+    }
+}
