@@ -32,22 +32,6 @@ struct `A suite of defaults that is compacted` {
         #expect(try defaults.update(.init("count", default: 0)) { $0 += 1 } > 0, "\(what)")
     }
 
-    // case 2, case 10
-    @Test(arguments: [true, false], ["durable", "relaxed"])
-    func `by a process that is killed at any of its system calls is whole for everybody`(
-        isWatched: Bool, durability: String
-    ) throws {
-        let container = try Self.container()
-        let reader = isWatched ? try container.open() : nil
-        let kills = try EverySystemCall(of: Self.compact(container, "model", durability), in: container)
-        try #require(kills.calls.contains { $0.name.hasPrefix("rename") })
-        try kills.forEachIfLong { kill in
-            try expectWhole(container, reader, "model", said: "", "model")
-            let said = try kill.run(Self.compact(container, "\(kill.number)", durability)).text
-            try expectWhole(container, reader, "\(kill.number)", said: said, "\(kill)")
-        }
-    }
-
     // case 41
     @Test func `by a process that is stopped at any of its system calls stops nobody`() throws {
         let container = try Self.container()

@@ -92,30 +92,4 @@ struct `A doctor` {
             #expect(!container.exists("") || deletion.status == 75, "nobody made anything in it")
         }
     }
-
-    // case 2
-    @Test func `is not needed where delete-group was killed at any of its system calls: it can be run again`() throws {
-        func make() throws -> TemporaryContainer {
-            let container = try TemporaryContainer()
-            for item in ["a", "f/b", "f/g/c"] { _ = try container.groupctl("write", item, input: "x") }
-            return container
-        }
-        func deletion(_ container: TemporaryContainer) -> [String] {
-            ["groupctl", "delete-group", "--yes", container.path]
-        }
-        let model = try make()
-        try EverySystemCall(of: deletion(model), in: model).forEachIfLong { kill in
-            let container = try make()
-            try kill.run(deletion(container))
-            let status = try container.groupctl("status").status
-            #expect(status == 0 || status == 66, "\(kill)")
-            // Before its end it is whole.
-            if status == 0 { #expect(container.content(of: "f/g/c") == "x", "\(kill)") }
-            let again = try RunningProcess(deletion(container), input: "").finish()
-            // Killed between its last two calls it leaves an empty folder, which is no container.
-            let left = (try? FileManager.default.contentsOfDirectory(atPath: container.path)) ?? []
-            #expect(again.status == 0 || again.status == 66, "\(kill): \(again)")
-            #expect(left.isEmpty && (again.status == 66 || !container.exists("")), "\(kill)")
-        }
-    }
 }

@@ -66,35 +66,6 @@ struct `A transaction whose system calls end or fail` {
         expectWhole(container, try container.changes(), true, "")
     }
 
-    // case 2
-    @Test(arguments: ["durable", "relaxed"], [true, false])
-    func `killed at any of them is there for every reader as a whole or not at all`(
-        durability: String, isWatched: Bool
-    ) throws {
-        let calls = try Self.calls(durability)
-        let renames = calls.filter { $0.name.hasPrefix("rename") }
-        // The commit, the folder, three items.
-        try #require(renames.count == 5, "\(calls)")
-        var outcomes: [Bool] = []
-        for call in Self.sample(calls) {
-            let container = try Self.prepare()
-            let other = isWatched ? try container.open() : nil
-            _ = try Strace.run(Self.command(container, durability), fault: .kill, at: call)
-            // A lease on any one of them is enough.
-            if let other {
-                let reader = other.coordinator(purpose: "heir").blocking
-                let item = ["kept", "gone", "folder/new"][outcomes.count % 3]
-                _ = try? reader.readBytes(ItemPath(item))
-                #expect([Self.before, Self.after].contains(Finding(in: container)), "killed at \(call)")
-            }
-            _ = try container.groupctl("read", "kept")
-            let happened = Finding(in: container) == Self.after
-            expectWhole(container, try container.changes(other), happened, "killed at \(call)")
-            outcomes.append(happened)
-        }
-        #expect(outcomes.contains(true) && outcomes.contains(false))
-    }
-
     /// All in the long run. In the short one each rename with what surrounds it, and a few.
     private static func sample(_ calls: [Strace.Call]) -> [Strace.Call] {
         if runsLongTests { return calls }

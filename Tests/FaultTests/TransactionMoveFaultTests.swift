@@ -40,30 +40,6 @@ struct `A transaction that moves, whose system calls end or fail` {
         #expect(try Invariants.broken(in: container, uncoordinated: true) == [], place)
     }
 
-    // case 2
-    @Test(arguments: ["durable", "relaxed"], [true, false])
-    func `is there for every reader as a whole or not at all when it is killed`(
-        durability: String, isWatched: Bool
-    ) throws {
-        let model = try Self.prepare()
-        let kills = try EverySystemCall(of: Self.command(model, durability), in: model)
-        try expectWhole(model, true, "model")
-        try #require(kills.calls.contains { $0.name.hasPrefix("link") })
-        var outcomes = Set<Bool>()
-        try kills.forEachIfLong { kill in
-            let container = try Self.prepare()
-            let other = isWatched ? try container.open() : nil
-            try kill.run(Self.command(container, durability))
-            _ = try? other?.coordinator(purpose: "heir").blocking.readBytes("log.1")
-            if other != nil { #expect([Self.before, Self.after].contains(Self.found(in: container)), "\(kill)") }
-            _ = try container.groupctl("read", "log")
-            let happened = Self.found(in: container) == Self.after
-            try expectWhole(container, happened, "\(kill)")
-            outcomes.insert(happened)
-        }
-        #expect(outcomes.count == 2)
-    }
-
     @Test(arguments: ["rename", "link"]) func `takes everything back when it is refused one of its steps`(
         name: String
     ) throws {

@@ -69,3 +69,26 @@ func list(_ channel: String, of path: String) throws {
         }
     }
 }
+
+func sayDurably(to channel: String, of path: String, _ text: String) throws {
+    say("\(try GroupChannel(Container(path: path), name: channel).post(bytes: Array(text.utf8), .durable))")
+}
+
+func fill(_ channel: String, of path: String, _ text: String) throws {
+    let channel = try GroupChannel(Container(path: path), name: channel)
+    say("\(try channel.post(bytes: Array(text.utf8), .durable))")
+    for number in 1...12 {
+        let filling = [UInt8](repeating: UInt8(ascii: "."), count: 48_000)
+        say("\(try channel.post(bytes: Array("\(number) ".utf8) + filling))")
+    }
+}
+
+func take(from channel: String, of path: String, as name: String) throws {
+    let listener = try GroupChannel(Container(path: path), name: channel).listener(named: name, from: .oldest)
+    var last: UInt64 = 0
+    while let message = try listener.next(timeout: .zero) {
+        say(String(decoding: message.bytes ?? [], as: UTF8.self))
+        last = message.number
+    }
+    try listener.acknowledge(upTo: last, .durable)
+}

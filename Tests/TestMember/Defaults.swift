@@ -60,6 +60,15 @@ func compactDefaults(of path: String, _ text: String, _ durability: Durability) 
     say("last")
 }
 
+func transactDefaults(of path: String, _ text: String) throws {
+    let defaults = try GroupDefaults(Container(path: path))
+    try defaults.transaction(.durable) { transaction in
+        for key in ["first", "last"] { transaction.set(.string(text), forKey: key) }
+        transaction.set(nil, forKey: "gone")
+    }
+    say("done")
+}
+
 /// The time is that after the operation.
 private func sayEnd(_ answer: Int) { say("< \(monotonicNanoseconds()) \(answer)") }
 

@@ -2,11 +2,17 @@ import Glibc
 import GroupContainer
 import SystemCalls
 
-/// One write(2) a line: what was said stays said, whenever this process is killed.
+/// One write(2) a line, unless the system takes less: what was said stays said, whenever this process is killed.
 func say(_ line: String) {
-    let bytes = Array((line + "\n").utf8)
-    let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(1, $0.baseAddress, $0.count) }
-    if count != bytes.count { exit(74) }
+    var rest = Array((line + "\n").utf8)[...]
+    while !rest.isEmpty {
+        let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(1, $0.baseAddress, $0.count) }
+        if count < 0 && errno != EINTR {
+            unsafe perror("cannot write 'standard output'")
+            exit(74)
+        }
+        rest = rest.dropFirst(max(0, count))
+    }
 }
 
 func append(to container: String, count: Int, tag: String) throws {
@@ -45,6 +51,12 @@ func writeDurably(to container: String, _ path: ItemPath, count: Int) throws {
             say(error.code.rawValue)
         }
     }
+}
+
+func update(in container: String, _ path: ItemPath, _ text: String) throws {
+    let coordinator = try Container(path: container).coordinator(purpose: "test-member").blocking
+    let outcome = try coordinator.updateBytes(path) { old in (old ?? []) + Array(text.utf8) }
+    if case .written(let generation) = outcome { say("\(generation)") }
 }
 
 func count(in container: String, _ path: ItemPath, count: Int) throws {

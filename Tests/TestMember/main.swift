@@ -20,6 +20,7 @@ let usage = """
                                                   new/folder; a new log and its copy; print its generation
            test-member transact-on CONTAINER      the same with folder/new and "text", durable; then, after each line of
                                                   input, print what "kept" says
+           test-member update CONTAINER PATH TEXT let it say TEXT behind what it says, durable; print its generation
            test-member count CONTAINER PATH N     N times: read the number in it, write the next one if nobody else did,
                                                   else again; print each generation
            test-member hold CONTAINER PATH        hold it for writing until the input ends; obey `close-lock`
@@ -38,6 +39,8 @@ let usage = """
            test-member defaults-compact CONTAINER TEXT durable|relaxed
                                                   let "first" be TEXT, fill the log until it begins another file, let "last"
                                                   be TEXT; print the names
+           test-member defaults-transact CONTAINER TEXT
+                                                  one transaction: "first" and "last" are TEXT, "gone" is removed; durable
            test-member defaults-history CONTAINER SEED N
                                                   N operations on a few keys, drawn by lot; print the beginning and the
                                                   end of each, with the time
@@ -53,6 +56,12 @@ let usage = """
            test-member channel-list CONTAINER CHANNEL
                                                   say how far each listener is; post, listen and remove "one", and say
                                                   `done` or why not
+           test-member channel-say CONTAINER CHANNEL TEXT
+                                                  post TEXT, durable; print its number
+           test-member channel-fill CONTAINER CHANNEL TEXT
+                                                  post TEXT and, until the log has begun another file, large messages
+           test-member channel-take CONTAINER CHANNEL NAME
+                                                  listen as NAME, get what waits, acknowledge it, durable; print each
            test-member steps CONTAINER            carry out each line of input, and say `ok` or why not
 
     """
@@ -69,6 +78,7 @@ do {
         try transactThree(in: words[2], folder: words[3], words[4], words[5] == "durable" ? .durable : .relaxed)
     case ("transact-round", 4): try transactRound(in: words[2], words[3] == "durable" ? .durable : .relaxed)
     case ("transact-on", 3): try transactOn(in: words[2])
+    case ("update", 5): try update(in: words[2], ItemPath(words[3]), words[4])
     case ("count", 5): try count(in: words[2], ItemPath(words[3]), count: Int(words[4]) ?? 0)
     case ("hold", 4): try hold(words[2], ItemPath(words[3]))
     case ("nest", 5): try nest(words[2], ItemPath(words[3]), ItemPath(words[4]))
@@ -78,6 +88,7 @@ do {
     case ("defaults-slow", 4): try incrementDefaults(of: words[2], count: Int(words[3]) ?? 0, thinking: 5_000_000)
     case ("defaults-compact", 5):
         try compactDefaults(of: words[2], words[3], words[4] == "durable" ? .durable : .relaxed)
+    case ("defaults-transact", 4): try transactDefaults(of: words[2], words[3])
     case ("defaults-history", 5):
         try makeHistory(of: words[2], seed: UInt64(words[3]) ?? 0, count: Int(words[4]) ?? 0)
     case ("channel-post", 6):
@@ -85,6 +96,9 @@ do {
     case ("channel-listen", 6): try listen(to: words[3], of: words[2], as: words[4], every: UInt64(words[5]) ?? 1)
     case ("channel-fork", 5): try listenAndFork(to: words[3], of: words[2], as: words[4])
     case ("channel-list", 4): try list(words[3], of: words[2])
+    case ("channel-say", 5): try sayDurably(to: words[3], of: words[2], words[4])
+    case ("channel-fill", 5): try fill(words[3], of: words[2], words[4])
+    case ("channel-take", 5): try take(from: words[3], of: words[2], as: words[4])
     case ("share", 4): try share(words[2], ItemPath(words[3]))
     case ("upload", 4): try upload(words[2], ItemPath(words[3]))
     case ("fork-hold", 5): try forkAndHold(words[2], ItemPath(words[3]), childStays: words[4] == "stays")

@@ -11,9 +11,13 @@ package enum Strace {
     package struct Call: Hashable, Sendable, CustomStringConvertible {
         package var name: String
         package var number: Int
+        /// As strace prints them, of a call that was seen.
+        package var arguments = ""
         package var description: String { "\(name) \(number)" }
 
-        package init(name: String, number: Int) { (self.name, self.number) = (name, number) }
+        package init(name: String, number: Int, arguments: String = "") {
+            (self.name, self.number, self.arguments) = (name, number, arguments)
+        }
     }
 
     package enum Fault: Hashable, Sendable {
@@ -53,7 +57,8 @@ package enum Strace {
             counts[name, default: 0] += 1
             // The command line has the path, too.
             if name != "execve" && line.contains(container.path) { concernsIt = true }
-            if concernsIt { calls.append(Call(name: name, number: counts[name] ?? 0)) }
+            let call = Call(name: name, number: counts[name] ?? 0, arguments: String(line[open...]))
+            if concernsIt { calls.append(call) }
         }
         return calls
     }

@@ -19,6 +19,7 @@ package final class TracedProcess {
         writer = try temporary.open("log", .writing)
         _ = consume opener
         log = Drain(reader)
+        // Without `--seccomp-bpf`, with which signals that should be put in get lost.
         process = try RunningProcess(["strace", "-f", "-o", fifo] + words, input: input)
     }
 
@@ -26,6 +27,16 @@ package final class TracedProcess {
     package var isReached: Bool {
         let text = log.text
         return text.contains("(INJECTED)") || text.contains("killed by SIGKILL") || text.contains(Self.stopped)
+    }
+
+    /// The call that was given an error, as strace prints it.
+    package var injected: Strace.Call? {
+        let lines = log.text.split(separator: "\n")
+        guard let place = lines.firstIndex(where: { $0.contains("(INJECTED)") }) else { return nil }
+        let process = lines[place].prefix { $0 != " " } + " "
+        let begin = lines[...place].last { $0.hasPrefix(process) && !$0.contains("<... ") }
+        let words = begin?.drop { $0 != " " }.drop { $0 == " " } ?? ""
+        return Strace.Call(name: String(words.prefix { $0 != "(" }), number: 0, arguments: String(words))
     }
 
     private static let stopped = "stopped by SIGSTOP"

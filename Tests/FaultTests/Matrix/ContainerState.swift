@@ -1,0 +1,108 @@
+import Foundation
+import GroupContainer
+import TestSupport
+
+/// What members find in a container.
+struct ContainerState: Equatable, Sendable {
+    /// Each file's content; "/" for a folder.
+    var tree: [String: String] = [:]
+    /// The suite "standard".
+    var keys: [String: DefaultsValue] = [:]
+    /// The channel "news", as far as "one" has not acknowledged it.
+    var messages: [String] = []
+    var listeners: [String: UInt64] = [:]
+    /// What lies there of widgets.
+    var widgets: [String] = []
+    /// What the journal tells: kind and path, behind `!` if it was not coordinated.
+    var told: [String] = []
+
+    /// Written by whoever looks whether anything is in the way.
+    static let probe = "probe"
+
+    /// Where there is none.
+    init() {}
+
+    func with(_ change: (inout Self) -> Void) -> Self {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+
+    func telling(_ record: String) -> Self { with { $0.told.append(record) } }
+
+    /// Joins it. Nothing of the tree is looked at but what stands there for everybody. The changes have their numbers
+    /// without a gap, unless a journal whose end is lost was cut.
+    init(of container: TemporaryContainer, isNumbered: Bool = true) throws {
+        tree = Self.tree(of: container)
+        let member = try container.open()
+        let below = { (folder: String) in
+            (try? FileManager.default.subpathsOfDirectory(atPath: "\(container.path)/.group/\(folder)"))?.sorted() ?? []
+        }
+        if below("defaults").contains("standard") {
+            let defaults = try GroupDefaults(member)
+            // Where something is wrong, this says so.
+            _ = try defaults.versionedValue(forKey: "any")
+            keys = defaults.dictionaryRepresentation()
+        }
+        if below("channels").contains("news") {
+            let channel = try GroupChannel(member, name: "news")
+            for listener in try channel.listeners() { listeners[listener.name] = listener.acknowledged }
+            let listener = try channel.listener(named: "one")
+            while let message = try listener.next(timeout: .zero) {
+                messages.append(String(decoding: message.bytes ?? [], as: UTF8.self))
+            }
+        }
+        widgets = below("widgets").map { name in
+            guard name.hasSuffix(".json") else { return name }
+            let content = FileManager.default.contents(atPath: "\(container.path)/.group/widgets/\(name)") ?? Data()
+            return (try? JSONSerialization.jsonObject(with: content)) == nil ? "\(name), torn" : name
+        }
+        if !isNumbered { return }
+        told = try container.changes(member).filter { $0.path != ItemPath(Self.probe) }
+            .map { "\($0.isCoordinated ? "" : "!")\($0.kind.name) \($0.path)" }
+    }
+
+    /// Without joining.
+    static func tree(of container: TemporaryContainer) -> [String: String] {
+        var found: [String: String] = [:]
+        for path in (try? FileManager.default.subpathsOfDirectory(atPath: container.path)) ?? [] {
+            if path.hasPrefix(".group") || path == probe { continue }
+            let content = FileManager.default.contents(atPath: "\(container.path)/\(path)")
+            found[path] = content.map { String(decoding: $0, as: UTF8.self) } ?? "/"
+        }
+        return found
+    }
+
+    /// What is not the same, in short.
+    func difference(from other: Self) -> String {
+        func pair<Value: Equatable>(_ name: String, _ part: KeyPath<Self, Value>) -> String? {
+            let (mine, its) = (self[keyPath: part], other[keyPath: part])
+            return mine == its ? nil : "\(name) \("\(mine)".prefix(400)) rather than \("\(its)".prefix(400))"
+        }
+        return [
+            pair("tree", \.tree), pair("keys", \.keys), pair("messages", \.messages), pair("listeners", \.listeners),
+            pair("widgets", \.widgets), pair("told", \.told),
+        ].compactMap { $0 }.joined(separator: "; ")
+    }
+}
+
+extension TemporaryContainer {
+    /// Past the library.
+    func flipByte(of file: String, at place: Int) throws {
+        guard let handle = FileHandle(forUpdatingAtPath: "\(path)/\(file)") else {
+            throw Failed(description: "there is no \(file)")
+        }
+        try handle.seek(toOffset: UInt64(place))
+        let byte = try handle.read(upToCount: 1)?.first ?? 0
+        try handle.seek(toOffset: UInt64(place))
+        try handle.write(contentsOf: Data([byte ^ 4]))
+        try handle.close()
+    }
+
+    /// In the middle of a text that is there once.
+    func flipByte(of file: String, of text: String) throws {
+        let content = FileManager.default.contents(atPath: "\(path)/\(file)") ?? Data()
+        guard let place = content.range(of: Data(text.utf8)) else { throw Failed(description: "no \(text) in \(file)") }
+        try flipByte(of: file, at: place.lowerBound + 1)
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import GroupContainer
+import TestSupport
+import Testing
+
+/// Something that a process does to a container, into whose system calls faults are put.
+struct FaultedOperation: Sendable, CustomTestStringConvertible {
+    /// What becomes of the container by it.
+    enum Fate: Sendable {
+        case stays
+        /// It is made.
+        case comes
+        case goes
+    }
+
+    var testDescription: String
+    /// The command; `@` stands for the container.
+    var words: [String]
+    var input = ""
+    /// What there is before; makes the container, too, unless that is what the operation does.
+    var prepare: @Sendable (TemporaryContainer) throws -> Void
+    var fate = Fate.stays
+    /// What else may stand when it was cut off, besides what was before and what comes of it.
+    var stages: @Sendable (_ before: ContainerState, _ after: ContainerState) -> [ContainerState] = { _, _ in [] }
+    /// It prints the same whenever it succeeds.
+    var printsTheSame = true
+    /// Whether it begins a new file of the journal and drops old ones, so that its records are not to be compared.
+    var cutsJournal = false
+    /// What it mends is broken until it, or another one, has run to its end.
+    var mends = false
+
+    /// What it does until it is a member is its own matter.
+    var isJoining = false
+
+    func command(in container: TemporaryContainer) -> [String] {
+        words.map { $0 == "@" ? container.path : $0 }
+    }
+
+    static let all = items + together + keysAndMessages + journal + containers
+}
+
+extension FaultedOperation {
+    private static func named(_ name: String, _ words: String..., from tree: [String: String]) -> Self {
+        FaultedOperation(
+            testDescription: name, words: words, input: words[1] == "write" ? "new\n" : "",
+            prepare: { try $0.make(tree) })
+    }
+
+    private static let file = ["item": "old\n"]
+    private static let two = ["item": "old\n", "other": "other\n"]
+    private static let tree = ["tree/inner/item": "old\n", "tree/other": "other\n", "place/there": "there\n"]
+
+    private static let items: [FaultedOperation] = [
+        named("read", "groupctl", "read", "@", "item", from: file),
+        named("write, durable", "groupctl", "write", "@", "item", from: file),
+        {
+            var write = named("write, relaxed, below a new folder", "groupctl", "write", "@", "new/item", from: file)
+            write.words.append("--relaxed")
+            write.stages = { before, _ in [before.with { $0.tree["new"] = "/" }.telling("created new")] }
+            return write
+        }(),
+        named("compare and set", "groupctl", "write", "@", "item", "--if-generation", "1", from: file),
+        named("update", "test-member", "update", "@", "item", "more\n", from: file),
+        named("remove a file", "groupctl", "remove", "@", "item", from: two),
+        named("remove a folder", "groupctl", "remove", "-r", "@", "tree", from: tree),
+        named("move a file over another", "groupctl", "move", "@", "item", "other", from: two),
+        named("move a folder", "groupctl", "move", "@", "tree", "place/tree", from: tree),
+        named("copy a file", "groupctl", "copy", "@", "item", "other", from: two),
+        named("copy a folder", "groupctl", "copy", "-r", "@", "tree", "place/tree", from: tree),
+        named("make a folder", "groupctl", "mkdir", "@", "folder", from: file),
+        named("snapshot", "test-member", "upload", "@", "tree", from: tree),
+    ]
+
+    private static let together: [FaultedOperation] = [
+        named(
+            "transaction", "test-member", "transact-three", "@", "folder", "text", "durable",
+            from: ["kept": "old", "gone": "old"]),
+        named(
+            "transaction of moves", "test-member", "transact-round", "@", "durable",
+            from: ["log": "0", "log.1": "1", "log.2": "2", "old/folder/file": "x"]),
+    ]
+
+    private static let journal: [FaultedOperation] = [
+        {
+            var rotate = named(
+                "begin a journal's file, save a catalog", "test-member", "rotate", "@", "item", "new", from: [:])
+            rotate.prepare = { try $0.makeWithCatalog() }
+            rotate.cutsJournal = true
+            return rotate
+        }(),
+        {
+            var remake = named("make a damaged catalog anew", "groupctl", "doctor", "--repair", "@", from: [:])
+            remake.prepare = {
+                try $0.makeWithCatalog()
+                try $0.flipByte(of: ".group/catalog", at: 100)
+            }
+            (remake.cutsJournal, remake.mends, remake.printsTheSame) = (true, true, false)
+            return remake
+        }(),
+        named("begin to follow", "watch-group", "--since", "start", "--count", "1", "@", from: file),
+        named("tell what happened", "groupctl", "changes", "--since", "start", "@", from: file),
+        {
+            var refresh = named("save a widget's state", "groupctl", "refresh", "@", "kind", from: file)
+            refresh.stages = { before, _ in [before.with { $0.widgets = ["kind"] }] }
+            return refresh
+        }(),
+    ]
+
+    private static let containers: [FaultedOperation] = [
+        {
+            var join = named("join", "groupctl", "status", "@", from: file)
+            (join.printsTheSame, join.isJoining) = (false, true)
+            return join
+        }(),
+        {
+            var create = named("create a container", "groupctl", "create", "@", from: [:])
+            (create.prepare, create.fate, create.isJoining) = ({ _ in }, .comes, true)
+            return create
+        }(),
+        {
+            var delete = named("delete a container", "groupctl", "delete-group", "--yes", "@", from: tree)
+            (delete.fate, delete.isJoining) = (.goes, true)
+            return delete
+        }(),
+        {
+            var mend = named("mend a damaged suite", "groupctl", "doctor", "--repair", "@", from: file)
+            mend.prepare = { container in
+                try container.make([:])
+                try container.fillSuite()
+                try container.flipByte(of: ".group/defaults/standard/1.log", of: "broken")
+            }
+            (mend.mends, mend.printsTheSame) = (true, false)
+            return mend
+        }(),
+    ]
+}
