@@ -44,10 +44,10 @@ func listenAndFork(to channel: String, of path: String, as name: String) throws 
             }
         }
         say("child stays")
-        while readLine() != nil {}
+        while nextLine() != nil {}
         _exit(0)
     }
-    while readLine() != nil {}
+    while nextLine() != nil {}
     say("\(listener.name) ends")
 }
 

@@ -85,7 +85,7 @@ func hold(_ path: String, _ item: ItemPath) throws {
     let coordinator = try Container(path: path).coordinator(purpose: "holder").blocking
     try coordinator.coordinate(.writing(item)) { _ in
         say("held")
-        while let order = readLine() {
+        while let order = nextLine() {
             if order == "close-lock" { try closeAnotherDescriptor(ofLockIn: path) }
             say("done \(order)")
         }
@@ -97,7 +97,7 @@ func share(_ path: String, _ item: ItemPath) throws {
     let coordinator = try Container(path: path).coordinator(purpose: "sharer").blocking
     try coordinator.coordinate(.reading(item)) { _ in
         say("sharing")
-        while readLine() != nil {}
+        while nextLine() != nil {}
     }
 }
 
@@ -105,7 +105,7 @@ func upload(_ path: String, _ item: ItemPath) throws {
     let coordinator = try Container(path: path).coordinator(purpose: "uploader").blocking
     try coordinator.coordinate(.reading(item, .forUploading)) { _ in
         say("uploading")
-        while readLine() != nil {}
+        while nextLine() != nil {}
     }
 }
 
@@ -113,7 +113,7 @@ func nest(_ path: String, _ outer: ItemPath, _ inner: ItemPath) throws {
     let coordinator = try Container(path: path).coordinator(purpose: "nester").blocking
     try coordinator.coordinate(.writing(outer)) { _ in
         say("held")
-        while readLine() != nil {
+        while nextLine() != nil {
             let start = monotonicNanoseconds()
             var ending = "written"
             do {
@@ -149,7 +149,7 @@ func forkAndHold(_ path: String, _ item: ItemPath, childStays: Bool) throws {
             } catch {
                 say("child \((error as? CoordinationError)?.code.rawValue ?? "other")")
             }
-            if childStays { while readLine() != nil {} }
+            if childStays { while nextLine() != nil {} }
             _exit(0)
         }
         if !childStays {
@@ -157,6 +157,13 @@ func forkAndHold(_ path: String, _ item: ItemPath, childStays: Bool) throws {
             _ = unsafe waitpid(child, &status, 0)
             say("child ended")
         }
-        while readLine() != nil {}
+        while nextLine() != nil {}
     }
+}
+
+/// Swift's own reads on without end at the end of the input where `errno` says, from any call before, that a signal
+/// interrupted it.
+func nextLine() -> String? {
+    errno = 0
+    return readLine()
 }

@@ -8,7 +8,7 @@ import ScenarioKit
 func performSteps(in path: String) throws {
     var stage = StepStage(path)
     var count = 0
-    while let line = readLine() {
+    while let line = nextLine() {
         count += 1
         var answer = "ok"
         do {

@@ -51,5 +51,5 @@ func transactOn(in container: String) throws {
         say(error.code.rawValue)
     }
     let coordinator = try Container(path: container).coordinator(purpose: "test-member").blocking
-    while readLine() != nil { say(String(decoding: try coordinator.readBytes("kept"), as: UTF8.self)) }
+    while nextLine() != nil { say(String(decoding: try coordinator.readBytes("kept"), as: UTF8.self)) }
 }

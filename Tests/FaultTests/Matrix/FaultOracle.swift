@@ -59,7 +59,7 @@ struct FaultOracle: Sendable {
     /// `cannot write 'item': No space left on device`; a doctor has its own way to say it.
     private static func saysAll(_ text: String) -> Bool {
         if text.contains(/(?:error|warning) +[^ ]+: .{3,}\n +why it matters/) { return true }
-        if text.contains(/groupctl: standard (?:input|output): .{3,}/) { return true }
+        if text.contains(/(?:groupctl|watch-group): standard (?:input|output): .{3,}/) { return true }
         return text.contains(/cannot [a-z][a-z -]* '[^']+': .{3,}/) && !text.contains("error other")
     }
 
