@@ -82,6 +82,7 @@ final class FoldedLog<State: FoldedState>: Sendable {
 
     /// Everything before a place is on the disk when it returns. System calls: fdatasync(2), once for all who wait
     func synchronize(through place: LogPosition) throws(CoordinationError) {
+        try renew(place)
         try log.synchronize(through: place, togetherBy: wakeWord, roster)
     }
 }

@@ -64,4 +64,13 @@ extension FoldedLog {
             return try Self.carriage(of: state, in: file, before: end, needed: needed)
         }
     }
+
+    /// Where the disk has refused to keep a file, what is in it is written again, and the next one is made: then it is kept.
+    func renew(_ place: LogPosition) throws(CoordinationError) {
+        guard let file = try log.file(place.file), file.isPoisoned, !file.isDurable(through: place.offset) else {
+            return
+        }
+        let end = try log.findEnd(of: file)
+        if end.isSealed { try compact(file, sealedAt: end.offset, needed: 0) }
+    }
 }
