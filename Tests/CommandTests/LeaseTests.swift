@@ -64,6 +64,32 @@ struct `A lease` {
         #expect(try await container.done("changes", "--since", "start").lines == ["created\ta", "modified\ta"])
     }
 
+    // case 23
+    @Test func `that readers share is refused to further ones as soon as a writer of another process waits for it`()
+        async throws
+    {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "old")
+        let gate = "\(container.folder)/gate"
+        #expect(try await container.shell("mkfifo \"$2\"", gate).status == 0)
+        let sharer = try container.start(
+            "lock", "--shared", "a", "--", "sh", "-c", "echo held; read line <\"$0\"", gate)
+        #expect(try await sharer.readLine() == "held")
+        #expect(try await container.run("read", "a", "--timeout", "0").status == 0, "as long as nobody waits")
+        let writer = try container.start("write", "a", input: "new")
+        // It is on its way there.
+        var refused = false
+        for _ in 0..<200 where !refused {
+            refused = try await container.run("read", "a", "--timeout", "0").status == 75
+        }
+        #expect(refused)
+        #expect(try await container.run("read", "a", "--timeout", "0").status == 75, "it stays so")
+        #expect(try await container.shell("echo >\"$2\"", gate).status == 0)
+        #expect(try await sharer.finish().status == 0)
+        #expect(try await writer.finish().status == 0)
+        #expect(try await container.run("read", "a", "--timeout", "0").output == Array("new".utf8))
+    }
+
     @Test func `of a killed process is free at once, and the command under it dies too`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "old")
