@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SystemCalls
 import TestSupport
 
 /// Somebody in a storm, in all its lives.
@@ -101,8 +102,14 @@ final class Participant {
 
     func wait(for isThere: (String) -> Bool) throws { try process.waitForText(isThere) }
 
-    /// Kills it, with what it has started, and starts it anew.
-    func kill() throws {
+    /// Kills it, with what it has started, and starts it anew. A writer is killed so long after it has begun something, if
+    /// it soon does: at another time there is nothing that could be left half done.
+    func kill(microseconds: Int64) throws {
+        if role == .writer && stoppedUntil == nil {
+            let (number, limit) = (process.lastNumber, monotonicNanoseconds() + 10_000_000)
+            while process.lastNumber == number && monotonicNanoseconds() < limit { pause(nanoseconds: 10_000) }
+            pause(nanoseconds: microseconds * 1_000)
+        }
         stoppedUntil = nil
         process.signal(SIGKILL, toGroup: true)
         try bury(SIGKILL)

@@ -52,7 +52,7 @@ final class Storm {
             switch Int.random(in: 0..<40, using: &random) {
             case 0..<26:
                 note("kills")
-                try victim.kill()
+                try victim.kill(microseconds: length / 1_000_000)
             case 26..<34: stop(victim, until: now + length)
             case 34 where !place.isFull:
                 note("times full")
@@ -61,7 +61,7 @@ final class Storm {
             case 35:
                 guard let steward = steward() else { break }
                 note("stewards killed")
-                try steward.kill()
+                try steward.kill(microseconds: 0)
             case 36, 37:
                 guard let steward = steward() else { break }
                 note("stewards stopped")
