@@ -90,6 +90,9 @@ let package = Package(
             name: "stress-worker", dependencies: ["GroupContainer", "SystemCalls"], path: "Tests/StressWorker",
             swiftSettings: strict),
         .executableTarget(
+            name: "storm-member", dependencies: ["TestSupport", "Widgets", "GroupContainer", "SystemCalls"],
+            path: "Tests/StormMember", swiftSettings: strict),
+        .executableTarget(
             name: "crash-worker", dependencies: ["TestSupport", "Widgets", "GroupContainer"],
             path: "Tests/CrashWorker", swiftSettings: strict),
         .executableTarget(
@@ -143,6 +146,7 @@ let package = Package(
             name: "FaultTests",
             dependencies: [
                 "TestSupport", "ScenarioKit", "GroupContainer", "SystemCalls", "groupctl", "watch-group", "test-member",
+                "storm-member",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -67,8 +67,8 @@ final class Drain: @unchecked Sendable {
         }
     }
 
-    func waitForEnd() throws {
-        try state.withLock { try wait("for its end") { isAtEnd } }
+    func waitForEnd(within limit: Duration) throws {
+        try state.withLock { try wait("for its end", within: limit) { isAtEnd } }
     }
 
     private func wait(_ what: String, until condition: ([UInt8]) -> Bool) throws {
@@ -76,8 +76,8 @@ final class Drain: @unchecked Sendable {
     }
 
     /// With the lock held.
-    private func wait(_ what: String, until condition: () -> Bool) throws {
-        let limit = Date(timeIntervalSinceNow: TimeInterval(patience.components.seconds))
+    private func wait(_ what: String, within limit: Duration = patience, until condition: () -> Bool) throws {
+        let limit = Date(timeIntervalSinceNow: TimeInterval(limit.components.seconds))
         while !condition() {
             let isLate = isAtEnd || !state.wait(until: limit)
             if isLate && !condition() {

@@ -70,8 +70,8 @@ package final class RunningProcess: @unchecked Sendable {
     @discardableResult package func reap() -> Int32 { life.reap() }
 
     /// Its status and everything that it printed, once it has ended.
-    package func finish() throws -> (status: Int32, text: String) {
-        try output.waitForEnd()
+    package func finish(within limit: Duration = patience) throws -> (status: Int32, text: String) {
+        try output.waitForEnd(within: limit)
         return (reap(), text)
     }
 

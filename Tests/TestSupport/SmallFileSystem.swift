@@ -18,14 +18,27 @@ package final class SmallFileSystem {
     /// Where it is mounted, for the programs that are started in it.
     package var path: String { surroundings.folder + "/disk" }
 
-    package init(_ kind: Kind) async throws {
+    package convenience init(_ kind: Kind) async throws { try await self.init(mounting: kind.rawValue) }
+
+    /// In memory, with room for so much.
+    package convenience init(megabytes: Int) async throws {
+        try await self.init(mounting: "mount -t tmpfs -o size=\(megabytes)m none disk")
+    }
+
+    private init(mounting mount: String) async throws {
         surroundings = try await TemporaryContainer(creating: false)
-        let script = "cd \"$1\" && mkdir disk && { \(kind.rawValue); } && echo mounted && exec tail -f /dev/null"
+        let script = "cd \"$1\" && mkdir disk && { \(mount); } && echo mounted && exec tail -f /dev/null"
         keeper = try surroundings.start("unshare", ["-m", "sh", "-c", script, "sh", surroundings.folder])
         guard try await keeper.readLine() == "mounted" else {
-            throw TemporaryContainer.Failed(description: "no \(kind) file system: \(try await keeper.finish())")
+            throw TemporaryContainer.Failed(description: "no file system: \(try await keeper.finish())")
         }
     }
+
+    /// What starts a program there: nsenter(1) becomes it.
+    package func words(_ words: [String]) -> [String] { ["nsenter", "-t", "\(keeper.identifier)", "-m", "--"] + words }
+
+    /// Around the file system, and seen by everybody.
+    package var surroundingFolder: String { surroundings.folder }
 
     /// Starts a program in the folder around the file system, which is `disk` there.
     package func start(

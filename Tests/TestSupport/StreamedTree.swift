@@ -96,9 +96,9 @@ package struct StreamedTree {
             found: Array(try RunningProcess(["sh", "-c", find, "sh", container.path], input: "").finish().text.utf8))
     }
 
-    private static let find = #"cd "$1" && find . -mindepth 1 -path ./.group -prune -o -printf '%y %s %P\0'"#
+    package static let find = #"cd "$1" && find . -mindepth 1 -path ./.group -prune -o -printf '%y %s %P\0'"#
 
-    private static func entries(found: [UInt8]) -> [String: Entry] {
+    package static func entries(found: [UInt8]) -> [String: Entry] {
         let kinds: [Substring: String] = ["f": "file", "d": "folder", "l": "link"]
         var entries: [String: Entry] = [:]
         for line in found.split(separator: 0) {

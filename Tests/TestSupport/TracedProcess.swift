@@ -67,7 +67,7 @@ package final class TracedProcess {
         let answer = try process.finish()
         process.reap()
         writer = nil
-        try log.waitForEnd()
+        try log.waitForEnd(within: patience)
         return answer
     }
 }

@@ -104,6 +104,15 @@ struct Examination<World: ExaminedWorld> {
                 vanished.append(location)
                 if known != nil && !tellsRemoval { return .gone }
             }
+            // What is in it went before it, and may have been seen there a moment ago.
+            if found == nil, known?.type == .folder, !world.picture.below(location).isEmpty {
+                for inner in world.picture.below(location) {
+                    if try examine(inner, .comparison, tellsRemoval: true) == .wrote { outcome = .wrote }
+                }
+                if stamp != looked { continue }
+                postpone(location, why)
+                return outcome == .wrote ? .wrote : .postponed
+            }
             if found?.type != .folder, known?.type != .folder {
                 // Made under a lease in a folder that nobody was told of, or that has gone since.
                 for inner in world.picture.below(location) {

@@ -18,6 +18,9 @@ final class SimulatedWorld {
         return told
     }
 
+    /// What others do before each look.
+    var whileLooking: ((inout SimulatedTree) -> Void)?
+
     /// Like a file system of which two changes that follow each other soon get the same date.
     var hasCoarseDates = false
 
@@ -77,7 +80,8 @@ extension SimulatedWorld: ObservedWorld {
     func catchUp() -> Bool { false }
 
     func found(_ location: ItemLocation) -> ItemState? {
-        tree.statusWithoutLinks(location.bytes).map { state($0.inode, $0.node) }
+        whileLooking?(&tree)
+        return tree.statusWithoutLinks(location.bytes).map { state($0.inode, $0.node) }
     }
 
     func contentHash(of location: ItemLocation) throws(CoordinationError) -> UInt64? {

@@ -1,0 +1,67 @@
+import GroupContainer
+import TestSupport
+import Widgets
+
+extension Part {
+    func set() throws {
+        let keys = try GroupDefaults(Container(path: path), suite: "storm")
+        try takeTurns {
+            let durability: Durability = draw(0..<10) == 0 ? .durable : .relaxed
+            if draw(0..<3) > 0 {
+                try trying("key") { _ in
+                    _ = try keys.update(GroupDefaults.Key<Int>("n", default: 0), durability) { $0 += 1 }
+                }
+            } else {
+                try trying("set") { try keys.set($0, forKey: name, durability) }
+            }
+        }
+    }
+
+    func post() throws {
+        let channel = try GroupChannel(Container(path: path), name: "storm")
+        let filling = String(repeating: ".", count: 200)
+        try takeTurns {
+            try trying("post") { number in
+                say("posted \(name) \(number) \(try channel.post(bytes: Array("\(name) \(number) \(filling)".utf8)))")
+            }
+        }
+    }
+
+    func listen() throws {
+        let listener = try GroupChannel(Container(path: path), name: "storm").listener(named: name, from: .oldest)
+        say("listening")
+        try takeTurns(within: 2) {
+            while let message = try listener.next(timeout: .milliseconds(20)) {
+                let words = String(decoding: message.bytes ?? [], as: UTF8.self).split(separator: " ")
+                say("got \(words.dropLast().joined(separator: " ")) \(message.number)")
+                if message.number.isMultiple(of: 5) {
+                    try attempt {
+                        try listener.acknowledge(upTo: message.number)
+                        say("acknowledged \(message.number)")
+                    }
+                    break
+                }
+            }
+        }
+    }
+
+    func refresh() async throws {
+        let widget = Refresh(StormWidget(), in: try Container(path: path))
+        try await takeTurns(within: 50) { say("refresh \(try await widget.performUpdate())") }
+    }
+
+    func openAndLeave() throws {
+        try takeTurns(within: 50) {
+            let items = try Container(path: path).coordinator(purpose: name).blocking
+            if draw(0..<2) == 0 { say("read \(try items.read("n", as: Int.self))") }
+        }
+    }
+}
+
+/// Shows the number.
+struct StormWidget: WidgetProvider {
+    static let kind = "storm"
+    var interests: [Interest] { [.path("n")] }
+
+    func snapshot(in context: Context) async throws -> Int { try await context.coordinator.read("n", as: Int.self) }
+}

@@ -1,0 +1,60 @@
+import Glibc
+import GroupContainer
+import TestSupport
+
+/// What each role has: its place, its name, its lots, and the number of what it tries.
+final class Part {
+    let path: String
+    let name: String
+    /// Of the last thing that was tried; a later life begins with a higher one.
+    private(set) var number: Int
+    var random: SeededGenerator
+
+    init(path: String, name: String, number: Int, random: SeededGenerator) {
+        (self.path, self.name, self.number, self.random) = (path, name, number, random)
+    }
+
+    func draw(_ range: Range<Int>) -> Int { Int.random(in: range, using: &random) }
+
+    /// Does one thing after the other, some milliseconds apart, until its input is closed. What a full disk or somebody
+    /// else refuses is said, and no reason to end.
+    func takeTurns(within milliseconds: Int = 8, _ turn: () throws -> Void) throws {
+        while try !isInputClosed(within: draw(0..<milliseconds)) { try attempt(turn) }
+    }
+
+    func takeTurns(within milliseconds: Int = 8, _ turn: () async throws -> Void) async throws {
+        while try !isInputClosed(within: draw(0..<milliseconds)) {
+            do { try await turn() } catch let error as CoordinationError { sayRefused(error) }
+        }
+    }
+
+    func attempt(_ turn: () throws -> Void) throws {
+        do { try turn() } catch let error as CoordinationError { sayRefused(error) }
+    }
+
+    /// Says that it tries, with the number of this attempt, and then that it was acknowledged.
+    func trying(_ word: String, _ body: (Int) throws -> Void) throws {
+        number += 1
+        let number = number
+        say("> \(word) \(number)")
+        try body(number)
+        say("\(word) \(number)")
+    }
+
+    private func sayRefused(_ error: CoordinationError) {
+        say("refused \(error.code.rawValue): \("\(error)".split(separator: "\n").joined(separator: " "))")
+    }
+
+    /// Waits for its end so long: what paces it is a poll(2) that hears of the end at once.
+    private func isInputClosed(within milliseconds: Int) throws -> Bool {
+        var input = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&input, 1, Int32(milliseconds)) > 0
+    }
+}
+
+/// One write(2) a line: what was said stays said, whenever this process is killed.
+func say(_ line: String) {
+    let bytes = Array((line + "\n").utf8)
+    let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(1, $0.baseAddress, $0.count) }
+    if count != bytes.count { exit(74) }
+}

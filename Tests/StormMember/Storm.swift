@@ -1,0 +1,141 @@
+import Glibc
+import SystemCalls
+import TestSupport
+
+/// Members of every kind in one container, and the weather that they have. What happens is drawn from one seed; in which
+/// order the kernel lets them run is not.
+final class Storm {
+    let place: StormPlace
+    private(set) var participants: [Participant] = []
+    private var random: SeededGenerator
+    private(set) var story: [String: Int] = [:]
+    private var fullUntil: Int64?
+
+    /// Each has at least two, so that one goes on while the other is dead; the first are enough to wait for each other.
+    private static let roles: [Participant.Role] = [
+        .listener, .follower, .writer, .poster, .setter, .writer, .shell, .widget, .limited, .opener, .looker, .writer,
+        .setter, .poster, .listener, .follower, .shell, .writer,
+    ]
+
+    init(members: Int, seed: UInt64, in place: StormPlace) throws {
+        (self.place, random) = (place, SeededGenerator(seed: seed))
+        let canLimit = succeeds(["unshare", "-Ur", "sh", "-c", "echo 0 >/proc/sys/user/max_inotify_instances"])
+        if !canLimit { say("storm: no follower is without inotify: unshare -Ur is not allowed here") }
+        let roles = (0..<max(members, 11)).map { Self.roles[$0 % Self.roles.count] }
+        // Who listens gets everything only if it is there before anything is posted.
+        for role in roles.filter({ $0 == .listener }) + roles.filter({ $0 != .listener }) {
+            let number = participants.count
+            let actual = role == .limited && !canLimit ? .follower : role
+            let participant = try Participant(actual, "\(actual.rawValue)\(number)", in: place, seed: random.next())
+            participants.append(participant)
+            if role == .listener { try participant.wait { $0.contains("listening\n") } }
+        }
+    }
+
+    private func note(_ word: String) { story[word, default: 0] += 1 }
+
+    /// Every 50 ms something happens. Nobody waits for that time: it is what the weather is.
+    func rage(seconds: Double) throws {
+        let end = monotonicNanoseconds() + Int64(seconds * 1e9)
+        while monotonicNanoseconds() < end {
+            pause(nanoseconds: 50_000_000)
+            let now = monotonicNanoseconds()
+            for participant in participants {
+                if let until = participant.stoppedUntil, until < now { participant.resume() }
+            }
+            if let until = fullUntil, until < now {
+                fullUntil = nil
+                try place.makeRoom()
+            }
+            let victim = participants[Int.random(in: 0..<participants.count, using: &random)]
+            let length = Int64.random(in: 0..<1_000_000_000, using: &random)
+            switch Int.random(in: 0..<40, using: &random) {
+            case 0..<26:
+                note("kills")
+                try victim.kill(microseconds: length / 1_000_000)
+            case 26..<34: stop(victim, until: now + length)
+            case 34 where !place.isFull:
+                note("times full")
+                try place.fill()
+                fullUntil = now + length / 2
+            case 35:
+                guard let steward = steward() else { break }
+                note("stewards killed")
+                try steward.kill(microseconds: 0)
+            case 36, 37:
+                guard let steward = steward() else { break }
+                note("stewards stopped")
+                // Longer than anybody waits for its answer.
+                stop(steward, until: now + 1_000_000_000 + length)
+            default: break
+            }
+        }
+    }
+
+    private func stop(_ participant: Participant, until time: Int64) {
+        note("stops")
+        if participant.stoppedUntil == nil { participant.stop(until: time) }
+    }
+
+    /// As somebody who looks has last seen it: to look oneself could be to wait for one who is stopped.
+    private func steward() -> Participant? {
+        for looker in participants where looker.role == .looker {
+            let lines = looker.text.split(separator: "\n")
+            guard let line = lines.last(where: { $0.contains("\"members\"") && $0.hasSuffix("}") }),
+                let status = try? JSONStatus(String(line)),
+                let steward = status.members.first(where: \.steward)
+            else { continue }
+            return participants.first { $0.identifier == steward.pid }
+        }
+        return nil
+    }
+
+    /// All go on, and those who change anything end; returns all changes, as lines, when the followers have told them.
+    func calm() throws -> [String] {
+        try place.makeRoom()
+        for participant in participants { participant.resume() }
+        let posters = participants.filter { $0.role == .poster }
+        let staying: [Participant.Role] = [.poster, .listener, .follower, .limited]
+        for participant in participants where !staying.contains(participant.role) { try participant.end() }
+        for poster in posters.dropLast() { try poster.end() }
+        if let poster = posters.last {
+            // One that was posted when all others had ended.
+            let count = Self.posts(in: poster.text).count
+            try poster.wait { Self.posts(in: $0).count > count + 1 }
+            try poster.end()
+        }
+        let last = participants.flatMap { $0.lives.flatMap { Self.posts(in: $0.text) } }.max { $0.number < $1.number }
+        for listener in participants where listener.role == .listener {
+            if let last { try listener.wait { $0.contains("got \(last.text) \(last.number)\n") } }
+            try listener.end()
+        }
+        let told = try place.run(["groupctl", "changes", place.container, "--since", "start", "--json"])
+        let lines = told.text.split(separator: "\n").map(String.init)
+        if told.status != 0 { throw TemporaryContainer.Failed(description: "groupctl changes: \(told)") }
+        // The last steward is one that can watch.
+        for role in [.limited, .follower] as [Participant.Role] {
+            for follower in participants where follower.role == role {
+                if let line = lines.last { try follower.wait { $0.contains(line + "\n") } }
+                try follower.end()
+            }
+        }
+        return lines
+    }
+
+    struct Post: Hashable {
+        var text: String
+        var number: Int
+    }
+
+    static func posts(in text: String) -> [Post] { messages("posted ", text[...].split(separator: "\n")) }
+
+    /// `WORD NAME ATTEMPT NUMBER`.
+    static func messages(_ word: String, _ lines: [Substring]) -> [Post] {
+        lines.compactMap { line in
+            guard line.hasPrefix(word), let space = line.lastIndex(of: " "),
+                let number = Int(line[space...].dropFirst())
+            else { return nil }
+            return Post(text: String(line[..<space].dropFirst(word.count)), number: number)
+        }
+    }
+}
