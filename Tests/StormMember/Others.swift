@@ -28,15 +28,22 @@ extension Part {
     }
 
     func listen() throws {
-        let listener = try GroupChannel(Container(path: path), name: "storm").listener(named: name, from: .oldest)
-        say("listening")
+        let channel = try GroupChannel(Container(path: path), name: "storm")
+        var listener: GroupListener?
         try takeTurns(within: 2) {
-            while let message = try listener.next(timeout: .milliseconds(20)) {
+            // Where the disk is full, it is there again as soon as there is room.
+            guard let present = listener else {
+                return try attempt {
+                    listener = try channel.listener(named: name, from: .oldest)
+                    say("listening")
+                }
+            }
+            while let message = try present.next(timeout: .milliseconds(20)) {
                 let words = String(decoding: message.bytes ?? [], as: UTF8.self).split(separator: " ")
                 say("got \(words.dropLast().joined(separator: " ")) \(message.number)")
                 if message.number.isMultiple(of: 5) {
                     try attempt {
-                        try listener.acknowledge(upTo: message.number)
+                        try present.acknowledge(upTo: message.number)
                         say("acknowledged \(message.number)")
                     }
                     break

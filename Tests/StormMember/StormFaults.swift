@@ -75,6 +75,7 @@ extension Storm {
 
     private func journal(_ lines: [String], _ files: [String: [UInt8]]) throws -> [String] {
         let changes = try Self.changes(lines)
+        let told = lines.filter { !$0.contains("\"degraded\"") }
         var (tree, faults): (StreamedTree, [String]) = (StreamedTree(), [])
         for (index, change) in changes.enumerated() {
             let known = tree.faults.count
@@ -92,8 +93,11 @@ extension Storm {
         let count = changes.count { $0.path == "n" && $0.coordinated }
         let value = Int(String(decoding: files["n"] ?? [], as: UTF8.self).filter { $0 != "\n" }) ?? 0
         if count != value { faults.append("n is \(value), and \(count) changes of it are told") }
-        for change in changes where !change.coordinated && !change.path.hasPrefix("shell") {
-            faults.append("\(change.sequence) \(change.summary): not coordinated")
+        for (index, change) in changes.enumerated() where !change.coordinated && !change.path.hasPrefix("shell") {
+            let top = change.path.split(separator: "/").prefix(2).joined(separator: "/")
+            let story = changes.indices[max(0, index - 60)..<min(changes.count, index + 20)]
+                .filter { changes[$0].path.hasPrefix(top) }.map { told[$0] }.joined(separator: "\n      ")
+            faults.append("\(change.sequence) \(change.summary): not coordinated; all of it:\n      \(story)")
         }
         return faults
     }

@@ -155,6 +155,11 @@ struct Examination<World: ExaminedWorld> {
             guard let record = try record(change, location, why, known: known, found: found, from: origin) else {
                 return outcome
             }
+            // What was read may be what a change has put there that was begun after the question, and has no record yet.
+            if record.state?.contentHash != nil, try world.isBusy([location]) {
+                postpone(location, why)
+                return outcome == .wrote ? .wrote : .postponed
+            }
             guard try append(record) else { continue }
             outcome = .wrote
             noteOtherNames(of: location, record)

@@ -99,7 +99,11 @@ extension LiveTree: ObservedWorld {
     func catchUp() throws(CoordinationError) -> Bool {
         let before = tree.position
         try tree.catchUp(member.journal)
-        return tree.position != before
+        if tree.position == before { return false }
+        // A folder that is open may have been removed, and another one made in its place: what is looked for from here on
+        // must not be looked for in the old one.
+        (folders, last) = ([:], nil)
+        return true
     }
 
     func append(_ record: ChangeRecord) throws(CoordinationError) -> Bool {

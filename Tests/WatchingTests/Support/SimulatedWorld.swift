@@ -21,6 +21,12 @@ final class SimulatedWorld {
     /// What others do before each look.
     var whileLooking: ((inout SimulatedTree) -> Void)?
 
+    /// What others do before a content is read.
+    var whileReading: ((SimulatedWorld) -> Void)?
+
+    /// Items of changes under a lease that are visible, and have no record yet.
+    var pending: Set<[UInt8]> = []
+
     /// Like a file system of which two changes that follow each other soon get the same date.
     var hasCoarseDates = false
 
@@ -85,6 +91,7 @@ extension SimulatedWorld: ObservedWorld {
     }
 
     func contentHash(of location: ItemLocation) throws(CoordinationError) -> UInt64? {
+        whileReading?(self)
         guard found(location)?.type == .file, let content = try? tree.content(location.bytes) else {
             throw CoordinationError(Errno.noSuchEntry, item: "\(location)", operation: "watch")
         }
@@ -93,7 +100,7 @@ extension SimulatedWorld: ObservedWorld {
 
     func isFresh(_ state: ItemState) -> Bool { hasCoarseDates }
 
-    func isBusy(_ locations: [ItemLocation]) -> Bool { false }
+    func isBusy(_ locations: [ItemLocation]) -> Bool { locations.contains { pending.contains($0.bytes) } }
 
     func append(_ record: ChangeRecord) -> Bool {
         sequence += 1
