@@ -70,4 +70,41 @@ struct `A journal that is cut down` {
         }
         #expect(try Self.generation(container, "kept") == 1)
     }
+
+    /// Between its looks at its own new file and at the folder, say.
+    // case 41
+    @Test func `by a process that is stopped while it makes a file keeps what others append meanwhile`() throws {
+        let model = try Self.containerOfSmallFiles()
+        let calls = try EverySystemCall(
+            of: ["test-member", "rotate", model.path, "item", "model"], in: model, fault: .stop
+        ).calls
+        let made = try #require(calls.firstIndex { $0.name == "renameat2" && $0.arguments.contains("\"2.log\"") })
+        var stops = 0
+        for call in calls[made...].prefix(24) {
+            let container = try Self.containerOfSmallFiles()
+            let process = try Strace.start(
+                ["test-member", "rotate", container.path, "item", "new"], fault: .stop, at: call)
+            if try process.waitUntilStopped() {
+                stops += 1
+                #expect(try container.member("append", "2000", "other").finish().status == 0, "\(call)")
+                process.resume()
+            }
+            #expect(try process.finish().status == 0, "\(call)")
+            var reader = try container.open().follow(since: .start)
+            var (sequence, next) = (UInt64(0), 1)
+            while let change = try reader.next(timeout: .zero), change.sequence == sequence + 1 {
+                sequence += 1
+                if change.path == ItemPath("other/\(next)") { next += 1 }
+            }
+            #expect(next == 2_001, "\(call): \(sequence) records")
+            #expect(container.journalFiles.contains("2.log"), "\(call)")
+        }
+        #expect(stops > 12)
+    }
+
+    private static func containerOfSmallFiles() throws -> TemporaryContainer {
+        let container = try TemporaryContainer(creating: false)
+        _ = try Container(path: container.path, creating: true, retention: JournalRetention(size: 1 << 20))
+        return container
+    }
 }

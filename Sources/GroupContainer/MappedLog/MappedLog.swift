@@ -88,8 +88,9 @@ final class MappedLog: Sendable {
             throw .damaged(label, operation: "open", "it belongs to another place or container")
         }
         // Made by one who was stopped in the middle of it, until its number had come and gone: nobody's.
-        if file.isEmpty, let end, end > LogFileHeader.size { return nil }
-        if file.isEmpty, end == nil, try fileNumbers().last ?? number > number { return nil }
+        // (In this order: a file that is used is sealed before there is a later one, so that it is not empty then.)
+        if let end, end > LogFileHeader.size, file.isEmpty { return nil }
+        if end == nil, try fileNumbers().last ?? number > number, file.isEmpty { return nil }
         return known.withLock { known in
             if let other = known.files[number] { return other }
             known.files[number] = file
