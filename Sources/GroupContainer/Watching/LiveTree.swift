@@ -3,8 +3,9 @@ import SystemCalls
 /// The container as an examination meets it: its folders on the disk, its journal, its leases and pending changes. One
 /// thread.
 ///
-/// Folders stay open for one round: looks at many items of one folder walk its path once. A folder that is moved
-/// meanwhile is told of by an event that comes after those of what is in it, so nothing is lost by that.
+/// Folders stay open for one round, as long as no others' records come in: looks at many items of one folder walk its
+/// path once. A folder that is moved meanwhile without coordination is told of by an event that comes after those of what is
+/// in it, so nothing is lost by that.
 final class LiveTree {
     let member: Member
     private(set) var tree: RecordedTree
