@@ -62,12 +62,13 @@ def measure(choices) -> int:
                 table = bench.run(row, place)
                 tables.append(table)
                 print(table.markdown(), flush=True)
-        print(f"Measured in {time.monotonic() - began:.0f} s.")
-    values = {"machine": facts, "is quick": choices.quick, "tables": [table.values() for table in tables]}
-    if choices.json:
-        with open(choices.json, "w", encoding="utf-8") as file:
-            json.dump(values, file, indent=1)
-            file.write("\n")
-    if choices.write:
-        report.write(choices.write, values)
+        print(f"Measured in {time.monotonic() - began:.0f} s.", flush=True)
+        # Before all that was made is removed, which takes its time.
+        values = {"machine": facts, "is quick": choices.quick, "tables": [table.values() for table in tables]}
+        if choices.json:
+            with open(choices.json, "w", encoding="utf-8") as file:
+                json.dump(values, file, indent=1)
+                file.write("\n")
+        if choices.write:
+            report.write(choices.write, values)
     return 0
