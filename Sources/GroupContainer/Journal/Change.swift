@@ -5,7 +5,7 @@ public struct Change: Hashable, Sendable {
         /// Nothing stood there before. Where a follower's filter or settling leaves out what was before, something may
         /// have: it stands there now.
         case created
-        /// The content is another.
+        /// The content is another; or may be: the dates are, and nobody had read before what stood there.
         case modified
         /// Nothing stands there any more, nor below it.
         case removed
