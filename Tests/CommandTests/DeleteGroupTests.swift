@@ -32,6 +32,24 @@ import Testing
         #expect(try await container.run("doctor").status == 1)
     }
 
+    @Test func `leaves the folder, empty, where that cannot be removed by the name that it was given`() async throws {
+        let container = try await container()
+        let command = try Command(
+            "groupctl", ["delete-group", "./", "--yes", "--json"], environment: container.environment,
+            folder: container.path)
+        let outcome = try await command.finish()
+        #expect(outcome.status == 0 && outcome.text.hasSuffix("\"folderRemoved\":false}\n"), "\(outcome)")
+        #expect(try await container.shell("ls -A \"$1\"").lines == [])
+    }
+
+    @Test func `deletes one whose lock file and roster are gone`() async throws {
+        let container = try await container()
+        _ = try await container.shell("rm \"$1/.group/lock\" \"$1/.group/roster\"")
+        let outcome = try await container.run("delete-group", "--yes")
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(try await container.shell("ls \"${1%/*}\"").lines == ["outside"])
+    }
+
     @Test func `leaves a container alone that somebody has open, and names them`() async throws {
         let container = try await container()
         let follower = try await container.watching("--purpose", "the-watcher")

@@ -88,7 +88,7 @@ final class Member: Sendable {
     struct Creation: Sendable {
         var identifier: String?
         var unixGroup: UInt32?
-        var retention = JournalRetention.standard
+        var retention: JournalRetention
     }
 
     /// The process's member of the container at a path; joins if it is the first. Waits, up to the deadline, while

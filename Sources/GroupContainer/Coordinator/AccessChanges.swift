@@ -118,8 +118,8 @@ extension Access {
     }
 
     /// Sets an item's permissions, 0 to 07777; unchanged where it has them.
-    /// Errors: `notFound`, `invalidArgument`, `wrongType` for a link that leads nowhere, and those of all.
-    /// System calls: fchmodat2
+    /// Errors: `notFound`, also for a link that leads nowhere; `invalidArgument`; `wrongType` where a link has come there
+    /// meanwhile; and those of all. System calls: fchmodat2
     @discardableResult
     public func setMode(_ mode: UInt32, of path: ItemPath) throws(CoordinationError) -> WriteOutcome {
         let operation = "set the mode of"

@@ -18,7 +18,7 @@ struct StagedChange {
 
     init(
         by member: Member, purpose: String, _ durability: Durability,
-        leaving leave: @escaping ([UInt8]) -> Void = { _ in }, keepingLease keepLease: @escaping () -> Lease? = { nil }
+        leaving leave: @escaping ([UInt8]) -> Void, keepingLease keepLease: @escaping () -> Lease?
     ) {
         (self.member, self.purpose, self.durability) = (member, purpose, durability)
         (self.leave, self.keepLease) = (leave, keepLease)

@@ -26,8 +26,8 @@ extension Coordinator {
         var generation: UInt64?
         var failure: CoordinationError?
         /// What is to be swept from staging; the manifest comes first.
-        var operation: [UInt8] = []
-        var names: [[UInt8]] = []
+        var operation: [UInt8]
+        var names: [[UInt8]]
 
         /// After the record's way to the disk: the manifest is needed until then.
         func finish(_ member: Member) throws(CoordinationError) -> (answer: Answer, generation: UInt64?) {

@@ -17,7 +17,7 @@ struct FolderEvent: Equatable, Sendable {
     var watch: Int32
     var kind: Kind
     /// The entry is a folder.
-    var isFolder = false
+    var isFolder: Bool
     /// The entry's name.
-    var name: [UInt8] = []
+    var name: [UInt8]
 }

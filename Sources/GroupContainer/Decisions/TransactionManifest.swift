@@ -8,7 +8,7 @@ struct TransactionManifest: Equatable, Sendable {
         /// Of what comes to stand at the part's path; for a removal, of what is to go.
         var inode: UInt64
         /// For what is moved: something else may stand at its destination.
-        var replaces = false
+        var replaces: Bool
     }
 
     /// Everything that it names was on the disk before it was.

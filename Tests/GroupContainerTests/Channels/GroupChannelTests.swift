@@ -35,6 +35,13 @@ struct `A channel` {
         }
     }
 
+    @Test func `refuses what is no JSON`() throws {
+        let sample = try SampleContainer()
+        let channel = try GroupChannel(sample.container, name: "news")
+        #expect(code { try channel.post(Double.nan) } == .invalidContent)
+        #expect(try channel.post(1.5) == 1)
+    }
+
     @Test func `gives again what was not acknowledged, and what came while its listener was away`() throws {
         let sample = try SampleContainer()
         let channel = try GroupChannel(sample.container, name: "news")

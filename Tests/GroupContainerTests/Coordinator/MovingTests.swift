@@ -34,6 +34,18 @@ struct `A coordinated move` {
         try sample.expectNothingLeft()
     }
 
+    @Test func `needs the lease of its destination, too`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [1], to: "a")
+        let error = #expect(throws: CoordinationError.self) {
+            try tester.coordinate(.writing("a", .forMoving)) { access in _ = try access.move("a", to: "b") }
+        }
+        #expect(error?.code == .invalidArgument && error?.item == "b" && error?.operation == "move")
+        #expect(try tester.readBytes("a") == [1])
+        try sample.expectNothingLeft()
+    }
+
     @Test func `replaces a folder that is empty, and no other`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking

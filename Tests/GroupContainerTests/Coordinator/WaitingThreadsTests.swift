@@ -53,6 +53,34 @@ extension `Tasks that wait` {
     }
 }
 
+extension `Tasks that wait` {
+    @Test func `in the line for a thread leave it when their time is over, or they are cancelled`() async {
+        await #expect(processExitsWith: .success) {
+            let sample = try SampleContainer()
+            let tester = sample.coordinator()
+            _ = try await tester.write(bytes: [], to: "folder/0")
+            let foreign = try ForeignLease(sample, .writing("folder", .forMoving))
+            async let all: Void = withThrowingTaskGroup { group in
+                for number in 0..<WaiterSeats.limit {
+                    group.addTask { try await tester.coordinate(.writing("folder/\(number)"), timeout: nil) { _ in } }
+                }
+                try await group.waitForAll()
+            }
+            #expect(await eventually { waitingThreads() == WaiterSeats.limit })
+            let late = await #expect(throws: CoordinationError.self) {
+                try await tester.coordinate(.writing("folder/late"), timeout: .milliseconds(20)) { _ in }
+            }
+            #expect(late?.code == .leaseTimedOut)
+            let cancelled = Task { try await tester.coordinate(.writing("folder/never"), timeout: nil) { _ in } }
+            cancelled.cancel()
+            await #expect(throws: (any Error).self) { try await cancelled.value }
+            foreign.end()
+            try await all
+            #expect(try sample.isQuiet())
+        }
+    }
+}
+
 /// Many tasks that want what another process holds, until all of them wait; the most threads that wait for them.
 private func crowd(of count: Int, on intent: AccessIntent, each: @escaping @Sendable (Int) -> ItemPath) async throws
     -> Int

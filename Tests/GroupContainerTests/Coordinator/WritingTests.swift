@@ -47,6 +47,30 @@ struct `A coordinated write` {
         #expect(try sample.temporary.content(of: "new") == "{broken")
     }
 
+    @Test func `of a value is read where it was written, with its generation`() async throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator()
+        try await tester.coordinate([.writing("numbers"), .reading("other")]) { access in
+            #expect(try access.write([1, 2], to: "numbers") == .written(1))
+            #expect(try access.read("numbers", as: [Int].self) == [1, 2])
+            let version = try access.readVersion("numbers", as: [Int].self)
+            #expect(version.content == [1, 2] && version.generation == 1)
+            #expect(code { try access.read("numbers", as: String.self) } == .invalidContent)
+            #expect(code { try access.readVersion("numbers", as: String.self) } == .invalidContent)
+            #expect(code { try access.read("other", as: [Int].self) } == .notFound)
+        }
+    }
+
+    @Test func `of a mode goes where a link leads, and finds nothing where it leads nowhere`() throws {
+        let sample = try SampleContainer()
+        try sample.temporary.run("ln", "-s", "nowhere", "link")
+        let tester = sample.coordinator().blocking
+        #expect(code { try tester.setMode(0o600, of: "link") } == .notFound)
+        _ = try tester.write(bytes: [1], to: "nowhere")
+        #expect(try tester.setMode(0o604, of: "link") == .written(2))
+        #expect(try sample.temporary.status(of: "nowhere").permissions == 0o604)
+    }
+
     @Test func `of bytes gets what is there, or nil`() throws {
         let tester = try SampleContainer()
         let blocking = tester.coordinator().blocking

@@ -134,6 +134,37 @@ import Testing
         #expect(all.count == 12)
         #expect(all.allSatisfy { !$0.what.isEmpty && !$0.why.isEmpty && !$0.remedy.isEmpty })
     }
+
+    @Test func `of a place says who may not enter it, and why it cannot be opened`() {
+        let barrier = PlaceFacts.Barrier(path: "/c", owner: 1, group: 2, mode: 0o750, user: 3)
+        var facts = PlaceFacts(name: "g", path: "/c", standing: .forbidden(barrier))
+        #expect(codes(facts.findings) == ["error notPermitted"])
+        #expect(facts.findings.first?.what == "user 3 may not enter it: it has mode 0750, of user 1 and group 2")
+        facts.standing = .unsupported("it lies on NFS")
+        #expect(codes(facts.findings) == ["error fileSystemUnsupported"])
+        facts.standing = .failed("a reason")
+        #expect(codes(facts.findings) == ["error partDamaged"])
+        #expect(facts.findings.first?.what == "a reason")
+    }
+
+    @Test func `of a dead member names what it was changing`() {
+        var facts = MembersFacts()
+        facts.dead = [.init(process: 9, purpose: "p", items: ["a", "b"])]
+        #expect(codes(facts.findings) == ["warning deadMember"])
+        #expect(facts.findings.first?.what == "process 9, p, died in the middle of a change of 'a', 'b'")
+        facts.dead[0].items = []
+        #expect(facts.findings.first?.what == "process 9, p, died in the middle of a change of an item")
+    }
+
+    @Test func `of a store that cannot be looked at says why`() {
+        var store = StoreFacts(kind: .suite, name: "s")
+        store.files = [.init(name: "1.log", isNewest: true, failed: "Input/output error")]
+        #expect(codes(store.findings) == ["error partDamaged"])
+        #expect(store.findings.first?.what == "Input/output error")
+        var all = StoresFacts()
+        all.failed = [(item: ".group/defaults", cause: "Permission denied")]
+        #expect(codes(all.findings) == ["error partDamaged"])
+    }
 }
 
 @Suite struct `Events that are kept for a slow listener` {

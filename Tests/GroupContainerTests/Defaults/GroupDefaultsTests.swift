@@ -160,6 +160,13 @@ struct `A suite of defaults` {
         var deep = DefaultsValue.integer(1)
         for _ in 0..<DefaultsValue.deepest { deep = .array([deep]) }
         #expect(code { try defaults.set(deep, forKey: "n") } == .limitReached)
+        let half = DefaultsValue.data([UInt8](repeating: 1, count: 13 << 20))
+        let halves = code {
+            try defaults.transaction { transaction in
+                for key in ["a", "b"] { transaction.set(half, forKey: key) }
+            }
+        }
+        #expect(halves == .limitReached)
         #expect(defaults.integer(forKey: "n") == 1)
         // The largest fit, though the suite began small.
         let largest = DefaultsValue.data([UInt8](repeating: 1, count: (16 << 20) - 100))

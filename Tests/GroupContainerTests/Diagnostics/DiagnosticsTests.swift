@@ -48,6 +48,26 @@ import Testing
         #expect(early.next(timeout: .milliseconds(1)) == nil)
     }
 
+    @Test func `comes to a task that waits for it, one after the other`() async throws {
+        let temporary = try TemporaryFolder()
+        let container = try Container(path: temporary.path, creating: true)
+        let events = container.diagnostics
+        let (heard, hear) = AsyncStream<String>.makeStream()
+        let listener = Task {
+            for await event in events { hear.yield(event.text) }
+        }
+        var texts = heard.makeAsyncIterator()
+        for number in 0..<100 {
+            container.member.diagnostics.tell(.damageMet, "\(number)")
+            let text = await texts.next()
+            #expect(text == "\(number)")
+            // Sometimes it waits by now, sometimes not yet.
+            await Task.yield()
+        }
+        listener.cancel()
+        await listener.value
+    }
+
     @Test func `ends for a task that is cancelled while it waits`() async throws {
         let temporary = try TemporaryFolder()
         let container = try Container(path: temporary.path, creating: true)

@@ -125,6 +125,19 @@ struct `What the journal says that stands there` {
         #expect(code { try Self.fresh(small, forLookingUp: false) } == .damaged)
     }
 
+    @Test func `can be told for a place before the catalog as long as all records are there`() throws {
+        let small = try SmallJournal()
+        _ = try small.tester.write(bytes: [1], to: "a")
+        let place = try small.log.end()
+        _ = try small.tester.write(bytes: [1], to: "b")
+        try small.member.writeCatalog(try Self.fresh(small, forLookingUp: false))
+        let tree = try #require(try RecordedTree(small.member.journal, at: place))
+        #expect(try tree.item(at: Self.place("a"))?.generation == 1)
+        #expect(try tree.item(at: Self.place("b")) == nil)
+        try small.rotate(files: 4)
+        #expect(try RecordedTree(small.member.journal, at: place) == nil)
+    }
+
     // case 43
     @Test func `is not told by the catalog of a time that was rolled back`() throws {
         let small = try SmallJournal()

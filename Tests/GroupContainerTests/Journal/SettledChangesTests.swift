@@ -31,6 +31,7 @@ struct `Following settled changes` {
         var follower = try sample.container.recordedChanges(since: .start).settled(for: .seconds(3_600))
         #expect(try follower.next(timeout: .zero) == nil)
         #expect(!follower.isSettled && follower.cursor.sequence == 0)
+        #expect(follower.bookmark.kind == .bookmark && follower.bookmark.cursor == follower.cursor)
         var again = try sample.container.recordedChanges(since: .cursor(follower.cursor)).settled(for: .zero)
         #expect(try again.next(timeout: .zero)?.path == "a")
         #expect(again.cursor.sequence > 0)
