@@ -74,6 +74,9 @@ package enum Strace {
         _ command: [String], input: String = "", fault: Fault, at call: Call, andAllLater: Bool = false
     ) throws -> TracedProcess {
         let injection = "inject=\(call.name):\(fault.text):when=\(call.number)\(andAllLater ? "+" : "")"
-        return try TracedProcess(["-e", "trace=\(call.name)", "-e", injection] + command, input: input)
+        var options = ["-e", "trace=\(call.name)", "-e", injection]
+        // What it has run is not measured: it could be stopped while it locks the file of all who are (tools/coverage).
+        if fault == .stop { options += ["-E", "LLVM_PROFILE_FILE=/dev/null"] }
+        return try TracedProcess(options + command, input: input)
     }
 }
