@@ -84,7 +84,10 @@ def written(text, by_case, ended, title):
         if number not in by_case:
             return match[0]
         cells = match[0].rstrip(" |").split(" | ")
-        return " | ".join(cells[:3] + [verdict(by_case[number], ended)]) + " |"
+        # What stands there besides, behind a semicolon, is written by hand.
+        by_hand = cells[3].partition("; ")[2] if len(cells) > 3 else ""
+        said = verdict(by_case[number], ended) + (f"; {by_hand}" if by_hand else "")
+        return " | ".join(cells[:3] + [said]) + " |"
 
     text = re.sub(r"^\| ([0-9]+) \|.*$", row, text, flags=re.MULTILINE)
     lines = [title, ""]
@@ -99,6 +102,7 @@ def main():
     parser = argparse.ArgumentParser(
         prog="tools/trust", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", metavar="FILE", help="of a run that is over: what tools/test --results has written")
+    parser.add_argument("--of", metavar="COMMIT", help="of what they are, with --results (the present commit)")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = options.results or os.path.join(folder, "results.xml")
@@ -108,7 +112,7 @@ def main():
             status = subprocess.run(command, check=False, stdout=sys.stderr).returncode
         ended = results(path)
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
-    title = (f"{len(ended)} tests on {datetime.date.today()}, of {commit.stdout.strip() or 'no commit'}: "
+    title = (f"{len(ended)} tests on {datetime.date.today()}, of {options.of or commit.stdout.strip() or 'no commit'}: "
              f"{sum(how == 'passed' for how in ended.values())} passed, "
              f"{sum(how == 'failed' for how in ended.values())} failed, "
              f"{sum(how == 'skipped' for how in ended.values())} skipped.")
