@@ -29,21 +29,33 @@ First every single operation is cut at each of its steps, then sequences of two 
 for the disk, then sequences drawn by lot."""
 
 
+class Parser(argparse.ArgumentParser):
+    """Wrong usage is one line and status 64, as with all our commands."""
+
+    def error(self, message):
+        self.exit(64, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
 def arguments():
     """What was asked for."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="tools/crash-test", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=60, help="how long to draw from all there is to try (60)")
     parser.add_argument("--all", action="store_true", help="try every sequence of up to --length; takes hours from 2 on")
     parser.add_argument("--length", type=int, default=3, choices=[1, 2, 3], help="the longest systematic sequence (3)")
-    parser.add_argument("--steps", metavar="NAME,…", help="only with these operations; --steps list names them")
+    parser.add_argument("--steps", metavar="NAME,…", help="only with these operations")
     parser.add_argument("--seed", type=int, help="draws the lots; said at the beginning (by the clock)")
     parser.add_argument("--file-system", action="append", choices=list(images.KINDS), help="only this one")
     parser.add_argument("--directory", default="/dev/shm", help="where the images are, some 100 MB (/dev/shm)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many trials at once (a processor)")
     parser.add_argument("--debug", action="store_true", help="with the debug build, which is slower")
     parser.add_argument("--again", metavar="TRIAL", help="only the trial of that name, as a fault gave it")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.jobs < 1 or options.seconds < 1:
+        parser.error("--jobs and --seconds are at least 1")
+    if options.again and len(options.again.split(":")) != 5:
+        parser.error("--again is what stands behind FAULT: FILE-SYSTEM:HOW:SEED:STEP:PLAN")
+    return options
 
 
 def why_not(kinds):
@@ -74,7 +86,12 @@ def try_all(kinds, options, work):
     lines = subprocess.run([programs[0], "steps"], capture_output=True, text=True, check=True).stdout.splitlines()
     steps = [line.split()[0] for line in lines]
     if options.steps:
-        steps = [step for step in steps if step in options.steps.split(",")]
+        wanted = options.steps.split(",")
+        unknown = [step for step in wanted if step not in steps]
+        if unknown:
+            print(f"tools/crash-test: there is no operation {unknown[0]}; there are {', '.join(steps)}", file=sys.stderr)
+            sys.exit(64)
+        steps = wanted
     results, tally = multiprocessing.Queue(), Tally()
     jobs = [
         multiprocessing.Process(target=job.work, args=(number, options, kinds, steps, work, programs, results))
@@ -124,6 +141,8 @@ def main():
     work = tempfile.mkdtemp(prefix="crash-test.", dir=options.directory)
     try:
         tally, sizes = try_all(kinds, options, work)
+    except KeyboardInterrupt:
+        return 130
     finally:
         shutil.rmtree(work, ignore_errors=True)
     tally.table(sizes)
