@@ -110,7 +110,11 @@ def main():
         if not options.results:
             command = [os.path.join(ROOT, "tools", "test"), "--results", path]
             status = subprocess.run(command, check=False, stdout=sys.stderr).returncode
-        ended = results(path)
+        try:
+            ended = results(path)
+        except (OSError, xml.etree.ElementTree.ParseError) as reason:
+            print(f"tools/trust: {path}: {reason}; nothing was written", file=sys.stderr)
+            return 1
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
     title = (f"{len(ended)} tests on {datetime.date.today()}, of {options.of or commit.stdout.strip() or 'no commit'}: "
              f"{sum(how == 'passed' for how in ended.values())} passed, "
