@@ -43,4 +43,17 @@ package enum RandomSteps {
         if linking { steps.append(.ln(one, other)) }
         return steps.randomElement(using: &random) ?? .touch(one)
     }
+
+    /// Folders of few names that come, go and take each other's places, with little in them.
+    package static func nextOfFolders(_ random: inout some RandomNumberGenerator) -> TreeStep {
+        let places = ["d", "d/deep", "d/deep/item", "e", "e/deep", "e/deep/item", "f"].map { Array($0.utf8) }
+        let place = places.randomElement(using: &random) ?? places[0]
+        let folders = [places[0], places[3], places[6]].shuffled(using: &random)
+        let text = Array("\(Int.random(in: 0..<1_000, using: &random))".utf8)
+        let steps: [TreeStep] = [
+            .mkdir(place), .write(place, text), .rmtree(place), .rmdir(place), .mv(folders[0], folders[1]),
+            .mv(folders[0], folders[1]), .mv(folders[0], folders[1]),
+        ]
+        return steps.randomElement(using: &random) ?? .mkdir(place)
+    }
 }

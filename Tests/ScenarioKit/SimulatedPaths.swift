@@ -75,6 +75,12 @@ extension SimulatedTree {
         return self[place].map { (place, $0) }
     }
 
+    /// The same, of an entry of a folder that is open.
+    package func entry(_ name: [UInt8], ofFolder folder: UInt64) -> (inode: UInt64, node: Node)? {
+        guard let inode = self[folder]?.entries[name], let node = self[inode] else { return nil }
+        return (inode, node)
+    }
+
     /// Whether one is the other, or around it.
     func isWithin(_ inode: UInt64, _ folder: UInt64) -> Bool {
         var place = inode

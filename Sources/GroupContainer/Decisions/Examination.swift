@@ -13,7 +13,7 @@ struct Examination<World: ExaminedWorld> {
     private(set) var postponed: [ItemLocation: Evidence] = [:]
     /// Places to which something was renamed that had gone on from there when it was looked for, and where the journal
     /// has it.
-    var passing: [ItemLocation: ItemLocation] = [:]
+    var passing: [ItemLocation: Source] = [:]
     /// Files that were journalled without their content's hash.
     private(set) var unhashed: [ItemLocation] = []
     /// Folders that are new here: what is in them is to be compared.
@@ -22,8 +22,8 @@ struct Examination<World: ExaminedWorld> {
     /// What is in a folder that somebody is busy with is told only after it.
     private let waitsForFolders: Bool
 
-    /// Where nothing stood though something had been heard of it. It may have gone elsewhere with its folder.
-    private(set) var vanished: [ItemLocation] = []
+    /// What was to be looked at where nothing stood. It may have gone elsewhere, alone or with its folder.
+    private var vanished: [(ItemLocation, Evidence)] = []
 
     init(_ world: World, waitsForFolders: Bool = true) {
         (self.world, self.waitsForFolders) = (world, waitsForFolders)
@@ -64,13 +64,13 @@ struct Examination<World: ExaminedWorld> {
         var gone: [ItemLocation] = []
         for location in noted.order where !world.isSuperseded {
             switch try examine(location, noted.evidence[location] ?? .comparison, tellsRemoval: false) {
-            case .gone: if !(noted.evidence[location]?.awaitsEventOfRemoval ?? false) { gone.append(location) }
+            case .gone: if !noted.awaitsEventOfRemoval(location) { gone.append(location) }
             case .wrote: wrote = true
             case .nothing, .postponed: break
             }
         }
         for location in gone where !world.isSuperseded {
-            if try remove(location, noted.evidence[location] ?? .comparison) { wrote = true }
+            if try remove(location) { wrote = true }
         }
         return wrote
     }
@@ -85,7 +85,7 @@ struct Examination<World: ExaminedWorld> {
         return unlisted
     }
 
-    mutating func takeVanished() -> [ItemLocation] {
+    mutating func takeVanished() -> [(ItemLocation, Evidence)] {
         defer { vanished = [] }
         return vanished
     }
@@ -101,7 +101,7 @@ struct Examination<World: ExaminedWorld> {
             let known = world.picture[location]
             let found = try world.found(location)
             if found == nil {
-                vanished.append(location)
+                vanished.append((location, why))
                 if known != nil && !tellsRemoval { return .gone }
             }
             // What is in it went before it, and may have been seen there a moment ago.
@@ -163,9 +163,17 @@ struct Examination<World: ExaminedWorld> {
             guard try append(record) else { continue }
             outcome = .wrote
             noteOtherNames(of: location, record)
-            if record.kind == .created { try noteStrangeFolder(around: location) }
-            if let state = record.state, record.kind != .moved {
-                if state.type == .file && state.contentHash == nil { unhashed.append(location) }
+            if let state = record.state, state.inode != known?.inode { try noteStrangeFolder(around: location) }
+            if let origin, let found {
+                // It may have come here with the folder around it, which an event that is still to be read tells.
+                vanished.append((origin, .comparison))
+                // It was written before, if its date does not tell.
+                if found.type == .file && world.isFresh(found) { notes.note(location, .content) }
+            }
+            if let state = record.state {
+                if record.kind != .moved && state.type == .file && state.contentHash == nil {
+                    unhashed.append(location)
+                }
                 if state.type == .folder && state.inode != known?.inode { unlisted.append(location) }
             }
             // One that is written without pause would keep us for ever; there will be another event.
@@ -174,17 +182,17 @@ struct Examination<World: ExaminedWorld> {
     }
 
     /// What is in it first.
-    private mutating func remove(_ location: ItemLocation, _ why: Evidence) throws(CoordinationError) -> Bool {
+    private mutating func remove(_ location: ItemLocation) throws(CoordinationError) -> Bool {
         var wrote = false
         for inner in world.picture.below(location) {
             if try examine(inner, .comparison, tellsRemoval: true) == .wrote { wrote = true }
         }
         let isLeft = !world.picture.below(location).isEmpty
         if isLeft, try world.found(location) == nil {
-            postpone(location, why)
+            postpone(location, .removal)
             return wrote
         }
-        return try examine(location, why, tellsRemoval: true) == .wrote || wrote
+        return try examine(location, .removal, tellsRemoval: true) == .wrote || wrote
     }
 
     /// Another thing stands there now, of that number, and is to be told as having moved there: so what stood there is
@@ -211,9 +219,9 @@ struct Examination<World: ExaminedWorld> {
 
     /// It was found by way of another folder than the journal has there: an event that is still to be read tells where
     /// that one went, and with it what was just told.
-    private mutating func noteStrangeFolder(around location: ItemLocation) throws(CoordinationError) {
+    mutating func noteStrangeFolder(around location: ItemLocation) throws(CoordinationError) {
         guard let folder = location.parent, let there = try world.found(folder) else { return }
-        if world.picture[folder]?.inode != there.inode { vanished.append(location) }
+        if world.picture[folder]?.inode != there.inode { vanished.append((location, .comparison)) }
     }
 
     /// What is written through one name of a file is its content under the others, too.
@@ -249,16 +257,6 @@ struct Examination<World: ExaminedWorld> {
         postponed[location] = max(why, postponed[location] ?? why)
     }
 
-    /// Where the thing that is new here was recorded before, if nothing stands there any more.
-    private mutating func moveOrigin(
-        of location: ItemLocation, _ found: ItemState?
-    ) throws(CoordinationError) -> ItemLocation? {
-        guard let found, let origin = world.picture.place(ofInode: found.inode), let known = world.picture[origin],
-            ForeignChange.isMove(of: known, to: found), try world.found(origin) == nil
-        else { return nil }
-        return origin
-    }
-
     /// The next record that the item needs, or nil. Asked again after each, so a replaced item gets its two.
     private mutating func record(
         _ decided: ForeignChange, _ location: ItemLocation, _ why: Evidence, known: ItemState?, found: ItemState?,
@@ -275,10 +273,10 @@ struct Examination<World: ExaminedWorld> {
         {
             // Its dates are those from before it was read: what is written meanwhile shows as another change.
             do {
-                state?.contentHash = try world.contentHash(of: location)
+                state?.contentHash = try world.contentHash(of: location, inode: file.inode)
             } catch {
                 if error.code != .notFound { throw error }
-                vanished.append(location)
+                vanished.append((location, why))
                 return nil
             }
         }

@@ -1,31 +1,49 @@
-/// Renames that the kernel told of as pairs: the inode says what came from where, whatever its dates are.
+/// Renames. Of those that the kernel told of as pairs the inode says what came from where, whatever its dates are.
 extension Examination {
+    /// What the journal has somewhere. Records of folders around it may have moved it since.
+    struct Source: Equatable, Sendable {
+        var location: ItemLocation
+        var inode: UInt64
+    }
+
+    private func place(of source: Source) -> ItemLocation {
+        if world.picture[source.location]?.inode == source.inode { return source.location }
+        return world.picture.place(ofInode: source.inode) ?? source.location
+    }
+
     /// The kernel told that it is gone, or has left the container: so is what was last heard of there.
     mutating func noteRemoval(_ location: ItemLocation) {
         notes.note(location, .removal)
-        for (place, origin) in passing where place == location || place.isBelow(location) {
+        for (place, source) in passing where place == location || place.isBelow(location) {
             passing[place] = nil
-            notes.note(origin, .removal)
+            notes.note(self.place(of: source), .removal)
         }
     }
 
     /// The kernel told of a rename within the container.
     mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation, isFolder: Bool) {
         if isFolder {
-            for (place, source) in passing where place.isBelow(origin) || source.isBelow(origin) {
-                passing[place] = nil
-                passing[place.moved(from: origin, to: goal) ?? place] =
-                    source.moved(from: origin, to: goal) ?? source
+            // Where it was, too: the kernel tells of an exchange as of two renames, one after the other.
+            for (place, source) in passing {
+                if let place = place.moved(from: origin, to: goal) { passing[place] = source }
             }
             for (location, why) in postponed {
                 guard let place = location.moved(from: origin, to: goal) else { continue }
                 postpone(place, why)
             }
         }
+        // What had arrived there before was replaced, if nothing told that it went on.
+        if let replaced = passing.removeValue(forKey: goal) { notes.note(place(of: replaced), .removal) }
         notes.noteMove(from: origin, to: goal, isFolder: isFolder)
-        if let source = passing.removeValue(forKey: origin), source != goal {
-            notes.noteMove(from: source, to: goal, isFolder: isFolder)
+        if let source = passing.removeValue(forKey: origin) {
+            notes.noteMove(from: place(of: source), to: goal, isFolder: isFolder)
         }
+    }
+
+    /// Every event was read that could tell where something went on to: so it is where a folder around it went, or gone.
+    mutating func endPassing() {
+        for (place, source) in passing { notes.noteArrival(at: place, from: source.location, inode: source.inode) }
+        passing = [:]
     }
 
     /// Where something arrived, and what was found there.
@@ -36,6 +54,8 @@ extension Examination {
         var version: Int
         /// Which arrival it was, in the kernel's order.
         var number: Int
+        /// Where the journal has it, if it went on from there.
+        var origin: ItemLocation
     }
 
     /// The uppermost first: what is in a folder has moved with it. `rest` gets what is to be looked at besides.
@@ -47,32 +67,44 @@ extension Examination {
         try catchUp()
         var goals: [UInt64: Goal] = [:]
         var (wrote, settled) = (false, Set<Int>())
+        var sources: [Source?] = []
         for (number, arrival) in arrivals.enumerated() {
-            let origin = passing.removeValue(forKey: arrival.origin) ?? arrival.origin
+            let known = arrival.inode.map { Source(location: arrival.origin, inode: $0) }
+            let source = known ?? passing.removeValue(forKey: arrival.origin)
+            let origin = source.map { place(of: $0) } ?? arrival.origin
+            sources.append(source)
+            if let replaced = passing.removeValue(forKey: arrival.goal), replaced != source {
+                rest(place(of: replaced), .removal)
+            }
             if let state = try world.found(arrival.goal) {
-                goals[state.inode] = Goal(arrival: arrival, state: state, version: version, number: number)
+                if let inode = arrival.inode, inode != state.inode || goals[inode] != nil { continue }
+                goals[state.inode] = Goal(
+                    arrival: arrival, state: state, version: version, number: number, origin: origin)
             } else if noted.isRemoved(arrival.goal) {
                 rest(origin, .removal)
-            } else if world.picture[arrival.goal] == nil, let known = world.picture[origin],
+            } else if arrival.inode == nil, world.picture[arrival.goal] == nil, let known = world.picture[origin],
                 try world.found(origin)?.inode != known.inode
             {
                 // It has gone on from there, as an event that is still to be read tells.
-                passing[arrival.goal] = origin
+                passing[arrival.goal] = Source(location: origin, inode: known.inode)
                 settled.insert(number)
             }
         }
         let order = goals.values.sorted { ($0.arrival.goal.depth, $0.number) < ($1.arrival.goal.depth, $1.number) }
         for goal in order where !world.isSuperseded {
-            if try bring(goal, goals, []) { wrote = true }
-            // Others' records that were read since before it moved may be about what was in it when it stood here already,
-            // or have moved what the journal had in another one.
-            if goal.state.type == .folder && version != baseline { unlisted.append(goal.arrival.goal) }
+            let isBrought = try bring(goal, goals, noted, [])
+            if isBrought { wrote = true }
+            // It was told already, perhaps without what is in it. Or others' records that were read since before it moved may
+            // be about what was in it when it stood here already, or have moved what the journal had in another one.
+            if goal.state.type == .folder && (version != baseline || !isBrought) { unlisted.append(goal.arrival.goal) }
             let isThere = world.picture[goal.arrival.goal]?.looksLike(goal.state) ?? false
-            if isThere && world.picture[goal.arrival.origin] == nil { settled.insert(goal.number) }
+            let hasLeft = world.picture[goal.arrival.origin] == nil && world.picture[goal.origin] == nil
+            if isThere && hasLeft { settled.insert(goal.number) }
         }
         for (number, arrival) in arrivals.enumerated() where !settled.contains(number) {
             rest(arrival.goal, .comparison)
             rest(arrival.origin, .removal)
+            if let source = sources[number] { rest(place(of: source), .removal) }
         }
         return wrote
     }
@@ -80,7 +112,7 @@ extension Examination {
     /// Journals that what stands at a goal came there from where it was. What stood there before and went elsewhere
     /// itself goes first; if that leads back here, places were exchanged.
     private mutating func bring(
-        _ goal: Goal, _ goals: [UInt64: Goal], _ visited: [ItemLocation]
+        _ goal: Goal, _ goals: [UInt64: Goal], _ noted: ExaminationNotes, _ visited: [ItemLocation]
     ) throws(CoordinationError) -> Bool {
         let place = goal.arrival.goal
         var (wrote, known) = (false, Optional(goal.state))
@@ -89,7 +121,7 @@ extension Examination {
             if world.isSuperseded { return wrote }
             let looked = stamp
             if version != goal.version { known = try world.found(place) }
-            guard let state = known, let origin = self.origin(of: goal, state), origin != place,
+            guard let state = known, let origin = self.origin(of: goal, state, noted), origin != place,
                 !place.isBelow(origin), world.picture[origin]?.type == state.type
             else { return wrote }
             switch try tellFolders(around: place) {
@@ -109,7 +141,7 @@ extension Examination {
                 } else if wasHere, let other = goals[occupant.inode], other.arrival.goal != place {
                     isExchange = visited.contains(other.arrival.goal)
                     if !isExchange {
-                        if try bring(other, goals, visited + [place]) { wrote = true }
+                        if try bring(other, goals, noted, visited + [place]) { wrote = true }
                         if world.picture[place] == occupant { return wrote }
                         continue
                     }
@@ -132,16 +164,22 @@ extension Examination {
             let other = isExchange ? try world.found(origin) : nil
             if isExchange && other == nil { return wrote }
             guard let record = moveRecord(to: place, state, from: origin, exchanging: other) else { return wrote }
-            if try append(record) { return true }
+            if try append(record) {
+                try noteStrangeFolder(around: place)
+                if isExchange { try noteStrangeFolder(around: origin) }
+                return true
+            }
         }
     }
 
-    /// Of a file with several names the one that the kernel told of.
-    private func origin(of goal: Goal, _ state: ItemState) -> ItemLocation? {
+    /// Of a file with several names the one that the kernel told of. Nil for what only has the number of something that
+    /// has gone.
+    private func origin(of goal: Goal, _ state: ItemState, _ noted: ExaminationNotes) -> ItemLocation? {
         // It is known to be there.
         if world.picture[goal.arrival.goal]?.inode == state.inode { return nil }
-        let told = goal.arrival.origin
-        return world.picture[told]?.inode == state.inode ? told : world.picture.place(ofInode: state.inode)
+        for told in [goal.arrival.origin, goal.origin] where world.picture[told]?.inode == state.inode { return told }
+        guard let place = world.picture.place(ofInode: state.inode), !noted.isRemoved(place) else { return nil }
+        return place
     }
 
     private func moveRecord(
@@ -154,5 +192,15 @@ extension Examination {
         guard var other = world.picture[goal], other.inode == found.inode else { return nil }
         other.changed = found.changed
         return world.record(.exchanged, goal, moved, from: origin, other: other)
+    }
+
+    /// Where the thing that is new here was recorded before, if nothing stands there any more.
+    mutating func moveOrigin(
+        of location: ItemLocation, _ found: ItemState?
+    ) throws(CoordinationError) -> ItemLocation? {
+        guard let found, let origin = world.picture.place(ofInode: found.inode), let known = world.picture[origin],
+            ForeignChange.isMove(of: known, to: found), try world.found(origin) == nil
+        else { return nil }
+        return origin
     }
 }

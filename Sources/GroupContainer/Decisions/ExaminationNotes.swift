@@ -3,18 +3,23 @@ struct ExaminationNotes: Equatable, Sendable {
     /// In the order in which they came up.
     private(set) var order: [ItemLocation] = []
     private(set) var evidence: [ItemLocation: Evidence] = [:]
+    /// Those of which not only an event told that comes before the one of their removal.
+    private var compared: Set<ItemLocation> = []
     /// Renames that the kernel told of as a pair: what stands at the goal came from elsewhere in the container.
     private(set) var arrivals: [Arrival] = []
 
     struct Arrival: Equatable, Sendable {
         var goal: ItemLocation
         var origin: ItemLocation
+        /// Of what is to be there, if it was looked for elsewhere before.
+        var inode: UInt64?
     }
 
     var isEmpty: Bool { order.isEmpty && arrivals.isEmpty }
 
     /// The strongest evidence counts.
     mutating func note(_ location: ItemLocation, _ why: Evidence) {
+        if !why.awaitsEventOfRemoval { compared.insert(location) }
         guard let known = evidence[location] else {
             evidence[location] = why
             order.append(location)
@@ -22,6 +27,9 @@ struct ExaminationNotes: Equatable, Sendable {
         }
         if known < why { evidence[location] = why }
     }
+
+    /// Where nothing stands there, an event that is still to be read tells how it went.
+    func awaitsEventOfRemoval(_ location: ItemLocation) -> Bool { !compared.contains(location) }
 
     /// The kernel told that it, or a folder around it, is gone.
     func isRemoved(_ location: ItemLocation) -> Bool {
@@ -35,20 +43,28 @@ struct ExaminationNotes: Equatable, Sendable {
         // Where it was, too: the kernel tells of an exchange as of two renames, one after the other.
         if isFolder {
             for location in order {
-                guard let place = location.moved(from: origin, to: goal), let why = evidence[location] else { continue }
-                note(place, why)
+                guard let why = evidence[location] else { continue }
+                if let place = location.moved(from: origin, to: goal) { note(place, why) }
+                // The other half of the exchange may be read only after this was looked at.
+                if let place = location.moved(from: goal, to: origin) { note(place, why) }
             }
             for arrival in arrivals {
                 let (place, source) = (
                     arrival.goal.moved(from: origin, to: goal), arrival.origin.moved(from: origin, to: goal)
                 )
                 if place == nil && source == nil { continue }
-                arrivals.append(Arrival(goal: place ?? arrival.goal, origin: source ?? arrival.origin))
+                arrivals.append(
+                    Arrival(goal: place ?? arrival.goal, origin: source ?? arrival.origin, inode: arrival.inode))
             }
         }
         // More than the move is known of it.
         if !evidence.isEmpty, let why = evidence[origin] { note(goal, why) }
         arrivals.append(Arrival(goal: goal, origin: origin))
+    }
+
+    /// It was somewhere when the journal had it elsewhere, and may have come here with a folder around it.
+    mutating func noteArrival(at goal: ItemLocation, from origin: ItemLocation, inode: UInt64) {
+        arrivals.append(Arrival(goal: goal, origin: origin, inode: inode))
     }
 
     /// Everything; nothing is left.

@@ -8,8 +8,9 @@ protocol ExaminedWorld {
     mutating func catchUp() throws(CoordinationError) -> Bool
     /// What stands there; nothing where a folder on the way to it is none.
     mutating func found(_ location: ItemLocation) throws(CoordinationError) -> ItemState?
-    /// The hash of a file's content; nil where it may not be read, or is too large. Error: `notFound`
-    mutating func contentHash(of location: ItemLocation) throws(CoordinationError) -> UInt64?
+    /// The hash of a file's content; nil where it may not be read, or is too large. Error: `notFound`, also where another
+    /// file stands there
+    mutating func contentHash(of location: ItemLocation, inode: UInt64) throws(CoordinationError) -> UInt64?
     /// It was changed a moment ago, so that the next change might leave the same dates.
     mutating func isFresh(_ state: ItemState) -> Bool
     /// Somebody has one of these for writing, or a change of it under way that has no record yet. Asked after `found`.

@@ -40,8 +40,11 @@ enum ForeignChange: Equatable, Sendable {
         }
         if isSame && evidence < .content { return .nothing }
         if known.size != found.size { return .modified }
-        if evidence == .attributes && known.inode == found.inode { return .touched }
-        if known.contentHash != nil && found.size <= ItemState.largestHashed { return .needsContent }
+        let canCompare = known.contentHash != nil && found.size <= ItemState.largestHashed
+        // Other dates may be those of a content whose event was lost.
+        let keepsDate = known.modified == found.modified || !canCompare
+        if evidence == .attributes && known.inode == found.inode && keepsDate { return .touched }
+        if canCompare { return .needsContent }
         if isSame { return .nothing }
         return (known.inode, known.modified) == (found.inode, found.modified) && evidence < .content
             ? .touched : .modified

@@ -12,9 +12,9 @@ struct Observation<World: ObservedWorld> {
     private(set) var watches = WatchTable()
     private(set) var comparison = TreeComparison()
     private var pairs = RenamePairs()
-    /// Looked for in vain since the events were last read to their end. Perhaps a folder around it was moved, of which
-    /// an event that is still to be read tells; then what is in that folder is compared.
-    private var vanished: [ItemLocation] = []
+    /// Looked for in vain since the events were last read to their end. Perhaps it was moved, or a folder around it, of
+    /// which an event that is still to be read tells: then it is looked at where it went, and that folder is compared.
+    private var vanished: [ItemLocation: Evidence] = [:]
     /// Of the journal, when the events were last read to their end.
     private var versionBefore = 0
 
@@ -22,10 +22,11 @@ struct Observation<World: ObservedWorld> {
         examination = Examination(world, waitsForFolders: waitsForFolders)
     }
 
-    /// A half of a rename is missing still: `take` wants to be called again within milliseconds, with what there is.
-    var awaitsHalf: Bool { pairs.isWaiting }
+    /// A half of a rename is missing still, or where something went on to: `take` wants to be called again within
+    /// milliseconds, with what there is.
+    var awaitsMore: Bool { pairs.isWaiting || !examination.passing.isEmpty }
     /// Everything that was told of was looked at.
-    var isSettled: Bool { comparison.isOver && !pairs.isWaiting && examination.notes.isEmpty }
+    var isSettled: Bool { comparison.isOver && !awaitsMore && examination.notes.isEmpty }
 
     /// Events were lost, or this is the beginning.
     mutating func compareEverything() {
@@ -45,8 +46,12 @@ struct Observation<World: ObservedWorld> {
         versionBefore = examination.version
         // Half a rename may be that of a folder in which something was looked for.
         if !pairs.isWaiting {
-            vanished = []
-            unwatch(watches.forgetReplaced())
+            vanished = [:]
+            examination.endPassing()
+            for (watch, location) in watches.forgetReplaced() {
+                examination.world.unwatch(watch)
+                comparison.add(location)
+            }
         }
         for half in pairs.endRound() { left(half) }
     }
@@ -81,26 +86,56 @@ struct Observation<World: ObservedWorld> {
         _ half: RenamePairs.Half, to goal: ItemLocation, isFolder: Bool
     ) throws(CoordinationError) {
         let origin = half.origin
+        // What is in it went missing where it was or where the journal has it, or was found where it is.
+        let places = [origin, goal] + (examination.passing[origin].map { [$0.location] } ?? [])
+        if let why = vanished[origin], why >= .content { examination.notes.note(goal, why) }
         if isFolder {
-            // By now another folder may have stood where the event's did, and be watched as that.
-            let found = try examination.world.found(goal)
-            if let folder = half.folder, found == nil || found?.inode == folder.inode {
-                watches.attach(folder, at: goal)
-                if vanished.contains(where: { $0 == origin || $0.isBelow(origin) }) { comparison.add(goal) }
-            } else {
-                if let folder = half.folder { unwatch(watches.remove(folder)) }
+            if try !follow(half, to: goal) {
+                comparison.add(goal)
+            } else if vanished.keys.contains(where: { gone in places.contains { gone == $0 || gone.isBelow($0) } }) {
                 comparison.add(goal)
             }
-            vanished += vanished.compactMap { $0.moved(from: origin, to: goal) }
+            for (location, why) in vanished {
+                guard let place = location.moved(from: origin, to: goal) else { continue }
+                if why >= .content { examination.notes.note(place, why) }
+                noteVanished(place, why)
+            }
             comparison.noteMove(from: origin, to: goal)
             pairs.noteMove(from: origin, to: goal)
         }
         examination.noteMove(from: origin, to: goal, isFolder: isFolder)
     }
 
+    /// The watch of a folder goes with it. False: the folder at the goal is not that one.
+    private mutating func follow(
+        _ half: RenamePairs.Half, to goal: ItemLocation
+    ) throws(CoordinationError) -> Bool {
+        guard let folder = half.folder else { return false }
+        let found = try examination.world.found(goal)
+        if found?.inode != folder.inode {
+            // The event was about another one, which stood there before this was found there: the kernel tells of an
+            // exchange as of two renames, one after the other.
+            if try examination.world.found(half.origin)?.inode == folder.inode {
+                watches.attach(folder, at: half.origin)
+                return false
+            }
+            if let found, watches.inode(at: goal) == found.inode {
+                unwatch(watches.remove(folder))
+                comparison.add(half.origin)
+                return false
+            }
+        }
+        // Or it has gone on from there, as an event that is still to be read tells.
+        watches.attach(folder, at: goal)
+        return found == nil || found?.inode == folder.inode
+    }
+
     private mutating func left(_ half: RenamePairs.Half) {
-        examination.noteRemoval(half.origin)
-        if let folder = half.folder { unwatch(watches.remove(folder)) }
+        for place in [half.origin] + half.others { examination.noteRemoval(place) }
+        guard let folder = half.folder else { return }
+        unwatch(watches.remove(folder))
+        // It may be there again, and have been watched since, before this was read.
+        comparison.add(half.origin)
     }
 
     private mutating func unwatch(_ gone: [Int32]) {
@@ -116,8 +151,12 @@ struct Observation<World: ObservedWorld> {
         while listed < limit, let folder = comparison.next() {
             listed += 1
             guard let listing = try examination.world.list(folder) else {
-                if let folder { vanished.append(folder) }
+                if let folder { noteVanished(folder, .comparison) }
                 continue
+            }
+            // Another one stands there than was told.
+            if let folder, examination.world.picture[folder]?.inode != listing.inode {
+                noteVanished(folder, .comparison)
             }
             if let watch = listing.watch { watched(watch, folder, inode: listing.inode) }
             listed += listing.entries.count
@@ -128,7 +167,11 @@ struct Observation<World: ObservedWorld> {
         for location in comparison.takeGone() { examination.notes.note(location, .comparison) }
         if listed > 0 || !examination.notes.isEmpty, try examination.work() { wrote = true }
         for folder in examination.takeUnlisted() { comparison.add(folder) }
-        vanished += examination.takeVanished()
+        for (location, why) in examination.takeVanished() { noteVanished(location, why) }
         return wrote
+    }
+
+    private mutating func noteVanished(_ location: ItemLocation, _ why: Evidence) {
+        vanished[location] = max(why, vanished[location] ?? why)
     }
 }

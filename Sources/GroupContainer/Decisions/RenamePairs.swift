@@ -3,6 +3,8 @@ struct RenamePairs: Equatable, Sendable {
     /// One half: what was renamed away.
     struct Half: Equatable, Sendable {
         var origin: ItemLocation
+        /// Where it was, if what was renamed around it was half of an exchange.
+        fileprivate(set) var others: [ItemLocation] = []
         /// Of a folder that is known.
         var folder: WatchTable.Detached?
         fileprivate var round: Int
@@ -24,7 +26,9 @@ struct RenamePairs: Equatable, Sendable {
     /// A folder around it was moved meanwhile.
     mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation) {
         for (cookie, half) in halves {
-            if let place = half.origin.moved(from: origin, to: goal) { halves[cookie]?.origin = place }
+            guard let place = half.origin.moved(from: origin, to: goal) else { continue }
+            halves[cookie]?.others.append(half.origin)
+            halves[cookie]?.origin = place
         }
     }
 

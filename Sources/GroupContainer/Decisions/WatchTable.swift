@@ -28,6 +28,7 @@ struct WatchTable: Equatable, Sendable {
     private var last = 0
 
     func isWatched(_ watch: Int32) -> Bool { numbered[watch] != nil }
+    func inode(at location: ItemLocation) -> UInt64? { find(location).flatMap { nodes[$0]?.inode } }
     var numbers: [Int32] { Array(numbered.keys) }
 
     /// Where the folder of a watch stands, if there is such a watch; nil inside for the root. Linear in its depth.
@@ -102,11 +103,25 @@ struct WatchTable: Equatable, Sendable {
         return drop(folder.node)
     }
 
-    /// What was replaced and not told to have left is gone. Their watches.
-    mutating func forgetReplaced() -> [Int32] {
+    /// What was replaced and not told to have left is gone: their watches, and where they were said to be. One that was
+    /// found in a folder before that was replaced may be there still.
+    mutating func forgetReplaced() -> [(watch: Int32, location: ItemLocation?)] {
         let gone = replaced.values.flatMap(\.values)
         replaced = [:]
-        return gone.flatMap { drop($0) }
+        return gone.flatMap { top in
+            let inner = watches(within: top).map { ($0, location(of: $0) ?? nil) }
+            drop(top)
+            return inner
+        }
+    }
+
+    private func watches(within top: Int) -> [Int32] {
+        var (found, next) = ([Int32](), [top])
+        while let node = next.popLast() {
+            next += (entries[node] ?? [:]).values
+            if let watch = nodes[node]?.watch { found.append(watch) }
+        }
+        return found
     }
 
     // MARK: Nodes

@@ -75,7 +75,7 @@ final class LiveTree {
             known.size <= ItemState.largestHashed, try looks(like: known, location)
         else { return }
         let hash: UInt64?
-        do { hash = try contentHash(of: location) } catch { return }
+        do { hash = try contentHash(of: location, inode: known.inode) } catch { return }
         guard let hash, try looks(like: known, location) else { return }
         tree.learn(hash: hash, of: location, seen: known)
     }
@@ -124,9 +124,11 @@ extension LiveTree: ObservedWorld {
         }
     }
 
-    func contentHash(of location: ItemLocation) throws(CoordinationError) -> UInt64? {
-        do {
-            return member.contentHash(of: try member.readFile(location, operation: "watch").content)
+    func contentHash(of location: ItemLocation, inode: UInt64) throws(CoordinationError) -> UInt64? {
+        do throws(CoordinationError) {
+            let file = try member.readFile(location, operation: "watch")
+            if file.status.inode == inode { return member.contentHash(of: file.content) }
+            throw CoordinationError(Errno.noSuchEntry, item: printable(location.bytes), operation: "watch")
         } catch {
             if error.code == .notFound { throw error }
             // Not ours to read: what stands there is told nevertheless.

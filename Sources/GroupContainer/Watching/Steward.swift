@@ -80,7 +80,7 @@ final class Steward {
     var restlessness: Int64? {
         if !observation.comparison.isOver || !observation.examination.notes.isEmpty { return 0 }
         var times: [Int64] = []
-        if observation.awaitsHalf { times.append(Self.halfPatience) }
+        if observation.awaitsMore { times.append(Self.halfPatience) }
         if !observation.examination.postponed.isEmpty { times.append(backoff) }
         if nextComparison != .max { times.append(max(0, nextComparison - monotonicNanoseconds())) }
         if !unhashed.isEmpty { times.append(rest) }

@@ -18,6 +18,9 @@ final class SimulatedWorld {
         return told
     }
 
+    /// Gets a line for each event, look and record: for who wants to know how it came to a fault.
+    var tracing: ((String) -> Void)?
+
     /// What others do before each look.
     var whileLooking: ((inout SimulatedTree) -> Void)?
 
@@ -87,12 +90,16 @@ extension SimulatedWorld: ObservedWorld {
 
     func found(_ location: ItemLocation) -> ItemState? {
         whileLooking?(&tree)
-        return tree.statusWithoutLinks(location.bytes).map { state($0.inode, $0.node) }
+        let found = tree.statusWithoutLinks(location.bytes).map { state($0.inode, $0.node) }
+        tracing?("looks at \(printable(location.bytes)): \(found.map { "\($0.type) \($0.inode)" } ?? "nothing")")
+        return found
     }
 
-    func contentHash(of location: ItemLocation) throws(CoordinationError) -> UInt64? {
+    func contentHash(of location: ItemLocation, inode: UInt64) throws(CoordinationError) -> UInt64? {
         whileReading?(self)
-        guard found(location)?.type == .file, let content = try? tree.content(location.bytes) else {
+        guard let found = found(location), (found.type, found.inode) == (.file, inode),
+            let content = try? tree.content(location.bytes)
+        else {
             throw CoordinationError(Errno.noSuchEntry, item: "\(location)", operation: "watch")
         }
         return Self.hash(content)
@@ -107,6 +114,7 @@ extension SimulatedWorld: ObservedWorld {
         picture.apply(record, at: sequence)
         for part in record.changes {
             let kind = "\(part.kind)"
+            tracing?("tells \(kind) \(printable(part.path)), from \(printable(part.from ?? []))")
             told.append(ToldLine(kind, part.path, from: part.from))
             let type = part.state.map { "\($0.type)" }
             streamed.apply(
@@ -126,17 +134,19 @@ extension SimulatedWorld: ObservedWorld {
         var listing = FolderListing(watch: watch, inode: inode, entries: [])
         for name in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             if path.isEmpty && name == Array(".group".utf8) { continue }
-            guard let location = ItemLocation.entry(name, of: folder) else { continue }
-            listing.entries.append((name, found(location)))
+            whileLooking?(&tree)
+            // By the open folder, wherever that is by now.
+            let entry = tree.entry(name, ofFolder: inode)
+            listing.entries.append((name, entry.map { state($0.inode, $0.node) }))
         }
         return listing
     }
 
     /// Of those whose content was not read.
-    func learnHashes() throws {
+    func learnHashes() {
         for (location, item) in picture.items where item.state.type == .file && item.state.contentHash == nil {
             guard let found = found(location), found.looksLike(item.state) else { continue }
-            guard let hash = try contentHash(of: location) else { continue }
+            guard let hash = try? contentHash(of: location, inode: found.inode) else { continue }
             picture.learn(hash: hash, of: location, seen: item.state)
         }
     }
@@ -175,7 +185,7 @@ struct SimulatedStage: ScenarioStage {
         observation = Observation(world)
         observation.compareEverything()
         try settle()
-        try world.learnHashes()
+        world.learnHashes()
         _ = world.takeTold()
     }
 
@@ -189,6 +199,11 @@ struct SimulatedStage: ScenarioStage {
     /// Some of the events that are there are taken, and looked at.
     mutating func serve(atMost limit: Int = .max) throws {
         let events = world.tree.drain(atMost: limit)
+        for event in world.tracing == nil ? [] : events {
+            let folder = observation.watches.location(of: event.watch).map { $0.map { printable($0.bytes) } ?? "." }
+            let kinds = String(event.kinds.rawValue, radix: 16)
+            world.tracing?("reads \(kinds) \(folder ?? "unknown") \(printable(event.name)) \(event.cookie)")
+        }
         if events.contains(where: { $0.kinds.contains(.overflow) }) { observation.compareEverything() }
         try observation.take(events.compactMap { FolderEvent($0) }, more: events.count == limit)
         _ = try observation.work()
