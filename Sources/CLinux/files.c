@@ -68,6 +68,8 @@ int clinux_clone(int to, int from) { return ioctl(to, FICLONE, from); }
 
 long clinux_copy_range(int from, int to, size_t length) { return copy_file_range(from, NULL, to, NULL, length, 0); }
 
+int clinux_begin_writing(int descriptor) { return sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE); }
+
 int clinux_sync_filesystem(int descriptor) { return syncfs(descriptor); }
 
 int clinux_memory_file(void) { return memfd_create("input", MFD_CLOEXEC); }

@@ -137,6 +137,10 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
+    /// The disk may begin with the content, while something else is done before it is synchronized. A hint.
+    /// System calls: sync_file_range(2)
+    package func beginWriting() { _ = clinux_begin_writing(number) }
+
     /// Content and metadata to the disk. A failure is final: the kernel has dropped what it could not write.
     /// System calls: fsync(2)
     package func synchronize() throws(Errno) { _ = try retryingOnInterrupt { fsync(number) } }

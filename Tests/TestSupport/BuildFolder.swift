@@ -22,8 +22,9 @@ package let isRoot = geteuid() == 0
 package let runsLongTests =
     ProcessInfo.processInfo.environment["GROUP_CONTAINER_LONG_TESTS"].map { !$0.isEmpty } ?? false
 
-/// More than any wait of a test that passes takes, so that one which does not ends.
-package let patience = Duration.seconds(60)
+/// More than any wait of a test that passes takes, so that one which does not ends. Under a sanitizer everything takes
+/// longer.
+package let patience = Duration.seconds(environmentNumber("GROUP_CONTAINER_PATIENCE") ?? 60)
 
 extension Duration {
     package var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }

@@ -31,6 +31,7 @@ int clinux_allocate(int descriptor, int64_t size);
 int clinux_free_range(int descriptor, int64_t start, int64_t length);
 int clinux_clone(int to, int from);
 long clinux_copy_range(int from, int to, size_t length);
+int clinux_begin_writing(int descriptor);
 int clinux_sync_filesystem(int descriptor);
 int clinux_memory_file(void);
 int clinux_pipe(int32_t ends[2]);

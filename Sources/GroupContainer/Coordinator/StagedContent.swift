@@ -2,17 +2,23 @@ import SystemCalls
 
 /// Changes whose content is built in staging and comes to its place by a rename.
 extension StagedChange {
+    /// In bytes: its hash takes so long that the disk can do something meanwhile.
+    private static let worthBeginning = 65_536
+
     /// Replaces or creates a file. `old` is what stands there now: its attributes are kept, unless `mode` says otherwise.
-    /// System calls: openat2, write, those of `StagedAttributes`, fsync, renameat2, fsync of the folder
+    /// System calls: openat2, write, sync_file_range, those of `StagedAttributes`, fsync, renameat2, fsync of the folder
     func write(
         _ content: [UInt8], to location: ItemLocation, replacing old: FileStatus?, mode: UInt32?,
         as kind: ChangeRecord.Kind
     ) throws(CoordinationError) -> LogPosition {
+        var hash: UInt64?
         let status = try stage(location, "write") { () throws(Errno) in
             let attributes = try StagedAttributes(ofFileAt: location, isNew: old == nil, in: member, mode: mode)
             let file = try FileDescriptor.open(
                 name, in: staging, [.writing, .creating, .exclusively], mode: attributes.creationMode)
             try file.writeAll(content)
+            if durability == .durable && content.count >= Self.worthBeginning { file.beginWriting() }
+            hash = member.contentHash(of: content)
             let made = try attributes.apply(to: file)
             if durability == .durable { try file.synchronize() }
             return made
@@ -20,7 +26,7 @@ extension StagedChange {
         return try commit(
             Step(
                 kind: kind, way: .intoPlace, location: location, status: status, replacing: old != nil,
-                contentHash: member.contentHash(of: content), operation: "write"))
+                contentHash: hash, operation: "write"))
     }
 
     /// Makes a file with another one's content and attributes. `old` is what stands there now.

@@ -3,8 +3,8 @@ struct ExaminationNotes: Equatable, Sendable {
     /// In the order in which they came up.
     private(set) var order: [ItemLocation] = []
     private(set) var evidence: [ItemLocation: Evidence] = [:]
-    /// Those of which not only an event told that comes before the one of their removal.
-    private var compared: Set<ItemLocation> = []
+    /// Those that are not as they should be by a comparison of their folder.
+    private var differing: Set<ItemLocation> = []
     /// Renames that the kernel told of as a pair: what stands at the goal came from elsewhere in the container.
     private(set) var arrivals: [Arrival] = []
 
@@ -19,7 +19,6 @@ struct ExaminationNotes: Equatable, Sendable {
 
     /// The strongest evidence counts.
     mutating func note(_ location: ItemLocation, _ why: Evidence) {
-        if !why.awaitsEventOfRemoval { compared.insert(location) }
         guard let known = evidence[location] else {
             evidence[location] = why
             order.append(location)
@@ -28,8 +27,16 @@ struct ExaminationNotes: Equatable, Sendable {
         if known < why { evidence[location] = why }
     }
 
+    /// A comparison of its folder found that it is not as it should be. What events tell of it besides does not matter then.
+    mutating func noteDifference(_ location: ItemLocation) {
+        differing.insert(location)
+        note(location, .comparison)
+    }
+
     /// Where nothing stands there, an event that is still to be read tells how it went.
-    func awaitsEventOfRemoval(_ location: ItemLocation) -> Bool { !compared.contains(location) }
+    func awaitsEventOfRemoval(_ location: ItemLocation) -> Bool {
+        evidence[location]?.awaitsEventOfRemoval ?? false && !differing.contains(location)
+    }
 
     /// The kernel told that it, or a folder around it, is gone.
     func isRemoved(_ location: ItemLocation) -> Bool {

@@ -161,10 +161,10 @@ struct Observation<World: ObservedWorld> {
             if let watch = listing.watch { watched(watch, folder, inode: listing.inode) }
             listed += listing.entries.count
             for location in comparison.take(listing, of: folder, examination.world.picture) {
-                examination.notes.note(location, .comparison)
+                examination.notes.noteDifference(location)
             }
         }
-        for location in comparison.takeGone() { examination.notes.note(location, .comparison) }
+        for location in comparison.takeGone() { examination.notes.noteDifference(location) }
         if listed > 0 || !examination.notes.isEmpty, try examination.work() { wrote = true }
         for folder in examination.takeUnlisted() { comparison.add(folder) }
         for (location, why) in examination.takeVanished() { noteVanished(location, why) }

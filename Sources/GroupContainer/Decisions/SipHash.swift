@@ -11,6 +11,25 @@ struct SipHash {
         return state.finished()
     }
 
+    func hash(_ bytes: [UInt8]) -> UInt64 { hash(bytes.span) }
+
+    func hash(_ bytes: ArraySlice<UInt8>) -> UInt64 { hash(bytes.span) }
+
+    private func hash(_ bytes: Span<UInt8>) -> UInt64 {
+        var state = State(key)
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            // Of eight bytes it is known that eight can be read, in one go.
+            let part = bytes.extracting(offset..<(offset + 8))
+            let low = UInt64(part[0]) | UInt64(part[1]) << 8 | UInt64(part[2]) << 16 | UInt64(part[3]) << 24
+            let high = UInt64(part[4]) | UInt64(part[5]) << 8 | UInt64(part[6]) << 16 | UInt64(part[7]) << 24
+            state.take(low | high << 32)
+            offset += 8
+        }
+        for index in offset..<bytes.count { state.add(bytes[index]) }
+        return state.finished(count: bytes.count)
+    }
+
     /// The same by eight bytes at a time: `word` gives those from an offset on, little-endian. What the last one has
     /// behind the bytes is not looked at.
     func hash(count: Int, _ word: (_ offset: Int) -> UInt64) -> UInt64 {

@@ -43,6 +43,7 @@ struct `SipHash-2-4` {
                 (0..<8).reduce(0) { $0 | UInt64(bytes[offset + $1]) << UInt64($1 * 8) }
             }
             #expect(byWords == hash.hash(bytes[..<count]), "\(count) bytes")
+            #expect(byWords == hash.hash(AnySequence(bytes[..<count])), "\(count) bytes, one by one")
         }
     }
 }
