@@ -14,6 +14,8 @@ package struct InputLines: ~Copyable {
     private let descriptor: Int32
     private let limit: Int
     private var pending: ArraySlice<UInt8> = []
+    /// The rest of a line that was too long.
+    private var isSkipping = false
     /// Up to here there is no newline.
     private var searched = 0
     private var isAtEnd = false
@@ -22,15 +24,26 @@ package struct InputLines: ~Copyable {
     /// Reads this descriptor, and lines of at most `limit` bytes.
     package init(descriptor: Int32 = 0, limit: Int) { (self.descriptor, self.limit) = (descriptor, limit) }
 
-    /// The next line, as far as it has come. Does not block.
+    /// The next line, as far as it has come. Does not block. After `tooLarge` the line after that one is next.
     package mutating func next() throws(InputError) -> Step {
+        if isSkipping {
+            guard let end = pending.firstIndex(of: 0x0A) else {
+                pending = []
+                return isAtEnd ? .end : .dry
+            }
+            (pending, isSkipping) = (pending[(end + 1)...], false)
+        }
         if let end = pending.dropFirst(searched).firstIndex(of: 0x0A) {
             let line = Array(pending[..<end])
             (pending, searched) = (pending[(end + 1)...], 0)
+            if line.count > limit { throw .tooLarge(limit: limit) }
             return .line(line)
         }
         searched = pending.count
-        if searched > limit { throw .tooLarge(limit: limit) }
+        if searched > limit {
+            (searched, isSkipping) = (0, true)
+            throw .tooLarge(limit: limit)
+        }
         if !isAtEnd { return .dry }
         if pending.isEmpty { return .end }
         defer { (pending, searched) = ([], 0) }

@@ -35,22 +35,27 @@ struct PlainLines: HostFrontEnd, ~Copyable {
         try lines.wait()
         var events: [HostEvent] = []
         while true {
-            switch try lines.next() {
-            case .line(let line): if let event = try command(line) { events.append(event) }
-            case .dry: return events
-            case .end:
-                input = nil
-                return events
+            do throws(InputError) {
+                switch try lines.next() {
+                case .line(let line): if let event = command(line) { events.append(event) }
+                case .dry: return events
+                case .end:
+                    input = nil
+                    return events
+                }
+            } catch {
+                guard case .tooLarge(let limit) = error else { throw error }
+                complain("a line of more than \(limit) bytes on standard input is passed over")
             }
         }
     }
 
-    private mutating func command(_ line: [UInt8]) throws -> HostEvent? {
+    private mutating func command(_ line: [UInt8]) -> HostEvent? {
         do {
             let words = try ShellWords.of(line).map { String(decoding: $0, as: UTF8.self) }
             return try UserCommand(words: words).map { .user($0) }
         } catch {
-            try complain("'\(PipeText.escaped(line))': \(error)")
+            complain("'\(PipeText.escaped(line))': \(error)")
             return nil
         }
     }
@@ -112,10 +117,10 @@ struct PlainLines: HostFrontEnd, ~Copyable {
 
     mutating func log(_ line: HostLogLine, at now: Moment) throws {
         if !line.isFault && !options.isVerbose { return }
-        try complain((line.kind.map { "\($0): " } ?? "") + line.text)
+        complain((line.kind.map { "\($0): " } ?? "") + line.text)
     }
 
-    private mutating func complain(_ text: String) throws {
+    private mutating func complain(_ text: String) {
         if options.isQuiet { return }
         try? errors.writeLine("widget-host: " + TerminalName.shown(Array(text.utf8)))
         try? errors.flush()
@@ -124,12 +129,12 @@ struct PlainLines: HostFrontEnd, ~Copyable {
     mutating func resize() {}
 
     mutating func started(_ run: WidgetRun, processIdentifier: Int32) throws {
-        if isForDebugging { try complain("\(run.kind) is process \(processIdentifier)") }
+        if isForDebugging { complain("\(run.kind) is process \(processIdentifier)") }
     }
 
     mutating func traffic(_ run: WidgetRun, isFromWidget: Bool, _ line: [UInt8]) throws {
         if isForDebugging && options.isVerbose {
-            try complain("\(isFromWidget ? "<" : ">") \(PipeText.lossyString(line))")
+            complain("\(isFromWidget ? "<" : ">") \(PipeText.lossyString(line))")
         }
     }
 }

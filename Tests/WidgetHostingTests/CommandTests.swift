@@ -113,6 +113,16 @@ struct `widget-host` {
         #expect(try host.finish().status == 128 + SIGTERM)
     }
 
+    @Test func `passes over a line that is too long, and does what the next one says`() throws {
+        let run = try HostRun(["a": ""])
+        try run.await("a", "active", "nothing")
+        try run.send("open a " + String(repeating: "x", count: 70_000))
+        try run.host.waitForText("a line of more than 65536 bytes on standard input is passed over")
+        try run.send("hide a")
+        try run.await("a", "suspended", "nothing")
+        try run.quit()
+    }
+
     @Test func `hands addresses to what opens them`() throws {
         let run = try HostRun([:])
         try run.quit()

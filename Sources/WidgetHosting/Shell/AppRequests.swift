@@ -1,4 +1,3 @@
-import Dispatch
 import GroupContainer
 
 /// What apps ask of the widgets, and what they are told of those.
@@ -7,7 +6,7 @@ final class AppRequests {
     private let registration: HostRegistration
     private var shown: [PresentWidget] = []
     private let watch: ContainerWatch
-    private let opening = DispatchQueue(label: "widget-host.open")
+    private let opening = OpeningQueues()
     private let process = HostIdentity.process
 
     init(_ container: Container, _ watch: ContainerWatch) throws(CoordinationError) {
@@ -39,7 +38,7 @@ final class AppRequests {
     /// By the app that has registered its scheme, on a thread of its own, as that may have to be started. What no app of
     /// the container opens, and what goes wrong, the watch tells.
     func open(_ url: String, for kind: String) {
-        opening.async { [center, watch] in
+        opening.add(AppLink.scheme(of: url) ?? "") { [center, watch] in
             do throws(CoordinationError) {
                 switch try center.open(url) {
                 case .opened: break

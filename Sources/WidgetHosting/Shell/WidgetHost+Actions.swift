@@ -88,8 +88,18 @@ extension WidgetHost where FrontEnd: ~Copyable {
 
     mutating func readErrors(_ process: WidgetProcess) throws {
         let number = process.errors?.number
-        for line in process.readErrors() { events.append(.process(process.run, .complained(line))) }
-        if process.errors == nil { forget(number) }
+        for line in process.readErrors(at: Self.now.monotonic) {
+            events.append(.process(process.run, .complained(line)))
+        }
+        if process.errors == nil || process.isDeafUntil != nil { forget(number) }
+    }
+
+    /// Those that have said too much on their standard error are heard again when their time has come.
+    mutating func hearAgain(at now: Int64) {
+        for (kind, process) in processes {
+            guard let time = process.isDeafUntil, time <= now, let number = process.errors?.number else { continue }
+            if owners[number] == nil { attend(number, kind, .errors) }
+        }
     }
 
     /// What became of the children.

@@ -50,6 +50,7 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
             takeSignals()
             try takeChanges()
             let moment = Self.now
+            hearAgain(at: moment.monotonic)
             if surroundings.isDue(at: moment.monotonic) { try lookAround(at: moment) }
             if state.wait(at: moment) == 0 { events.append(.tick) }
             try handleEvents()
@@ -78,7 +79,10 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
 
     private func wait(at now: Moment) -> Int64 {
         if !events.isEmpty || isInputAlwaysReady && frontInput != nil { return 0 }
-        let waits = [state.wait(at: now), frontEnd.wait(at: now), surroundings.wait(at: now.monotonic)]
+        let hearing = processes.values.compactMap { process in
+            process.isDeafUntil.map { max(0, $0 - now.monotonic) }
+        }
+        let waits = [state.wait(at: now), frontEnd.wait(at: now), surroundings.wait(at: now.monotonic), hearing.min()]
         return waits.compactMap { $0 }.min() ?? 1_000_000_000
     }
 

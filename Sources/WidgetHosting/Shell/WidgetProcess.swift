@@ -11,6 +11,9 @@ final class WidgetProcess {
     private(set) var errors: PipeSide?
     private var lines = LineBuffer()
     private var complaints = LineBuffer(largest: 65_536)
+    private var hearing = Hearing()
+    /// Its standard error is not read before.
+    private(set) var isDeafUntil: Int64?
     private var outbox: ArraySlice<UInt8> = []
     private var chunk = [UInt8](repeating: 0, count: 65_536)
 
@@ -80,12 +83,14 @@ final class WidgetProcess {
     }
 
     /// What has come on standard error: for the log.
-    func readErrors() -> [String] {
+    func readErrors(at now: Int64) -> [String] {
+        isDeafUntil = nil
         guard let count = Self.take(&chunk, from: errors) else { return [] }
         if count == 0 {
             errors = nil
             return []
         }
+        isDeafUntil = hearing.heard(count, at: now)
         complaints.append(chunk[..<count])
         var found: [String] = []
         while let line = complaints.next() { found.append(String(decoding: line, as: UTF8.self)) }
