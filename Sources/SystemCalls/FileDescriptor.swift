@@ -94,6 +94,20 @@ package struct FileDescriptor: ~Copyable, Sendable {
         return content
     }
 
+    /// Whether that is all that can be read of it. No more is read than it takes to tell. System calls: read(2)
+    package func holds(_ content: [UInt8]) throws(Errno) -> Bool {
+        var rest = content[...]
+        // What differs mostly differs early.
+        var chunk = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let count = try read(into: &chunk)
+            if count == 0 { return rest.isEmpty }
+            guard rest.prefix(count) == chunk[..<count] else { return false }
+            rest = rest.dropFirst(count)
+            if chunk.count < 65_536 { chunk = [UInt8](repeating: 0, count: 65_536) }
+        }
+    }
+
     /// The content of a regular file; of anything else nothing: a FIFO would wait. System calls: openat2(2), statx(2),
     /// read(2)
     package static func content(

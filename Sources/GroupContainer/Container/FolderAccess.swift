@@ -61,6 +61,15 @@ extension Member {
     func readFile(
         _ path: [UInt8], in folder: borrowing FileDescriptor, label: String, operation: String = "read"
     ) throws(CoordinationError) -> (content: [UInt8], status: FileStatus) {
+        try withFile(path, in: folder, label: label, operation: operation) { file, status throws(Errno) in
+            (try file.readAll(), status)
+        }
+    }
+
+    private func withFile<Answer>(
+        _ path: [UInt8], in folder: borrowing FileDescriptor, label: String, operation: String,
+        _ body: (borrowing FileDescriptor, FileStatus) throws(Errno) -> Answer
+    ) throws(CoordinationError) -> Answer {
         let file = try translating(label, operation) { () throws(Errno) in
             try FileDescriptor.open(path, in: folder, [.reading, .notFollowing, .nonBlocking])
         }
@@ -70,13 +79,16 @@ extension Member {
                 .wrongType, item: label, operation: operation,
                 cause: status.isFolder ? "it is a folder" : "it is not a regular file")
         }
-        return (try translating(label, operation) { () throws(Errno) in try file.readAll() }, status)
+        return try translating(label, operation) { () throws(Errno) in try body(file, status) }
     }
 
-    /// Whether that is the content. Not of a file that may not be read: it can be replaced all the same.
+    /// Whether that is the content. No more is read than it takes to tell. Not of a file that may not be read: it can be replaced all the same.
     func isReadable(_ location: ItemLocation, as content: [UInt8]) throws(CoordinationError) -> Bool {
         do {
-            return try readFile(location, operation: "write").content == content
+            let label = printable(location.bytes)
+            return try withFile(location.bytes, in: folder.root, label: label, operation: "write") {
+                file, _ throws(Errno) in try file.holds(content)
+            }
         } catch {
             if error.code == .notPermitted { return false }
             throw error

@@ -57,13 +57,17 @@ struct StagedAttributes {
     /// System calls: openat2(O_PATH), statx, listxattr, getxattr
     private init?(keptAt location: ItemLocation, in member: Member, mode: UInt32?) throws(Errno) {
         guard let file = try Self.place(of: location, in: member) else { return nil }
-        guard try file.status().isRegularFile else { return nil }
-        try self.init(keptOf: file, mode: mode)
+        let status = try file.status()
+        guard status.isRegularFile else { return nil }
+        try self.init(keptOf: file, status, mode: mode)
     }
 
     /// Of a file or folder: its own, for another one that is to be like it. System calls: statx, listxattr, getxattr
-    init(keptOf item: borrowing FileDescriptor, mode: UInt32? = nil) throws(Errno) {
-        let status = try item.status()
+    init(keptOf item: borrowing FileDescriptor) throws(Errno) {
+        try self.init(keptOf: item, item.status(), mode: nil)
+    }
+
+    private init(keptOf item: borrowing FileDescriptor, _ status: FileStatus, mode: UInt32?) throws(Errno) {
         (owner, group, permissions) = (status.owner, status.group, status.permissions)
         (creationMode, explicitMode) = (status.isFolder ? 0o700 : 0o600, mode)
         for name in try item.attributeNames() where !Self.signatures.contains(name) {
