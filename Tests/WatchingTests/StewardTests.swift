@@ -109,6 +109,21 @@ struct `A steward` {
         #expect(told.kind == "degraded" && told.reason == reasons.first, "whoever comes later is told, too")
     }
 
+    // case 31
+    @Test(arguments: ["max_inotify_instances", "max_inotify_watches"])
+    func `that the kernel gives nothing compares at once for who asks what has happened`(limit: String) async throws {
+        let container = try await TemporaryContainer()
+        let script = "echo 0 > /proc/sys/user/\(limit) && exec \"$0\" --json --since start \"$1\""
+        let watcher = try container.start(
+            "unshare", ["-Ur", "sh", "-c", script, BuildFolder.resolve("watch-group"), container.path])
+        _ = try #require(try await watcher.readLine())
+        for number in 0..<40 {
+            try await WatchedContainer.run("mkdir d\(number)", in: container)
+            let told = try container.groupctl("changes", "--since", "start")
+            #expect(told.text.contains("created\td\(number)\n"), "\(told)")
+        }
+    }
+
     // case 30
     @Test func `that was stopped until its queue ran over tells every change all the same`() async throws {
         let limit = (try? String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8))

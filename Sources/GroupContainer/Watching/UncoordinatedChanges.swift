@@ -56,7 +56,7 @@ extension Member {
     func beginFollowing() -> Stewardship.Following? { isReadOnly ? nil : Stewardship.candidate(self) }
 
     /// Has the steward journal everything that happened up to now, however it was made. False: there is none that
-    /// answers within a second.
+    /// answers within a second, or not everything is watched.
     fileprivate func settleBySteward() -> Bool {
         guard hasSteward(ofTerm: roster.map.load64(RosterLayout.term)), let question = roster.ask() else {
             return false
@@ -76,7 +76,8 @@ extension Member {
                 roster.isAnswered(question, at: RosterLayout.settled)
             }
         }
-        return true
+        // Where it sees no events it has looked at nothing since its last comparison.
+        return roster.map.load64(RosterLayout.degraded) == 0
     }
 }
 
@@ -84,7 +85,7 @@ extension Container {
     /// Has everything that was changed without coordination up to now journalled: by the steward, where one answers,
     /// else by comparing the container's tree with the journal. For short commands; whoever follows need not call it.
     /// Passes over what somebody holds for writing. With a steward it takes about as long as a change takes to be
-    /// streamed; without one it is linear in the number of items. Where the container is read-only it does nothing.
+    /// streamed; without one, or where the kernel has no watch for each folder, it is linear in the number of items. Where the container is read-only it does nothing.
     public func noteUncoordinatedChanges() throws(CoordinationError) {
         if isReadOnly || member.settleBySteward() { return }
         if try Examiner(member, under: nil).compareEverything() { member.roster.wake(Roster.journalWord) }
