@@ -89,7 +89,7 @@ extension ChildProcess {
     /// a file in memory rather than a pipe, so a command that prints before it has read everything cannot come to a
     /// standstill. It dies when the calling thread does. System calls: memfd_create(2), pipe2(2)
     package static func filter(_ words: [[UInt8]], input: [UInt8]) throws(Errno) -> (output: [UInt8], status: Int32) {
-        let source = FileDescriptor(owning: try check { clinux_memory_file() })
+        let source = try FileDescriptor.inMemory()
         try source.writeAll(input)
         _ = try check { lseek(source.number, 0, SEEK_SET) }
         var ends: [Int32] = [-1, -1]
@@ -106,7 +106,7 @@ extension ChildProcess {
     package static func start(
         _ words: [[UInt8]], input: [UInt8], variables: [(name: String, value: [UInt8])]
     ) throws(Errno) -> ChildProcess {
-        let source = FileDescriptor(owning: try check { clinux_memory_file() })
+        let source = try FileDescriptor.inMemory()
         try source.writeAll(input)
         _ = try check { lseek(source.number, 0, SEEK_SET) }
         let all = environment(with: variables)

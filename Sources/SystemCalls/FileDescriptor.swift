@@ -75,6 +75,11 @@ package struct FileDescriptor: ~Copyable, Sendable {
             })
     }
 
+    /// Of an empty file in memory, without a name. System calls: memfd_create(2)
+    package static func inMemory() throws(Errno) -> FileDescriptor {
+        FileDescriptor(owning: try check { clinux_memory_file() })
+    }
+
     /// A second number for the same open file description. System calls: fcntl(2)
     package func duplicate() throws(Errno) -> FileDescriptor {
         FileDescriptor(owning: try check { fcntl(number, F_DUPFD_CLOEXEC, 3) })

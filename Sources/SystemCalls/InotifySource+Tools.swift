@@ -49,18 +49,18 @@
             return descriptor
         }
 
-        /// Initialises the library and finds its descriptor, which it does not tell: the one that watches a folder
-        /// which nobody else can know of. System calls: inotify_init(2), inotify_add_watch(2), fcntl(F_SETFD)
+        /// Initialises the library and finds its descriptor, which it does not tell: the one that watches a file in
+        /// memory, which has no name that could stay behind, and which nobody else can know of.
+        /// System calls: memfd_create(2), inotify_init(2), inotify_add_watch(2), fcntl(F_SETFD)
         private func find() throws(Errno) -> Int32 {
-            let path = try makeSentinel()
-            defer { _ = unsafe withCString(path) { unsafe rmdir($0) } }
-            let folder = try FileDescriptor.open(path: path, [.placeOnly, .folder])
+            let sentinel = try FileDescriptor.inMemory()
             // The library would get about this number too, and keep it: better not to begin.
-            if folder.number >= Self.descriptorLimit { throw .tooManyFiles }
-            let inode = try folder.status().inode
+            if sentinel.number >= Self.descriptorLimit { throw .tooManyFiles }
+            let inode = try sentinel.status().inode
             // Another queue of the process may watch a folder of the same number on another disk.
             let others = try descriptors(watching: inode).map(\.number)
             guard inotifytools_initialize() != 0 else { throw Errno(inotifytools_error()) }
+            let path = Array("/proc/self/fd/\(sentinel.number)".utf8)
             guard unsafe withCString(path, { unsafe inotifytools_watch_file($0, IN_DELETE_SELF) }) != 0 else {
                 throw Errno(inotifytools_error())
             }
@@ -70,20 +70,6 @@
             inotify_rm_watch(found.number, found.watch)
             _ = try check { fcntl(found.number, F_SETFD, FD_CLOEXEC) }
             return found.number
-        }
-
-        /// Memory before disk: there an inode has one number, where a layered file system may show two.
-        /// Library calls: mkdtemp(3)
-        private func makeSentinel() throws(Errno) -> [UInt8] {
-            for place in ["/dev/shm", environmentValue("TMPDIR"), "/tmp"].compactMap(\.self) {
-                var template = Array("\(place)/inotify-sentinel-XXXXXX".utf8CString)
-                let made = unsafe template.withUnsafeMutableBufferPointer { text in
-                    guard let base = text.baseAddress else { return false }
-                    return unsafe mkdtemp(base) != nil
-                }
-                if made { return template.dropLast().map { UInt8(bitPattern: $0) } }
-            }
-            throw Errno.last
         }
 
         /// System calls: getdents(2), read(2)

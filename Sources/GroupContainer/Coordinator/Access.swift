@@ -91,12 +91,20 @@ public final class Access {
     /// The entry itself, also where it is a link, and what it is. A folder goes with everything below it, so that must
     /// have been granted, too.
     func entry(_ path: ItemPath, _ operation: String) throws(CoordinationError) -> (ItemLocation, FileStatus) {
-        let location = try path.location(for: operation)
+        let asked = try path.location(for: operation)
+        // If it was moved while its lease was awaited, it is where it went.
+        let isNamed = intents.contains { $0.path == path && $0.isStructural }
+        let location = isNamed ? locations[path] ?? asked : asked
         if isOver || !covers(location, for: .writing) { throw notGranted(path, operation) }
         guard let status = try status(of: location, operation) else {
             throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: operation)
         }
         if status.isFolder && !covers(location, for: .structural) {
+            if isNamed {
+                throw CoordinationError(
+                    .conflict, item: path.description, operation: operation,
+                    cause: "a folder has come to its place while its lease was awaited", advice: "try again")
+            }
             throw notGranted(
                 path, operation, advice: "ask for the folder with everything in it: .forDeleting or .forMoving")
         }

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -49,6 +50,47 @@ struct `An item that is moved while its lease is awaited` {
         }
         #expect(twice.suffix(3) == Array("f/d".utf8))
         #expect(try sample.isQuiet())
+    }
+
+    @Test func `is removed or moved on from where it went`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        for (path, goal) in [("a", "b"), ("c", "d")] as [(ItemPath, ItemPath)] {
+            _ = try tester.write(bytes: [7], to: path)
+            var side: Side<Bool>?
+            try tester.coordinate(
+                [.writing(path, .forMoving), .writing(goal, .forReplacing)], operation: "test", .relaxed, patience
+            ) { access in
+                side = Side {
+                    if path == "a" {
+                        _ = try tester.coordinate(.writing("a", .forDeleting), timeout: patience) { try $0.remove("a") }
+                    } else {
+                        let ends: [AccessIntent] = [.writing("c", .forMoving), .writing("e", .forReplacing)]
+                        try tester.coordinate(ends, operation: "test", .relaxed, patience) {
+                            _ = try $0.move("c", to: "e")
+                        }
+                    }
+                    return true
+                }
+                #expect(try eventually { try sample.isWaited(for: path.description) })
+                _ = try access.move(path, to: goal)
+            }
+            #expect(try #require(side).answer())
+            #expect(code { try tester.readBytes(goal) } == .notFound)
+        }
+        #expect(try tester.readBytes("e") == [7])
+    }
+
+    @Test func `is in conflict where somebody who does not coordinate has put a folder into its place`() throws {
+        let sample = try SampleContainer()
+        let tester = sample.coordinator().blocking
+        _ = try tester.write(bytes: [7], to: "a")
+        let outcome = try tester.coordinate(.writing("a", .forDeleting), timeout: patience) { access in
+            try FileManager.default.removeItem(atPath: sample.temporary.path + "/a")
+            try FileManager.default.createDirectory(atPath: sample.temporary.path + "/a", withIntermediateDirectories: false)
+            return code { try access.remove("a") }
+        }
+        #expect(outcome == .conflict)
     }
 
     @Test func `is not where something stands at its place again`() throws {
