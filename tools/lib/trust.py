@@ -103,7 +103,11 @@ def main():
         prog="tools/trust", description=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", metavar="FILE", help="of a run that is over: what tools/test --results has written")
     parser.add_argument("--of", metavar="COMMIT", help="of what they are, with --results (the present commit)")
+    # Wrong usage is status 64, as with all our commands.
+    parser.error = lambda message: parser.exit(64, f"tools/trust: {message}; see tools/trust --help\n")
     options = parser.parse_args()
+    if options.of and not options.results:
+        parser.error("--of says of what --results are")
     with tempfile.TemporaryDirectory() as folder:
         path = options.results or os.path.join(folder, "results.xml")
         status = 0

@@ -86,8 +86,9 @@ struct `An item that is moved while its lease is awaited` {
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [7], to: "a")
         let outcome = try tester.coordinate(.writing("a", .forDeleting), timeout: patience) { access in
-            try FileManager.default.removeItem(atPath: sample.temporary.path + "/a")
-            try FileManager.default.createDirectory(atPath: sample.temporary.path + "/a", withIntermediateDirectories: false)
+            let place = sample.temporary.path + "/a"
+            try FileManager.default.removeItem(atPath: place)
+            try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
             return code { try access.remove("a") }
         }
         #expect(outcome == .conflict)

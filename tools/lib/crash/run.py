@@ -53,6 +53,8 @@ def arguments():
     options = parser.parse_args()
     if options.jobs < 1 or options.seconds < 1:
         parser.error("--jobs and --seconds are at least 1")
+    if not os.path.isdir(options.directory):
+        parser.error(f"--directory: there is no directory '{options.directory}'")
     if options.again and len(options.again.split(":")) != 5:
         parser.error("--again is what stands behind FAULT: FILE-SYSTEM:HOW:SEED:STEP:PLAN")
     return options
@@ -143,6 +145,11 @@ def main():
         tally, sizes = try_all(kinds, options, work)
     except KeyboardInterrupt:
         return 130
+    except (OSError, subprocess.CalledProcessError) as fault:
+        if not isinstance(fault, subprocess.CalledProcessError) and fault.filename not in ("swift", "clang"):
+            raise
+        print(f"tools/crash-test: its programs cannot be built: {fault}", file=sys.stderr)
+        return 1
     finally:
         shutil.rmtree(work, ignore_errors=True)
     tally.table(sizes)
