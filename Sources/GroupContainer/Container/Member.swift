@@ -97,6 +97,19 @@ final class Member: Sendable {
     static func join(
         path: [UInt8], creating creation: Creation?, until deadline: Deadline, repairing: Bool = false
     ) throws(CoordinationError) -> Member {
+        do {
+            return try joinWhole(path, creation, until: deadline, repairing: repairing)
+        } catch {
+            guard creation != nil, error.code == .noSpace else { throw error }
+            throw CoordinationError(
+                .noSpace, item: printable(path), operation: "create", cause: error.cause,
+                advice: "make room and try again: what there is of the container is completed then")
+        }
+    }
+
+    private static func joinWhole(
+        _ path: [UInt8], _ creation: Creation?, until deadline: Deadline, repairing: Bool
+    ) throws(CoordinationError) -> Member {
         let folder = try GroupFolder(path: path, unixGroup: creation?.unixGroup, creating: creation != nil)
         do {
             return try join(folder, creation, until: deadline, repairing: repairing)

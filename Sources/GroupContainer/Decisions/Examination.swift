@@ -163,7 +163,9 @@ struct Examination<World: ExaminedWorld> {
             guard try append(record) else { continue }
             outcome = .wrote
             noteOtherNames(of: location, record)
-            if let state = record.state, state.inode != known?.inode { try noteStrangeFolder(around: location) }
+            if let state = record.state, state.inode != known?.inode {
+                try noteStrangeFolder(around: [location], location.parent)
+            }
             if let origin, let found {
                 // It may have come here with the folder around it, which an event that is still to be read tells.
                 vanished.append((origin, .comparison))
@@ -217,17 +219,15 @@ struct Examination<World: ExaminedWorld> {
         }
     }
 
-    /// It was found by way of another folder than the journal has there: an event that is still to be read tells where
+    /// They were found by way of another folder than the journal has there: an event that is still to be read tells where
     /// that one went, and with it what was just told.
-    mutating func noteStrangeFolder(around location: ItemLocation) throws(CoordinationError) {
-        guard let folder = location.parent, let there = try world.found(folder) else { return }
-        if world.picture[folder]?.inode != there.inode { vanished.append((location, .comparison)) }
-    }
-
-    /// What is written through one name of a file is its content under the others, too.
-    private mutating func noteOtherNames(of location: ItemLocation, _ record: ChangeRecord) {
-        guard [.modified, .touched].contains(record.kind), let inode = record.state?.inode else { return }
-        for other in world.picture.names(ofInode: inode) where other != location { notes.note(other, .content) }
+    mutating func noteStrangeFolder(
+        around places: [ItemLocation], _ folder: ItemLocation?
+    ) throws(CoordinationError) {
+        guard let folder, let there = try world.found(folder), world.picture[folder]?.inode != there.inode else {
+            return
+        }
+        vanished += places.map { ($0, .comparison) }
     }
 
     enum Telling { case told, gone, busy }

@@ -11,6 +11,10 @@ extension Examination {
         return world.picture.place(ofInode: source.inode) ?? source.location
     }
 
+    private mutating func takePassing(_ location: ItemLocation) -> Source? {
+        passing.isEmpty ? nil : passing.removeValue(forKey: location)
+    }
+
     /// The kernel told that it is gone, or has left the container: so is what was last heard of there.
     mutating func noteRemoval(_ location: ItemLocation) {
         notes.note(location, .removal)
@@ -33,11 +37,9 @@ extension Examination {
             }
         }
         // What had arrived there before was replaced, if nothing told that it went on.
-        if let replaced = passing.removeValue(forKey: goal) { notes.note(place(of: replaced), .removal) }
+        if let replaced = takePassing(goal) { notes.note(place(of: replaced), .removal) }
         notes.noteMove(from: origin, to: goal, isFolder: isFolder)
-        if let source = passing.removeValue(forKey: origin) {
-            notes.noteMove(from: place(of: source), to: goal, isFolder: isFolder)
-        }
+        if let source = takePassing(origin) { notes.noteMove(from: place(of: source), to: goal, isFolder: isFolder) }
     }
 
     /// Every event was read that could tell where something went on to: so it is where a folder around it went, or gone.
@@ -70,10 +72,10 @@ extension Examination {
         var sources: [Source?] = []
         for (number, arrival) in arrivals.enumerated() {
             let known = arrival.inode.map { Source(location: arrival.origin, inode: $0) }
-            let source = known ?? passing.removeValue(forKey: arrival.origin)
+            let source = known ?? takePassing(arrival.origin)
             let origin = source.map { place(of: $0) } ?? arrival.origin
             sources.append(source)
-            if let replaced = passing.removeValue(forKey: arrival.goal), replaced != source {
+            if let replaced = takePassing(arrival.goal), replaced != source {
                 rest(place(of: replaced), .removal)
             }
             if let state = try world.found(arrival.goal) {
@@ -91,7 +93,9 @@ extension Examination {
             }
         }
         let order = goals.values.sorted { ($0.arrival.goal.depth, $0.number) < ($1.arrival.goal.depth, $1.number) }
+        var told: [ItemLocation?: [ItemLocation]] = [:]
         for goal in order where !world.isSuperseded {
+            for place in [goal.arrival.goal, goal.origin] { told[place.parent, default: []].append(place) }
             let isBrought = try bring(goal, goals, noted, [])
             if isBrought { wrote = true }
             // It was told already, perhaps without what is in it. Or others' records that were read since before it moved may
@@ -101,6 +105,7 @@ extension Examination {
             let hasLeft = world.picture[goal.arrival.origin] == nil && world.picture[goal.origin] == nil
             if isThere && hasLeft { settled.insert(goal.number) }
         }
+        for (folder, places) in told { try noteStrangeFolder(around: places, folder) }
         for (number, arrival) in arrivals.enumerated() where !settled.contains(number) {
             rest(arrival.goal, .comparison)
             rest(arrival.origin, .removal)
@@ -164,11 +169,7 @@ extension Examination {
             let other = isExchange ? try world.found(origin) : nil
             if isExchange && other == nil { return wrote }
             guard let record = moveRecord(to: place, state, from: origin, exchanging: other) else { return wrote }
-            if try append(record) {
-                try noteStrangeFolder(around: place)
-                if isExchange { try noteStrangeFolder(around: origin) }
-                return true
-            }
+            if try append(record) { return true }
         }
     }
 
@@ -202,5 +203,11 @@ extension Examination {
             ForeignChange.isMove(of: known, to: found), try world.found(origin) == nil
         else { return nil }
         return origin
+    }
+
+    /// What is written through one name of a file is its content under the others, too.
+    mutating func noteOtherNames(of location: ItemLocation, _ record: ChangeRecord) {
+        guard [.modified, .touched].contains(record.kind), let inode = record.state?.inode else { return }
+        for other in world.picture.names(ofInode: inode) where other != location { notes.note(other, .content) }
     }
 }

@@ -86,10 +86,10 @@ struct Observation<World: ObservedWorld> {
         _ half: RenamePairs.Half, to goal: ItemLocation, isFolder: Bool
     ) throws(CoordinationError) {
         let origin = half.origin
-        // What is in it went missing where it was or where the journal has it, or was found where it is.
-        let places = [origin, goal] + (examination.passing[origin].map { [$0.location] } ?? [])
         if let why = vanished[origin], why >= .content { examination.notes.note(goal, why) }
         if isFolder {
+            // What is in it went missing where it was or where the journal has it, or was found where it is.
+            let places = [origin, goal] + (examination.passing[origin].map { [$0.location] } ?? [])
             if try !follow(half, to: goal) {
                 comparison.add(goal)
             } else if vanished.keys.contains(where: { gone in places.contains { gone == $0 || gone.isBelow($0) } }) {

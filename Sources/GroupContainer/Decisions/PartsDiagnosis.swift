@@ -38,12 +38,13 @@ struct PartsFacts: Sendable {
                     why: "this version would misunderstand what is in it; nothing was changed",
                     remedy: "use a newer version of this program"))
         case .missing, .damaged, .failed:
+            let unfinished = format == .missing ? "groupctl create completes one that was never finished; else " : ""
             found.append(
                 Finding(
                     .formatDamaged, .error, item: ".group/format", cause(of: format), why: nobody,
                     remedy: isInUse
                         ? "end its members (they are alive), then \(Finding.repair)"
-                        : "put the file back from a backup, with which places in the journal stay valid; or \(Finding.repair) gives the container a new identity, and followers compare everything once",
+                        : "\(unfinished)put the file back from a backup, with which places in the journal stay valid; or \(Finding.repair) gives the container a new identity, and followers compare everything once",
                     mended: isInUse ? nil : "the container has a new identity; what was there is .group/format.damaged")
             )
         }
