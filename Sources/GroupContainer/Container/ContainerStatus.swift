@@ -83,7 +83,9 @@ extension Container {
             return ContainerStatus.Member(
                 processIdentifier: live.processIdentifier, user: live.user, purpose: live.purpose, since: live.started,
                 isSteward: live.slot + 1 == steward, command: process?.command, condition: process?.condition,
-                accesses: roster.accesses(of: live).map { access in
+                // Before its ticket is drawn nobody knows who comes before whom: it does not wait yet.
+                accesses: roster.accesses(of: live).filter { $0.claim.stage == .held || $0.claim.ticket > 0 }.map {
+                    access in
                     ContainerStatus.Access(
                         path: access.path, isWriting: access.claim.part.mode != .reading,
                         isWholeFolder: access.claim.part.mode == .structural, isWaiting: access.claim.stage != .held,
