@@ -82,7 +82,8 @@ extension Member {
         return try translating(label, operation) { () throws(Errno) in try body(file, status) }
     }
 
-    /// Whether that is the content. No more is read than it takes to tell. Not of a file that may not be read: it can be replaced all the same.
+    /// Whether that is the content. No more is read than it takes to tell. Not of a file that may not be read: it can be
+    /// replaced all the same.
     func isReadable(_ location: ItemLocation, as content: [UInt8]) throws(CoordinationError) -> Bool {
         do {
             let label = printable(location.bytes)

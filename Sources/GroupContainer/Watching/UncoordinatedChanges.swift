@@ -85,7 +85,8 @@ extension Container {
     /// Has everything that was changed without coordination up to now journalled: by the steward, where one answers,
     /// else by comparing the container's tree with the journal. For short commands; whoever follows need not call it.
     /// Passes over what somebody holds for writing. With a steward it takes about as long as a change takes to be
-    /// streamed; without one, or where the kernel has no watch for each folder, it is linear in the number of items. Where the container is read-only it does nothing.
+    /// streamed; without one, or where the kernel has no watch for each folder, it is linear in the number of items.
+    /// Where the container is read-only it does nothing.
     public func noteUncoordinatedChanges() throws(CoordinationError) {
         if isReadOnly || member.settleBySteward() { return }
         if try Examiner(member, under: nil).compareEverything() { member.roster.wake(Roster.journalWord) }

@@ -9,10 +9,20 @@ struct Hearing: Hashable, Sendable {
     /// When all of it will be allowed again, on the clock that does not jump.
     private var fullAt: Int64 = .min
 
-    /// So many bytes were read. Until when nothing more is; nil: go on.
-    mutating func heard(_ count: Int, at now: Int64) -> Int64? {
+    /// Nothing more is read before; nil: it is listened to.
+    private(set) var deafUntil: Int64?
+
+    /// So many bytes were read.
+    mutating func note(_ count: Int, at now: Int64) {
         fullAt = max(fullAt, now).adding(Int64(count) * 1_000_000_000 / Self.perSecond)
         let rest = fullAt - Self.atOnce * 1_000_000_000 / Self.perSecond
-        return rest > now ? rest : nil
+        deafUntil = rest > now ? rest : nil
+    }
+
+    /// True, once, when its time has come: it is listened to again.
+    mutating func beginsAgain(at now: Int64) -> Bool {
+        guard let deafUntil, deafUntil <= now else { return false }
+        self.deafUntil = nil
+        return true
     }
 }

@@ -91,14 +91,13 @@ extension WidgetHost where FrontEnd: ~Copyable {
         for line in process.readErrors(at: Self.now.monotonic) {
             events.append(.process(process.run, .complained(line)))
         }
-        if process.errors == nil || process.isDeafUntil != nil { forget(number) }
+        if process.errors == nil || process.hearing.deafUntil != nil { forget(number) }
     }
 
     /// Those that have said too much on their standard error are heard again when their time has come.
     mutating func hearAgain(at now: Int64) {
-        for (kind, process) in processes {
-            guard let time = process.isDeafUntil, time <= now, let number = process.errors?.number else { continue }
-            if owners[number] == nil { attend(number, kind, .errors) }
+        for (kind, process) in processes where process.hearing.beginsAgain(at: now) {
+            if let number = process.errors?.number { attend(number, kind, .errors) }
         }
     }
 

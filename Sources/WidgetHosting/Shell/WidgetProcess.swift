@@ -11,9 +11,8 @@ final class WidgetProcess {
     private(set) var errors: PipeSide?
     private var lines = LineBuffer()
     private var complaints = LineBuffer(largest: 65_536)
-    private var hearing = Hearing()
-    /// Its standard error is not read before.
-    private(set) var isDeafUntil: Int64?
+    /// Of its standard error.
+    var hearing = Hearing()
     private var outbox: ArraySlice<UInt8> = []
     private var chunk = [UInt8](repeating: 0, count: 65_536)
 
@@ -84,13 +83,12 @@ final class WidgetProcess {
 
     /// What has come on standard error: for the log.
     func readErrors(at now: Int64) -> [String] {
-        isDeafUntil = nil
         guard let count = Self.take(&chunk, from: errors) else { return [] }
         if count == 0 {
             errors = nil
             return []
         }
-        isDeafUntil = hearing.heard(count, at: now)
+        hearing.note(count, at: now)
         complaints.append(chunk[..<count])
         var found: [String] = []
         while let line = complaints.next() { found.append(String(decoding: line, as: UTF8.self)) }

@@ -84,7 +84,10 @@ def build(configuration, work):
 
 def try_all(kinds, options, work):
     """Tries everything that is to be tried: the tally, and how much there is."""
-    programs = build("debug" if options.debug else "release", work)
+    try:
+        programs = build("debug" if options.debug else "release", work)
+    except (OSError, subprocess.CalledProcessError) as fault:
+        sys.exit(f"tools/crash-test: its programs cannot be built: {fault}")
     lines = subprocess.run([programs[0], "steps"], capture_output=True, text=True, check=True).stdout.splitlines()
     steps = [line.split()[0] for line in lines]
     if options.steps:
@@ -145,11 +148,6 @@ def main():
         tally, sizes = try_all(kinds, options, work)
     except KeyboardInterrupt:
         return 130
-    except (OSError, subprocess.CalledProcessError) as fault:
-        if not isinstance(fault, subprocess.CalledProcessError) and fault.filename not in ("swift", "clang"):
-            raise
-        print(f"tools/crash-test: its programs cannot be built: {fault}", file=sys.stderr)
-        return 1
     finally:
         shutil.rmtree(work, ignore_errors=True)
     tally.table(sizes)
