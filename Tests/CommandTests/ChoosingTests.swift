@@ -77,7 +77,7 @@ struct `What watch-group chooses` {
         try await container.done("write", "b", input: "1")
         try await container.done("write", "tmp", input: "1")
         try await container.done("remove", "tmp")
-        let words = ["--settle", "20ms", "--since", "start", "--json"]
+        let words = ["--settle", "20ms", "--settle-max", "3600", "--since", "start", "--json"]
         let outcome = try await container.start("watch-group", words + ["-n", "2", container.path]).finish()
         let changes = try outcome.lines.map { try JSONChange($0) }
         #expect(changes.map(\.summary) == ["created a", "created b"] && changes.map(\.sequence) == [3, 4])

@@ -6,6 +6,7 @@ import TestSupport
 /// order the kernel lets them run is not.
 final class Storm {
     let place: StormPlace
+    private let signals = TerminationSignals()
     private(set) var participants: [Participant] = []
     private var random: SeededGenerator
     private(set) var story: [String: Int] = [:]
@@ -24,12 +25,22 @@ final class Storm {
         let roles = (0..<max(members, 11)).map { Self.roles[$0 % Self.roles.count] }
         // Who listens gets everything only if it is there before anything is posted.
         for role in roles.filter({ $0 == .listener }) + roles.filter({ $0 != .listener }) {
+            try checkSignals()
             let number = participants.count
             let actual = role == .limited && !canLimit ? .follower : role
             let participant = try Participant(actual, "\(actual.rawValue)\(number)", in: place, seed: random.next())
             participants.append(participant)
             if role == .listener { try participant.wait { $0.contains("listening\n") } }
         }
+    }
+
+    struct Interrupted: Error {
+        var signal: Int32
+    }
+
+    /// Who is asked to end lets go of everything on the way out: the members, and the file system.
+    private func checkSignals() throws {
+        if let signal = signals.received { throw Interrupted(signal: signal) }
     }
 
     private func note(_ word: String) { story[word, default: 0] += 1 }
@@ -39,6 +50,7 @@ final class Storm {
         let end = monotonicNanoseconds() + Int64(seconds * 1e9)
         while monotonicNanoseconds() < end {
             pause(nanoseconds: 50_000_000)
+            try checkSignals()
             let now = monotonicNanoseconds()
             for participant in participants {
                 if let until = participant.stoppedUntil, until < now { participant.resume() }
@@ -96,7 +108,10 @@ final class Storm {
         for participant in participants { participant.resume() }
         let posters = participants.filter { $0.role == .poster }
         let staying: [Participant.Role] = [.poster, .listener, .follower, .limited]
-        for participant in participants where !staying.contains(participant.role) { try participant.end() }
+        for participant in participants where !staying.contains(participant.role) {
+            try participant.end()
+            try checkSignals()
+        }
         for poster in posters.dropLast() { try poster.end() }
         if let poster = posters.last {
             // One that was posted when all others had ended.

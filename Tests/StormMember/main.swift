@@ -37,6 +37,9 @@ do {
         say("ended")
     default: throw UnknownRole()
     }
+} catch let interrupted as Storm.Interrupted {
+    say("storm: ended by a signal before its time; nothing was looked at")
+    exit(128 + interrupted.signal)
 } catch is UnknownRole {
     print(usage, terminator: "")
     exit(64)

@@ -1,5 +1,6 @@
 import Foundation
 package import Glibc
+import SystemCalls
 
 /// A program that a test started: one of ours, or one in PATH. It is killed, with all that it started, when the test
 /// lets go of it.
@@ -41,17 +42,28 @@ package final class Command {
     private let output: Capture
     private let errors: Capture
     private let life: ProcessLife
+    /// Open as long as somebody holds this, where it was asked for.
+    private let input: FileDescriptor?
     /// At its end once the process has ended.
     private let end: Int32
     private var status: Int32? { life.status }
 
-    /// A nil in `environment` takes the variable away from what the tests have.
+    /// A nil in `environment` takes the variable away from what the tests have. With nil for `input` there is none, and
+    /// it ends when somebody lets go of this, or has died.
     package init(
         _ program: String, _ words: [any BytesConvertible], environment: [String: String?] = [:],
-        input: any BytesConvertible = "", output destination: Output = .captured, folder: String? = nil
+        input content: (any BytesConvertible)? = "", output destination: Output = .captured, folder: String? = nil
     ) throws {
         name = ([program] + words.map { String(decoding: $0.commandBytes, as: UTF8.self) }).joined(separator: " ")
-        let source = try memoryFile(input.commandBytes)
+        let source: Int32
+        if let content {
+            source = try memoryFile(content.commandBytes)
+            input = nil
+        } else {
+            let (reading, writing) = try makePipe()
+            source = reading
+            input = FileDescriptor(owning: writing)
+        }
         let (reading, writing) = try makePipe()
         let (errorsReading, errorsWriting) = try makePipe()
         output = Capture(owning: reading)

@@ -27,8 +27,10 @@ package final class SmallFileSystem {
 
     private init(mounting mount: String) async throws {
         surroundings = try await TemporaryContainer(creating: false)
-        let script = "cd \"$1\" && mkdir disk && { \(mount); } && echo mounted && exec tail -f /dev/null"
-        keeper = try surroundings.start("unshare", ["-m", "sh", "-c", script, "sh", surroundings.folder])
+        let script = "cd \"$1\" && mkdir disk && { \(mount); } && echo mounted && exec cat"
+        // Its input ends with this process, however that ends.
+        let words = ["-m", "sh", "-c", script, "sh", surroundings.folder]
+        keeper = try surroundings.start("unshare", words, input: nil)
         guard try await keeper.readLine() == "mounted" else {
             throw TemporaryContainer.Failed(description: "no file system: \(try await keeper.finish())")
         }

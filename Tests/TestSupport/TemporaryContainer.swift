@@ -40,7 +40,7 @@ package final class TemporaryContainer: Sendable {
 
     /// Starts any program.
     package func start(
-        _ program: String, _ words: [any BytesConvertible], input: any BytesConvertible = "",
+        _ program: String, _ words: [any BytesConvertible], input: (any BytesConvertible)? = "",
         output: Command.Output = .captured, environment changes: [String: String?] = [:]
     ) throws -> Command {
         try Command(

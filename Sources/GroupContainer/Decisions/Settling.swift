@@ -23,6 +23,8 @@ struct Settling: Sendable {
     private var index = RelatedPaths()
     /// Nothing can be due before.
     private(set) var due: Int64?
+    /// Nothing has waited for `atMost` before.
+    private(set) var overdue: Int64?
 
     init(quiet: Int64, atMost: Int64) { (self.quiet, self.atMost) = (max(0, quiet), max(0, atMost)) }
 
@@ -39,6 +41,7 @@ struct Settling: Sendable {
         }
         let moment = min(Self.sum(now, quiet), Self.sum(now, atMost))
         due = min(due ?? moment, moment)
+        overdue = min(overdue ?? .max, Self.sum(now, atMost))
     }
 
     /// What is to be told by now, or, with `all`, everything. Each gets the place from which whoever comes back gets
@@ -56,6 +59,7 @@ struct Settling: Sendable {
         index = RelatedPaths()
         for (place, entry) in kept.enumerated() { index.note(entry.change.places, at: place) }
         due = kept.map { min(Self.sum($0.last, quiet), Self.sum($0.first, atMost)) }.min()
+        overdue = kept.map { Self.sum($0.first, atMost) }.min()
         var place = kept.map(\.begin).reduce(end, Self.earlier)
         for position in released.indices.reversed() {
             released[position].change.cursor = place

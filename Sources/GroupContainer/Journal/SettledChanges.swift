@@ -30,7 +30,15 @@ public struct SettledChanges: AsyncSequence, Sendable {
             while ready.isEmpty {
                 let now = monotonicNanoseconds()
                 let begin = try changes.cursor
-                if let batch = desk.release(at: now, end: begin) {
+                if let batch = desk.release(at: now, end: begin, isBehind: true) {
+                    ready = batch[...]
+                    break
+                }
+                if let change = try await changes.next(by: now) {
+                    desk.note(change, from: begin, behind: try changes.cursor, at: monotonicNanoseconds())
+                    continue
+                }
+                if let batch = desk.release(at: now, end: begin, isBehind: false) {
                     ready = batch[...]
                     break
                 }

@@ -46,7 +46,12 @@ public struct SettledFollower: Sendable {
         while true {
             let now = monotonicNanoseconds()
             let begin = follower.cursor
-            if let batch = desk.release(at: now, end: begin) { return batch }
+            if let batch = desk.release(at: now, end: begin, isBehind: true) { return batch }
+            if let change = try follower.next(timeout: .zero) {
+                desk.note(change, from: begin, behind: follower.cursor, at: monotonicNanoseconds())
+                continue
+            }
+            if let batch = desk.release(at: now, end: begin, isBehind: false) { return batch }
             let wait = min(deadline.remaining ?? .max, desk.wait(from: now))
             if let change = try follower.next(timeout: wait == .max ? nil : .nanoseconds(wait)) {
                 desk.note(change, from: begin, behind: follower.cursor, at: monotonicNanoseconds())
@@ -83,14 +88,16 @@ struct SettlingDesk: Sendable {
         return max(0, due.addingReportingOverflow(slack).overflow ? .max : due + slack - now)
     }
 
-    /// Nil: nothing is to be told yet.
-    mutating func release(at now: Int64, end: Cursor) -> [Change]? {
+    /// Nil: nothing is to be told yet. For who `isBehind`, who has not read all that there was at that time, nothing is
+    /// quiet: what is told is only what has waited for too long.
+    mutating func release(at now: Int64, end: Cursor, isBehind: Bool) -> [Change]? {
         if isPassing {
             let batch = passing
             (passing, isPassing) = ([], false)
             return batch
         }
         if isInTransaction || settling.isEmpty || wait(from: now) > 0 { return nil }
+        if isBehind, let overdue = settling.overdue, overdue > now - slack { return nil }
         let batch = settling.release(at: now, end: end)
         return batch.isEmpty ? nil : batch
     }

@@ -144,8 +144,11 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
     /// What follows from the events, and from what that brings about.
     mutating func handleEvents() throws {
         while !events.isEmpty {
-            let event = events.removeFirst()
-            for action in state.handle(event, at: Self.now) { try carryOut(action) }
+            let batch = events
+            events = []
+            for event in batch {
+                for action in state.handle(event, at: Self.now) { try carryOut(action) }
+            }
         }
     }
 }

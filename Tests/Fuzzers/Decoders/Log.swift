@@ -8,7 +8,6 @@ extension Decoder {
     private static let salt: UInt64 = 0x1234_5678_9abc_def0
     private static let capacity = 8_192
     private static let identity = [UInt8](repeating: 3, count: 16)
-    private static let scratch = Guarded<Result<ScratchFolder, any Error>>(Result { try ScratchFolder() })
 
     /// What the first byte of a piece says; the next says how long it is.
     private enum Piece: UInt8, CaseIterable {
@@ -88,9 +87,9 @@ extension Decoder {
         ]
     ) { input in
         let content = content(input)
-        return try scratch.withLock { scratch in
-            let folder = try scratch.get()
-            try folder.clear()
+        // One for each input: nobody would remove one that stays for the next.
+        let folder = try ScratchFolder()
+        return try withExtendedLifetime(folder) {
             try folder.write(content.bytes, as: "1.log")
             try expectRead(content, try open(folder, slot: nil))
             try expectAppend(content, try open(folder, slot: 1))

@@ -101,10 +101,6 @@ final class ScratchFolder: Sendable {
         descriptor = try FileDescriptor.open(name, in: parent, [.reading, .folder])
     }
 
-    func clear() throws {
-        for name in try descriptor.entryNames() where name != [46] && name != [46, 46] { try descriptor.unlink(name) }
-    }
-
     func write(_ content: [UInt8], as name: String) throws {
         let file = try FileDescriptor.open(
             [UInt8](name), in: descriptor, [.writing, .creating, .exclusively], mode: 0o600)

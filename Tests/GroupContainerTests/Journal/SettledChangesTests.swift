@@ -25,6 +25,24 @@ struct `Following settled changes` {
         #expect(try follower.next(timeout: .zero) == nil)
     }
 
+    @Test func `takes nothing for quiet as long as there is more to read, however slowly it reads`() async throws {
+        let sample = try SampleContainer()
+        try written(sample)
+        var follower = try sample.container.recordedChanges(since: .start).settled(for: .zero, atMost: .seconds(3_600))
+        #expect(try follower.nextBatch(timeout: .zero).map(\.summary) == ["created a", "created b"])
+        var changes = sample.container.changes(since: .start).settled(for: .zero, atMost: .seconds(3_600))
+            .makeAsyncIterator()
+        #expect([try await changes.next()?.summary, try await changes.next()?.summary] == ["created a", "created b"])
+    }
+
+    @Test func `waits no longer than it may, though there is always more to read`() throws {
+        let sample = try SampleContainer()
+        try written(sample)
+        var follower = try sample.container.recordedChanges(since: .start).settled(for: .seconds(3_600), atMost: .zero)
+        #expect(try follower.next(timeout: .zero)?.summary == "created a")
+        #expect(follower.cursor.sequence == 1)
+    }
+
     @Test func `holds a cursor that gets again what is held back`() throws {
         let sample = try SampleContainer()
         try written(sample)
