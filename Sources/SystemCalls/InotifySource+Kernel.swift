@@ -10,6 +10,7 @@
 
         /// System calls: inotify_init1(2)
         init() throws(Errno) {
+            InotifyNumber.release()
             queue = FileDescriptor(owning: try check { inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK)) })
         }
 

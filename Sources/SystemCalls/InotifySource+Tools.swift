@@ -59,6 +59,7 @@
             let inode = try sentinel.status().inode
             // Another queue of the process may watch a folder of the same number on another disk.
             let others = try descriptors(watching: inode).map(\.number)
+            InotifyNumber.release()
             guard inotifytools_initialize() != 0 else { throw Errno(inotifytools_error()) }
             let path = Array("/proc/self/fd/\(sentinel.number)".utf8)
             guard unsafe withCString(path, { unsafe inotifytools_watch_file($0, IN_DELETE_SELF) }) != 0 else {

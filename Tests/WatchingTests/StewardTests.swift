@@ -23,6 +23,19 @@ struct `A steward` {
         for watcher in watchers { #expect(try await watcher.readLines(2) == ["created\tone", "created\ttwo"]) }
     }
 
+    @Test func `has its inotify queue before its locks, which a kill then frees first`() async throws {
+        let watched = try await WatchedContainer()
+        let folder = "/proc/\(watched.watcher.identifier)/fd"
+        var places: [String: [Int]] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+            let target = try FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)")
+            places[target.split(separator: "/").last.map(String.init) ?? "", default: []].append(Int(name) ?? -1)
+        }
+        let queue = try #require(places["anon_inode:inotify"]?.first)
+        let locks = (places["lock"] ?? []) + (places["roster"] ?? [])
+        #expect(!locks.isEmpty && locks.allSatisfy { $0 > queue }, "\(places)")
+    }
+
     @Test(arguments: [SIGTERM, SIGKILL])
     func `that ends while changes go on is followed by another, and nothing is lost`(signal: Int32) async throws {
         let watched = try await WatchedContainer()

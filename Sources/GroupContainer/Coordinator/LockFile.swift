@@ -29,6 +29,8 @@ final class LockFile: Sendable {
     init(in folder: GroupFolder, creating: Bool, isOnlyForReading: Bool) throws(CoordinationError) {
         self.folder = folder
         self.isOnlyForReading = isOnlyForReading
+        // Should this process become the steward and be killed, its leases end at once.
+        InotifyNumber.keep()
         let access: FileDescriptor.Access =
             isOnlyForReading
             ? [.reading, .nonBlocking] : creating ? [.readingAndWriting, .creating] : .readingAndWriting
