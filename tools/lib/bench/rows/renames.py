@@ -15,7 +15,7 @@ class Renames(Row):
     name = "renames"
     title = "2 times {half:,} files renamed once, by two processes, as fast as they can"
     rounds = 3
-    sizes = {"half": (50_000, 3_000)}
+    sizes = {"half": (50_000, 1_500)}
 
     def goals(self) -> list[Goal]:
         used = "processor time, s"

@@ -15,7 +15,7 @@ class Stall(Row):
     name = "stall"
     title = "{changes:,} files made while the reader of the lines does not read for {seconds} s"
     # Fewer would fit into the kernel's queue and lose nothing with anyone.
-    sizes = {"changes": (30_000, 8_000), "seconds": (5, 0.4)}
+    sizes = {"changes": (30_000, 2_000), "seconds": (5, 0.4)}
 
     def goals(self) -> list[Goal]:
         return [Goal("none is lost", "lost", (f"{OURS.name}, coordinated", OURS.name), most=0)]
