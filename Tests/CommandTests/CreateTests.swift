@@ -20,6 +20,14 @@ struct `groupctl create, path and list` {
         }
     }
 
+    @Test func `say where no folder can be made`() async throws {
+        let container = try await TemporaryContainer(creating: false)
+        let outcome = try await groupctl(["create", "/proc/of-nobody"], in: container)
+        #expect(outcome.status == 66)
+        #expect(
+            outcome.errors.hasPrefix("groupctl: cannot create '/proc/of-nobody': no folder can be made there; choose"))
+    }
+
     @Test func `do nothing where there is a container`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "content")

@@ -48,6 +48,11 @@ final class GroupFolder: Sendable {
             if creating { try Self.makeFolder("staging", in: group, mode: folderMode) }
             stagingFolder = OpenFolder(try Self.openStaging(in: group))
         } catch {
+            if error == .noSuchEntry && creating {
+                throw CoordinationError(
+                    .notFound, item: label, operation: operation, cause: "no folder can be made there",
+                    advice: "choose a place on a local file system: ext4, xfs, btrfs, tmpfs")
+            }
             if error == .noSuchEntry {
                 throw CoordinationError(
                     .notFound, item: label, operation: operation, cause: "there is no container",

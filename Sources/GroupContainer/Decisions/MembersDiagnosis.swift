@@ -4,8 +4,8 @@ struct MembersFacts: Sendable {
         var process: Int32
         var purpose: String
         var command: String?
-        var isStopped = false
-        var accesses: [Access] = []
+        var isStopped: Bool
+        var accesses: [Access]
     }
 
     struct Access: Equatable, Sendable {

@@ -16,6 +16,7 @@ C = ("arrivals", "bare-inotify", "files", "plain-changes")
 def build(show) -> dict[str, str]:
     """Their paths by name. Ends the run where something does not compile: there is nothing to measure then."""
     paths = {}
+    run([os.path.join(ROOT, "tools", "setup")])
     for name in SWIFT:
         show(f"building {name}")
         run(["swift", "build", "--configuration", "release", "--product", name])

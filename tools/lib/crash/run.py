@@ -74,6 +74,7 @@ def why_not(kinds):
 def build(configuration, work):
     """The worker and the cutter."""
     words = ["--configuration", configuration, "--package-path", ROOT, "--product", "crash-worker"]
+    subprocess.run([os.path.join(ROOT, "tools", "setup")], check=True, stdout=sys.stderr)
     subprocess.run(["swift", "build", *words], check=True, stdout=sys.stderr)
     worker = os.path.join(ROOT, ".build", configuration, "crash-worker")
     cutter = os.path.join(work, "cutter")
