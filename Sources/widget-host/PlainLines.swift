@@ -60,10 +60,11 @@ struct PlainLines: HostFrontEnd, ~Copyable {
         }
     }
 
+    var blockedOutput: Int32? { output.pendingCount > 0 ? 1 : nil }
+
     func wait(at now: Moment) -> Int64? {
-        let again: Int64? = output.pendingCount > 0 ? 50_000_000 : nil
-        guard let timeout = options.timeout, !hasTimedOut else { return again }
-        return min(again ?? .max, max(0, lastLine + timeout.nanoseconds - now.monotonic))
+        guard let timeout = options.timeout, !hasTimedOut else { return nil }
+        return max(0, lastLine + timeout.nanoseconds - now.monotonic)
     }
 
     mutating func finishRound(_ today: TodayModel, at now: Moment) throws -> [HostEvent] {

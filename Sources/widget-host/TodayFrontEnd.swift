@@ -34,6 +34,9 @@ struct TodayFrontEnd: HostFrontEnd, ~Copyable {
         return [.compact: WidgetSize(columns: all.columns, rows: min(4, all.rows)), .expanded: all]
     }
 
+    /// A terminal is drawn anew, rather than what was left out.
+    var blockedOutput: Int32? { nil }
+
     mutating func readInput() throws -> [HostEvent] {
         let commands = terminal.inputReady()
         for command in commands {

@@ -169,7 +169,10 @@ extension Examination {
             let other = isExchange ? try world.found(origin) : nil
             if isExchange && other == nil { return wrote }
             guard let record = moveRecord(to: place, state, from: origin, exchanging: other) else { return wrote }
-            if try append(record) { return true }
+            guard try append(record) else { continue }
+            // A folder with the number of the one that stood there may be another one, as numbers are given again.
+            if isExchange && state.type == .folder { unlisted += [place, origin] }
+            return true
         }
     }
 

@@ -3,6 +3,9 @@ package protocol HostFrontEnd: ~Copyable {
     /// What the host is to wait for on its behalf; nil: nothing, or nothing any more.
     var input: Int32? { get }
 
+    /// Where its reader is behind: a round is due once there is room again. Nil: nothing is left to be written.
+    var blockedOutput: Int32? { get }
+
     /// It can be read without waiting. Throwing ends the host.
     mutating func readInput() throws -> [HostEvent]
 

@@ -22,6 +22,8 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
     var hasFinished = false
     private var endSignal: Int32?
     private var frontInput: Int32?
+    /// Awaited as long as its reader is behind.
+    private var frontOutput: Int32?
     private var isInputAlwaysReady = false
 
     enum WidgetStream { case input, output, errors }
@@ -88,6 +90,7 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
 
     /// Its input may be another one than before, or at its end.
     private mutating func awaitFrontEnd() throws {
+        try awaitFrontOutput()
         if frontEnd.input == frontInput { return }
         if let old = frontInput { try? poller.change(old, to: []) }
         frontInput = frontEnd.input
@@ -100,6 +103,15 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
                 isInputAlwaysReady = true
             }
         }
+    }
+
+    private mutating func awaitFrontOutput() throws(Errno) {
+        if frontEnd.blockedOutput == frontOutput { return }
+        if let old = frontOutput { try? poller.change(old, to: []) }
+        frontOutput = nil
+        guard let new = frontEnd.blockedOutput else { return }
+        try poller.add(new, for: .output)
+        frontOutput = new
     }
 
     private mutating func serve(_ descriptor: Int32, _ what: Readiness) throws {

@@ -101,7 +101,10 @@ extension FaultedOperation {
         named("tell what happened", "groupctl", "changes", "--since", "start", "@", from: file),
         {
             var refresh = named("save a widget's state", "groupctl", "refresh", "@", "kind", from: file)
-            refresh.stages = { before, _ in [before.with { $0.widgets = ["kind"] }] }
+            // The new record has one name until it gets its own: the next one is written over what a kill leaves of it.
+            refresh.stages = { before, _ in
+                [["kind"], ["kind", "kind/record.json.new"]].map { widgets in before.with { $0.widgets = widgets } }
+            }
             return refresh
         }(),
     ]

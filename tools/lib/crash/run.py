@@ -25,8 +25,8 @@ Afterwards, in another boot, the container is opened as the first one would, and
 durable, and of everything else the whole or nothing; its journal, its widget and a doctor agree. Then the power is cut
 again, now and then in the middle of that, and it must say the same.
 
-First every single operation is cut at each of its steps, then sequences of two and of three behind each call that waited
-for the disk, then sequences drawn by lot."""
+First every single operation is cut at each of its steps, then the last one of sequences of two and of three behind each
+call that waited for the disk, then sequences drawn by lot."""
 
 
 class Parser(argparse.ArgumentParser):

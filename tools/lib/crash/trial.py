@@ -32,9 +32,9 @@ class Bench:
         self.image.keep(path)
 
     def steps(self, template, plan):
-        """Runs a plan to its end: each step where the power can be cut, and whether a call that waits for the disk
-        returned right before it."""
-        return [(step, synced) for step, synced, _ in self.traced(template, ["list"], plan)]
+        """Runs a plan to its end: each step where the power can be cut, whether a call that waits for the disk returned
+        right before it, and how many of the plan's were acknowledged by then."""
+        return self.traced(template, ["list"], plan)
 
     def traced(self, template, mode, plan):
         """Runs a plan under the cutter: the steps of its report, and how many of the plan's were acknowledged."""

@@ -16,7 +16,8 @@ class Unit:
     kind: str
     how: str
     plan: tuple
-    # Which of its steps: all, those behind a call that waited for the disk, or so many by lot.
+    # Which of its steps: all; those behind a call that waited for the disk, of its last operation (the others are cut
+    # at the end of a shorter plan); or so many by lot.
     cuts: object
     seed: int
 
@@ -25,7 +26,7 @@ class Unit:
         if self.cuts == "all":
             return [step for step, *_ in steps]
         if self.cuts == "synced":
-            return [step for step, synced, *_ in steps if synced]
+            return [step for step, synced, done in steps if synced and done >= len(self.plan) - 1]
         lots = random.Random(self.seed)
         numbers = [step for step, *_ in steps]
         return sorted(lots.sample(numbers, min(self.cuts, len(numbers))))
