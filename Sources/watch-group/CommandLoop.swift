@@ -66,7 +66,7 @@ struct CommandLoop {
 
     private var variables: [(name: String, value: [UInt8])] {
         [
-            ("GROUP_CONTAINER", watch.container.path.bytes),
+            ("GROUP_CONTAINER", watch.container.pathForCommands),
             ("GROUP_CURSOR", Array((batch.cursor.map { $0.isNowhere ? "" : $0.description } ?? "").utf8)),
             ("GROUP_RESCAN", Array((batch.isRescan ? "1" : "").utf8)),
             ("GROUP_PATHS", Array("\(batch.count)".utf8)), ("GROUP_FAILURES", Array("\(runner.retry.failures)".utf8)),

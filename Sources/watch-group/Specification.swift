@@ -49,7 +49,7 @@ let watchGroupSpecification = CommandSpecification(
         ),
         HelpEntry(
             "Command",
-            "COMMAND is run for each batch of changes that settled, never twice at once, with a path a line on its standard input (of a move both paths) and GROUP_CONTAINER, GROUP_CURSOR (the place behind the batch), GROUP_PATHS (how many), GROUP_RESCAN (1 if the place was lost) and GROUP_FAILURES in its environment. The cursor file moves on only when it ends with 0. If it fails, it is run again after half a second, then one, two, up to a minute, with what changed meanwhile. What it changes itself comes back, unless its purpose is left out: --exclude-purpose. It is killed if watch-group is, and gets the signal that ends watch-group."
+            "COMMAND is run for each batch of changes that settled, never twice at once, with a path a line on its standard input (of a move both paths) and GROUP_CONTAINER (its whole path; the paths are relative to it, and COMMAND runs where watch-group was started), GROUP_CURSOR (the place behind the batch), GROUP_PATHS (how many), GROUP_RESCAN (1 if the place was lost) and GROUP_FAILURES in its environment. The cursor file moves on only when it ends with 0. If it fails, it is run again after half a second, then one, two, up to a minute, with what changed meanwhile. What it changes itself comes back, unless its purpose is left out: --exclude-purpose. It is killed if watch-group is, and gets the signal that ends watch-group."
         ),
         HelpEntry(
             "Keys",
@@ -69,7 +69,7 @@ let watchGroupSpecification = CommandSpecification(
         HelpEntry(
             "watch-group --format '%T %e %w%f' --timefmt %H:%M ./shared/", "As inotifywait would say it."),
         HelpEntry(
-            "watch-group --cursor-file built -0 ./shared/ -- xargs -0 ls -ld --",
+            "watch-group -0 ./shared/ -- sh -c 'cd \"$GROUP_CONTAINER\"; xargs -0 ls -ld --'",
             "Runs a command with the paths that changed; those of one that failed come again."),
         HelpEntry(
             "watch-group --defaults settings --since snapshot --json ./shared/",

@@ -23,7 +23,7 @@ private let specification = CommandSpecification(
         .value(
             "output", letter: "o", "BAR",
             help: """
-                Print what a status bar reads, a line whenever it changes: waybar (custom module, return-type json),
+                Print what a status bar reads, a line whenever it changes: waybar (custom module, return-type json), \
                 polybar (custom/script, tail = true) or i3blocks (interval=persist, format=json).
                 """),
         .flag("hosted", help: "Speak with widget-host over standard input and output."),

@@ -25,7 +25,8 @@ extension Access {
         }
         let isTree = status.isFolder && recursively
         if !status.isRegularFile && !isTree {
-            throw notAFile(status, path, "copy", advice: status.isFolder ? "say that it goes recursively" : nil)
+            throw notAFile(
+                status, path, "copy", advice: status.isFolder ? "say that it goes recursively (groupctl: -r)" : nil)
         }
         if source == location || (isTree && location.isBelow(source)) {
             throw CoordinationError(

@@ -5,7 +5,7 @@ extension CoordinationError {
     init(_ errno: Errno, item: String?, operation: String) {
         let (code, advice): (Code, String?) =
             switch errno {
-            case .noSuchEntry: (.notFound, nil)
+            case .noSuchEntry: (.notFound, "groupctl list shows what is there")
             case .accessDenied, .notPermitted: (.notPermitted, "ask its owner, or make the container with --unix-group")
             case .readOnly: (.notPermitted, "the file system is mounted read-only")
             case .noSpace, .quotaExceeded: (.noSpace, "nothing was changed; make room and try again")
@@ -13,7 +13,7 @@ extension CoordinationError {
                 (.outsideContainer, "a symbolic link or a mount point stands in its way")
             case .notAFolder, .isAFolder: (.wrongType, nil)
             case .exists: (.conflict, "something stands there already; say that it may be replaced")
-            case .notEmpty: (.notEmpty, "say that it goes with everything in it, or remove that first")
+            case .notEmpty: (.notEmpty, "say that it goes with everything in it (groupctl: -r), or remove that first")
             case .nameTooLong: (.invalidArgument, nil)
             case .tooManyFiles: (.limitReached, "raise the limit of open files: ulimit -n")
             default: (.inputOutput, nil)
@@ -22,7 +22,7 @@ extension CoordinationError {
         let isOwn = item?.hasPrefix(".group/") ?? false
         self.init(
             isOwn && code == .wrongType ? .damaged : code, item: item, operation: operation, cause: errno.description,
-            advice: advice)
+            advice: isOwn && code == .notFound ? nil : advice)
     }
 
     init(_ fault: ItemLocation.Fault, path: [UInt8], operation: String) {

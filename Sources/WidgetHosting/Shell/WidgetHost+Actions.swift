@@ -28,10 +28,8 @@ extension WidgetHost where FrontEnd: ~Copyable {
     }
 
     private mutating func start(_ run: WidgetRun, _ manifest: WidgetManifest) throws {
-        // A widget may go to another working folder.
-        let path = (try? container.wholePath()).map { Array($0.utf8) } ?? container.path.bytes
         let variables: [(name: String, value: [UInt8])] = [
-            ("GROUP_CONTAINER", path), ("WIDGET_KIND", Array(run.kind.utf8)),
+            ("GROUP_CONTAINER", container.pathForCommands), ("WIDGET_KIND", Array(run.kind.utf8)),
         ]
         do throws(Errno) {
             let process = try WidgetProcess(

@@ -73,6 +73,10 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
         if let descriptor = pressure?.descriptor { try? poller.add(descriptor, for: .urgent) }
         if !container.isReadOnly { requests = try AppRequests(container, watch) }
         try lookAround(at: Self.now)
+        if surroundings.manifests == [] {
+            let line = "no widgets are installed: there is no manifest (*.json) in \(settings.folders.names)"
+            try frontEnd.log(HostLogLine(line, isFault: true), at: Self.now)
+        }
         try handleEvents()
         try awaitFrontEnd()
     }

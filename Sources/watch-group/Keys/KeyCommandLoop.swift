@@ -75,7 +75,7 @@ struct KeyCommandLoop {
             ("GROUP_KEYS", "\(batch.keys.count)"), ("GROUP_CLEARED", batch.isCleared ? "1" : ""),
             ("GROUP_RESCAN", batch.isRescan ? "1" : ""), ("GROUP_FAILURES", "\(runner.retry.failures)"),
         ]
-        return [("GROUP_CONTAINER", watch.container.path.bytes)] + texts.map { ($0.0, Array($0.1.utf8)) }
+        return [("GROUP_CONTAINER", watch.container.pathForCommands)] + texts.map { ($0.0, Array($0.1.utf8)) }
     }
 }
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import sys
 import time
@@ -46,8 +47,7 @@ def measure(choices) -> int:
     rows = [kind(choices.quick) for kind in ROWS if not choices.row or kind.name in choices.row]
     with Bench(choices.directory, choices.quick) as bench:
         facts = machine.facts(bench.places, bench.versions(rows))
-        if choices.rounds:
-            facts["rounds"] = f"at most {choices.rounds} of each row"
+        facts["command"] = f"`{shlex.join(['tools/bench', *sys.argv[1:]])}`"
         bench.progress.clear()
         print("## tools/bench" + (" --quick" if choices.quick else "") + "\n")
         for name, fact in facts.items():
