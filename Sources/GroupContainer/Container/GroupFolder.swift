@@ -53,6 +53,11 @@ final class GroupFolder: Sendable {
                     .notFound, item: label, operation: operation, cause: "no folder can be made there",
                     advice: "choose a place on a local file system: ext4, xfs, btrfs, tmpfs")
             }
+            if error == .notAFolder {
+                throw CoordinationError(
+                    .wrongType, item: label, operation: operation, cause: error.description,
+                    advice: "something else stands there, or on the way: choose another place")
+            }
             if error == .noSuchEntry {
                 throw CoordinationError(
                     .notFound, item: label, operation: operation, cause: "there is no container",
