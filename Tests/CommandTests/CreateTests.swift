@@ -28,7 +28,8 @@ struct `groupctl create, path and list` {
             outcome.errors.hasPrefix("groupctl: cannot create '/proc/of-nobody': no folder can be made there; choose"))
         #expect(try await container.shell("echo > \"$1\"").status == 0)
         let onFile = try await groupctl(["create", container.path], in: container)
-        #expect(onFile.errors.contains("Not a directory; something else stands there") && onFile.status == 1, "\(onFile)")
+        #expect(
+            onFile.errors.contains("Not a directory; something else stands there") && onFile.status == 1, "\(onFile)")
     }
 
     @Test func `do nothing where there is a container`() async throws {
