@@ -3,8 +3,7 @@ import GroupContainer
 import SystemCalls
 
 let usage = """
-    usage: stress-worker lease-cost DIRECTORY ROUNDS   what a lease costs beside a bare lock, as a Markdown table
-           stress-worker lease DIRECTORY PATH write|read BATCH BATCHES
+    usage: stress-worker lease DIRECTORY PATH write|read BATCH BATCHES
                                                        print nanoseconds of an uncontended lease, a line a batch
            stress-worker work DIRECTORY READS-PER-HUNDRED START END SEED [announcing]
                                                        add to the number in `n`, and read it, from START to END
@@ -15,7 +14,6 @@ let usage = """
 let words = CommandLine.arguments
 do {
     switch (words.dropFirst().first, words.count) {
-    case ("lease-cost", 4): try measureLeaseCost(of: words[2], rounds: Int(words[3]) ?? 100)
     case ("lease", 7):
         try printLeaseCost(
             of: words[2], ItemPath(words[3]), isWriting: words[4] == "write", batch: Int(words[5]) ?? 1,
