@@ -37,7 +37,8 @@ struct PartsFacts: Sendable {
                     .formatNewer, .error, item: ".group/format", cause,
                     why: "this version would misunderstand what is in it; nothing was changed",
                     remedy: "use a newer version of this program"))
-        case .missing, .damaged, .failed:
+        case .failed(let cause): found.append(unseen("format", cause))
+        case .missing, .damaged:
             let unfinished = format == .missing ? "groupctl create completes one that was never finished; else " : ""
             found.append(
                 Finding(
@@ -48,7 +49,9 @@ struct PartsFacts: Sendable {
                     mended: isInUse ? nil : "the container has a new identity; what was there is .group/format.damaged")
             )
         }
-        if !lock.isGood {
+        if case .failed(let cause) = lock {
+            found.append(unseen("lock", cause))
+        } else if !lock.isGood {
             found.append(
                 Finding(
                     .lockFileMissing, .error, item: ".group/lock", cause(of: lock), why: nobody,
@@ -71,7 +74,9 @@ struct PartsFacts: Sendable {
                         "who opens it first gives it an identity of its own; followers with places from before compare everything once",
                     remedy: "nothing needs to be done", mended: "it has an identity of its own"))
         }
-        if !roster.isGood {
+        if case .failed(let cause) = roster {
+            found.append(unseen("roster", cause))
+        } else if !roster.isGood {
             found.append(
                 Finding(
                     .rosterDamaged, .error, item: ".group/roster", cause(of: roster), why: nobody,
@@ -80,6 +85,13 @@ struct PartsFacts: Sendable {
                         : "\(Finding.repair) makes it anew", mended: isInUse ? nil : "it was made anew"))
         }
         return found + [opening, reading].compactMap(\.self)
+    }
+
+    /// It may be as it should be: nothing is made anew in its place.
+    private func unseen(_ name: String, _ cause: String) -> Finding {
+        Finding(
+            .partDamaged, .error, item: ".group/\(name)", "it could not be looked at: \(cause)",
+            why: "nothing can be said of the container, and nothing is mended", remedy: "see to that, and try again")
     }
 
     private var opening: Finding? {

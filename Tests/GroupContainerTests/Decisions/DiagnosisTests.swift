@@ -87,9 +87,11 @@ import Testing
         #expect(facts.findings == [])
     }
 
-    @Test func `offers to mend only what nobody uses`() {
+    @Test func `offers to mend only what nobody uses, and what could be looked at`() {
         for path in [\PartsFacts.format, \.lock, \.roster] {
             var facts = PartsFacts()
+            facts[keyPath: path] = .failed("EIO")
+            #expect(codes(facts.findings) == ["error partDamaged"] && facts.findings.allSatisfy { $0.mended == nil })
             facts[keyPath: path] = .missing
             #expect(facts.findings.map { $0.mended == nil } == [false])
             facts.isInUse = true
