@@ -75,7 +75,9 @@ struct FaultOracle: Sendable {
         if operation.mends {
             let left = try ContainerDoctor(named: Array(container.path.utf8)).repair().left
             // That a journal was not durable is warned of until another file is the last one.
-            faults += left.filter { $0.severity != .note && $0.code != .journalNotDurable }.map { "not mended: \($0.what)" }
+            faults += left.filter { $0.severity != .note && $0.code != .journalNotDurable }.map {
+                "not mended: \($0.what)"
+            }
         }
         // No lease is left, and whatever was left of a change is finished by who wants its item.
         let heir = try (witness ?? container.open()).coordinator(purpose: "heir").blocking
