@@ -27,7 +27,7 @@ WORDS = {
 class Burst(Row):
     name = "burst"
     title = "{folders:,} folders with 3 files each: copied, moved in, renamed; afterwards a file written in each folder"
-    sizes = {"folders": (1000, 100)}
+    sizes = {"folders": (1000, 40)}
 
     def goals(self) -> list[Goal]:
         labels = [*WORDS.values(), "renamed: told only by a wrong path"]

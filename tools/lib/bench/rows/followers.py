@@ -13,7 +13,7 @@ from ..watchers import FLOOR, INOTIFYWAIT, OURS, WATCHDOG
 class Followers(Row):
     name = "followers"
     title = "many followers of one container; theirs: as many copies"
-    sizes = {"samples": (200, 10)}
+    sizes = {"samples": (200, 5)}
 
     def goals(self) -> list[Goal]:
         few, many = self.shared()[-1], self.counts()[-1]
