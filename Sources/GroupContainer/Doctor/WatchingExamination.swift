@@ -39,7 +39,11 @@ extension WatchingFacts {
                 }
             } catch {
                 if error != .accessDenied { continue }
-                if unreadable.count < Self.named { unreadable.append(printable(path)) } else { moreUnreadable += 1 }
+                if unreadable.count < Self.named {
+                    unreadable.append(path.isEmpty ? "." : printable(path))
+                } else {
+                    moreUnreadable += 1
+                }
             }
         }
     }
