@@ -85,6 +85,7 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
 
     private func wait(at now: Moment) -> Int64 {
         if !events.isEmpty || isInputAlwaysReady && frontInput != nil { return 0 }
+        if frontEnd.blockedOutput != frontOutput { return 0 }
         let hearing = processes.values.compactMap { process in
             process.hearing.deafUntil.map { max(0, $0 - now.monotonic) }
         }
@@ -94,7 +95,7 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
 
     /// Its input may be another one than before, or at its end.
     private mutating func awaitFrontEnd() throws {
-        try awaitFrontOutput()
+        awaitFrontOutput()
         if frontEnd.input == frontInput { return }
         if let old = frontInput { try? poller.change(old, to: []) }
         frontInput = frontEnd.input
@@ -109,13 +110,12 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
         }
     }
 
-    private mutating func awaitFrontOutput() throws(Errno) {
+    private mutating func awaitFrontOutput() {
         if frontEnd.blockedOutput == frontOutput { return }
         if let old = frontOutput { try? poller.change(old, to: []) }
         frontOutput = nil
-        guard let new = frontEnd.blockedOutput else { return }
-        try poller.add(new, for: .output)
-        frontOutput = new
+        // A file cannot be waited for: it always has room.
+        if let new = frontEnd.blockedOutput, (try? poller.add(new, for: .output)) != nil { frontOutput = new }
     }
 
     private mutating func serve(_ descriptor: Int32, _ what: Readiness) throws {
