@@ -27,6 +27,22 @@ struct `widget-host` {
         #expect(failed.status == 1 && failed.text.contains("failed: the test wants it"), "\(failed)")
     }
 
+    @Test func `prints to a file as well, which no poller takes`() throws {
+        let run = try HostRun(["a": ""])
+        try run.quit()
+        let file = run.container.folder + "/lines"
+        let script = #"exec widget-host --widgets "$1" "$2" >"$3""#
+        let host = try RunningProcess(
+            ["sh", "-c", script, "sh", run.widgets, run.container.path, file], environment: run.environment)
+        let reader = try RunningProcess(["tail", "-n", "+1", "-F", file])
+        try reader.waitForText("\ta\tactive\tnothing\n")
+        try run.write("milk", for: "a")
+        try reader.waitForText("\ta\tactive\tmilk\n")
+        try host.send("quit")
+        let (status, text) = try host.finish()
+        #expect(status == 0 && text.isEmpty, "\(status) \(text)")
+    }
+
     @Test func `ends with 2 where no line came for so long, and with 143 where SIGTERM ends it`() throws {
         let run = try HostRun(["a": ""], options: ["--timeout", "0.5"])
         #expect(try run.host.finish().status == 2)
