@@ -12,7 +12,7 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ImmutableWeakCaptures"),
 ]
 
-let commands: [Target.Dependency] = ["GroupContainer", "SystemCalls", "CommandLineKit", "ContainerCommands"]
+let commands: [Target.Dependency] = ["GroupContainer", "GroupSystemCalls", "GroupCommandLine", "GroupCommands"]
 
 let package = Package(
     name: "group-container",
@@ -24,8 +24,6 @@ let package = Package(
         .executable(name: "watch-group", targets: ["watch-group"]),
         .executable(name: "groupctl", targets: ["groupctl"]),
         .executable(name: "widget-host", targets: ["widget-host"]),
-        .executable(name: "todo", targets: ["todo"]),
-        .executable(name: "todo-widget", targets: ["todo-widget"]),
     ],
     traits: [
         .default(enabledTraits: ["InotifyTools"]),
@@ -36,80 +34,88 @@ let package = Package(
                 """),
     ],
     targets: [
-        .systemLibrary(name: "CInotifyTools", providers: [.apt(["libinotifytools0-dev"])]),
-        .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
+        .systemLibrary(name: "CGroupInotifyTools", providers: [.apt(["libinotifytools0-dev"])]),
+        .target(name: "CGroupLinux", cSettings: [.define("_GNU_SOURCE")]),
         .target(
-            name: "SystemCalls",
+            name: "GroupSystemCalls",
             dependencies: [
-                "CLinux",
-                .target(name: "CInotifyTools", condition: .when(traits: ["InotifyTools"])),
+                "CGroupLinux",
+                .target(name: "CGroupInotifyTools", condition: .when(traits: ["InotifyTools"])),
             ],
             swiftSettings: strict),
-        .target(name: "GroupContainer", dependencies: ["SystemCalls"], swiftSettings: strict),
-        .target(name: "Widgets", dependencies: ["GroupContainer", "SystemCalls"], swiftSettings: strict),
+        .target(name: "GroupContainer", dependencies: ["GroupSystemCalls"], swiftSettings: strict),
+        .target(name: "Widgets", dependencies: ["GroupContainer", "GroupSystemCalls"], swiftSettings: strict),
         .target(
-            name: "WidgetApp", dependencies: ["Widgets", "GroupContainer", "SystemCalls"], swiftSettings: strict),
+            name: "WidgetApp", dependencies: ["Widgets", "GroupContainer", "GroupSystemCalls"], swiftSettings: strict),
         .target(
-            name: "GroupContainerTesting", dependencies: ["Widgets", "GroupContainer", "SystemCalls"],
+            name: "GroupContainerTesting", dependencies: ["Widgets", "GroupContainer", "GroupSystemCalls"],
             swiftSettings: strict),
-        .target(name: "CommandLineKit", swiftSettings: strict),
+        .target(name: "GroupCommandLine", swiftSettings: strict),
         .target(
-            name: "ContainerCommands", dependencies: ["GroupContainer", "SystemCalls", "CommandLineKit"],
-            swiftSettings: strict),
-        .target(
-            name: "WidgetHosting", dependencies: ["Widgets", "GroupContainer", "SystemCalls", "CommandLineKit"],
+            name: "GroupCommands", dependencies: ["GroupContainer", "GroupSystemCalls", "GroupCommandLine"],
             swiftSettings: strict),
         .target(
-            name: "TodayView", dependencies: ["WidgetHosting", "SystemCalls", "CommandLineKit"], swiftSettings: strict),
+            name: "GroupWidgetHosting",
+            dependencies: ["Widgets", "GroupContainer", "GroupSystemCalls", "GroupCommandLine"],
+            swiftSettings: strict),
+        .target(
+            name: "GroupTodayView", dependencies: ["GroupWidgetHosting", "GroupSystemCalls", "GroupCommandLine"],
+            swiftSettings: strict),
         .executableTarget(name: "watch-group", dependencies: commands, swiftSettings: strict),
         .executableTarget(
-            name: "widget-host", dependencies: commands + ["Widgets", "WidgetHosting", "TodayView"],
+            name: "widget-host", dependencies: commands + ["Widgets", "GroupWidgetHosting", "GroupTodayView"],
             swiftSettings: strict),
         .executableTarget(name: "groupctl", dependencies: commands + ["Widgets"], swiftSettings: strict),
         .target(
-            name: "WidgetCommands", dependencies: ["Widgets", "GroupContainer", "CommandLineKit", "ContainerCommands"],
+            name: "WidgetCommands", dependencies: ["Widgets", "GroupContainer", "GroupCommandLine", "GroupCommands"],
             path: "Sources/Examples/WidgetCommands", swiftSettings: strict),
         .executableTarget(
             name: "readme-example", dependencies: commands + ["Widgets"], path: "Sources/Examples/readme-example",
             swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["CLinux", "SystemCalls", "GroupContainer"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["CGroupLinux", "GroupSystemCalls", "GroupContainer"],
+            path: "Tests/TestSupport",
             swiftSettings: strict),
         .target(
-            name: "ScenarioKit", dependencies: ["SystemCalls"], path: "Tests/ScenarioKit", swiftSettings: strict),
+            name: "ScenarioKit", dependencies: ["GroupSystemCalls"], path: "Tests/ScenarioKit", swiftSettings: strict),
         .executableTarget(
-            name: "test-member", dependencies: ["GroupContainer", "SystemCalls", "CommandLineKit", "ScenarioKit"],
+            name: "test-member",
+            dependencies: ["GroupContainer", "GroupSystemCalls", "GroupCommandLine", "ScenarioKit"],
             path: "Tests/TestMember", swiftSettings: strict),
         .executableTarget(
-            name: "test-widget", dependencies: ["GroupContainer", "SystemCalls", "Widgets"], path: "Tests/TestWidget",
+            name: "test-widget", dependencies: ["GroupContainer", "GroupSystemCalls", "Widgets"],
+            path: "Tests/TestWidget",
             swiftSettings: strict),
         .executableTarget(
-            name: "test-today", dependencies: ["TodayView", "SystemCalls"], path: "Tests/TodayProgram",
+            name: "test-today", dependencies: ["GroupTodayView", "GroupSystemCalls"], path: "Tests/TodayProgram",
             swiftSettings: strict),
         .executableTarget(
-            name: "stress-worker", dependencies: ["GroupContainer", "SystemCalls"], path: "Tests/StressWorker",
+            name: "stress-worker", dependencies: ["GroupContainer", "GroupSystemCalls"], path: "Tests/StressWorker",
             swiftSettings: strict),
         .executableTarget(
-            name: "storm-member", dependencies: ["TestSupport", "Widgets", "GroupContainer", "SystemCalls"],
+            name: "storm-member", dependencies: ["TestSupport", "Widgets", "GroupContainer", "GroupSystemCalls"],
             path: "Tests/StormMember", swiftSettings: strict),
         .executableTarget(
             name: "crash-worker", dependencies: ["TestSupport", "Widgets", "GroupContainer"],
             path: "Tests/CrashWorker", swiftSettings: strict),
         .executableTarget(
             name: "bench-worker", dependencies: ["GroupContainer"], path: "Tests/BenchWorker", swiftSettings: strict),
-        .testTarget(name: "CommandLineKitTests", dependencies: ["CommandLineKit"], swiftSettings: strict),
+        .testTarget(name: "GroupCommandLineTests", dependencies: ["GroupCommandLine"], swiftSettings: strict),
         .testTarget(
-            name: "ContainerCommandsTests",
-            dependencies: ["ContainerCommands", "CommandLineKit", "GroupContainer", "watch-group"],
+            name: "GroupCommandsTests",
+            dependencies: ["GroupCommands", "GroupCommandLine", "GroupContainer", "watch-group"],
             swiftSettings: strict),
-        .testTarget(name: "SystemCallsTests", dependencies: ["TestSupport", "SystemCalls"], swiftSettings: strict),
         .testTarget(
-            name: "ScenarioKitTests", dependencies: ["ScenarioKit", "TestSupport", "SystemCalls"], swiftSettings: strict
+            name: "GroupSystemCallsTests", dependencies: ["TestSupport", "GroupSystemCalls"], swiftSettings: strict),
+        .testTarget(
+            name: "ScenarioKitTests", dependencies: ["ScenarioKit", "TestSupport", "GroupSystemCalls"],
+            swiftSettings: strict
         ),
         .testTarget(
             name: "WatchingTests",
             dependencies: [
-                "TestSupport", "ScenarioKit", "GroupContainer", "SystemCalls", "groupctl", "watch-group", "test-member",
+                "TestSupport", "ScenarioKit", "GroupContainer", "GroupSystemCalls", "groupctl", "watch-group",
+                "test-member",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -122,9 +128,10 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "WidgetHostingTests",
+            name: "GroupWidgetHostingTests",
             dependencies: [
-                "TestSupport", "WidgetHosting", "Widgets", "WidgetApp", "GroupContainer", "SystemCalls", "widget-host",
+                "TestSupport", "GroupWidgetHosting", "Widgets", "WidgetApp", "GroupContainer", "GroupSystemCalls",
+                "widget-host",
                 "test-widget",
                 "groupctl", "todo", "todo-widget", "note", "note-widget", "countdown", "countdown-widget",
                 "quick-actions",
@@ -132,8 +139,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "TodayViewTests",
-            dependencies: ["TestSupport", "TodayView", "test-today", "WidgetHosting", "SystemCalls"],
+            name: "GroupTodayViewTests",
+            dependencies: ["TestSupport", "GroupTodayView", "test-today", "GroupWidgetHosting", "GroupSystemCalls"],
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",
@@ -145,7 +152,8 @@ let package = Package(
         .testTarget(
             name: "FaultTests",
             dependencies: [
-                "TestSupport", "ScenarioKit", "GroupContainer", "SystemCalls", "groupctl", "watch-group", "test-member",
+                "TestSupport", "ScenarioKit", "GroupContainer", "GroupSystemCalls", "groupctl", "watch-group",
+                "test-member",
                 "storm-member",
             ],
             swiftSettings: strict),
@@ -153,7 +161,8 @@ let package = Package(
             name: "GroupContainerTestingTests", dependencies: ["GroupContainerTesting", "Widgets", "GroupContainer"],
             swiftSettings: strict),
         .testTarget(
-            name: "GroupContainerTests", dependencies: ["TestSupport", "GroupContainer", "Widgets", "SystemCalls"],
+            name: "GroupContainerTests",
+            dependencies: ["TestSupport", "GroupContainer", "Widgets", "GroupSystemCalls"],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
@@ -182,7 +191,8 @@ package.targets += example("quick-actions", "QuickActionsShared")
 
 // The decoders, as a test of their corpora; or, for `tools/fuzz`, as the one program that libFuzzer drives.
 let decoders: [Target.Dependency] = [
-    "GroupContainer", "SystemCalls", "Widgets", "WidgetHosting", "TodayView", "CommandLineKit", "ContainerCommands",
+    "GroupContainer", "GroupSystemCalls", "Widgets", "GroupWidgetHosting", "GroupTodayView", "GroupCommandLine",
+    "GroupCommands",
 ]
 package.targets += [
     Context.environment["GROUP_CONTAINER_FUZZING"] == nil

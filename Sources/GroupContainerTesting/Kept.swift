@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// One value that somebody said, from wherever.
 final class Kept<Value: Sendable>: Sendable {

@@ -1,5 +1,5 @@
 public import FoundationEssentials
-import SystemCalls
+import GroupSystemCalls
 public import Widgets
 
 /// A clock that stands still until a test says otherwise: for what takes a `WidgetClock`, and for what takes a `Clock`.

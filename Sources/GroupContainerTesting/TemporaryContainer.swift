@@ -1,5 +1,5 @@
 public import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 
 /// A container for one test, in a fresh folder of its own, which no other test can come across.
 ///

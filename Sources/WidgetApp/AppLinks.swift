@@ -1,5 +1,5 @@
 public import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 import Widgets
 
 /// The URLs that widgets and others open in this app: each once and in order, also those that came while the app did not

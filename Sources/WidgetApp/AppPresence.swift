@@ -1,5 +1,5 @@
 public import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 import Widgets
 
 /// Whether an app is in front of its user. While one is, refreshes of the container's widgets cost no budget: somebody is

@@ -1,5 +1,5 @@
-import CommandLineKit
-import ContainerCommands
+import GroupCommandLine
+import GroupCommands
 import GroupContainer
 
 /// Says what is wrong with a container; with `--repair` mends what can be mended, and says what is left.

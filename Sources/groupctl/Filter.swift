@@ -1,6 +1,6 @@
-import CommandLineKit
-import ContainerCommands
-import SystemCalls
+import GroupCommandLine
+import GroupCommands
+import GroupSystemCalls
 
 /// A command that turns its input into its output.
 enum Filter {

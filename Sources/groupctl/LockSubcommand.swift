@@ -1,7 +1,7 @@
-import CommandLineKit
-import ContainerCommands
+import GroupCommandLine
+import GroupCommands
 import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 
 /// Runs COMMAND while the items are leased; its status is ours.
 func lock(_ run: inout CommandRun) throws -> ExitStatus {

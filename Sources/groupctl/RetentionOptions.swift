@@ -1,4 +1,4 @@
-import CommandLineKit
+import GroupCommandLine
 import GroupContainer
 
 /// `--journal-size` and `--journal-age`.

@@ -1,7 +1,7 @@
-import CommandLineKit
-import ContainerCommands
+import GroupCommandLine
+import GroupCommands
 import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 
 func status(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()

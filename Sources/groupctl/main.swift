@@ -1,5 +1,5 @@
-import CommandLineKit
-import ContainerCommands
+import GroupCommandLine
+import GroupCommands
 
 CommandRun.main(GroupControl.specification) { run in
     switch run.arguments.subcommands.first {

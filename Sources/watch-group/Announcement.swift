@@ -1,5 +1,5 @@
-import CommandLineKit
-import ContainerCommands
+import GroupCommandLine
+import GroupCommands
 import GroupContainer
 
 /// The line that --verbose is for: from here on every change is seen when it happens. Said once, when there is a steward

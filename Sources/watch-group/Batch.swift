@@ -1,4 +1,4 @@
-import CommandLineKit
+import GroupCommandLine
 import GroupContainer
 
 /// What a COMMAND is to be told of: changes that settled together, and, after a failure, those that came since.

@@ -1,6 +1,6 @@
-import CommandLineKit
-import ContainerCommands
-import SystemCalls
+import GroupCommandLine
+import GroupCommands
+import GroupSystemCalls
 
 /// Runs COMMAND for what settled: its input, its environment, its end, and when it is to be run again.
 struct BatchRunner {

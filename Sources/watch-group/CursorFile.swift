@@ -1,6 +1,6 @@
-import ContainerCommands
+import GroupCommands
 import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 
 /// The file that keeps a follower's place: written whole beside it and renamed, at most 100 ms behind the lines.
 struct CursorFile {

@@ -1,5 +1,5 @@
-import CommandLineKit
-import ContainerCommands
+import GroupCommandLine
+import GroupCommands
 
 /// What watch-group can be told.
 let watchGroupSpecification = CommandSpecification(

@@ -1,4 +1,4 @@
-import ContainerCommands
+import GroupCommands
 
 CommandRun.main(watchGroupSpecification) { run in
     if let options = try KeyWatchOptions(run) {

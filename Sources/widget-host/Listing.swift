@@ -1,6 +1,6 @@
-import CommandLineKit
-import ContainerCommands
-import WidgetHosting
+import GroupCommandLine
+import GroupCommands
+import GroupWidgetHosting
 
 /// What is installed, and whether it is shown: first those that are, in their order.
 func list(_ run: inout CommandRun) throws -> ExitStatus {

@@ -1,6 +1,6 @@
-import CommandLineKit
-import ContainerCommands
-import WidgetHosting
+import GroupCommandLine
+import GroupCommands
+import GroupWidgetHosting
 import Widgets
 
 /// A panel as a line.

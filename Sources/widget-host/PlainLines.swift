@@ -1,7 +1,7 @@
-import CommandLineKit
-import ContainerCommands
-import SystemCalls
-import WidgetHosting
+import GroupCommandLine
+import GroupCommands
+import GroupSystemCalls
+import GroupWidgetHosting
 import Widgets
 
 /// A host without a view: a line for each panel that looks different, and commands as lines on standard input.

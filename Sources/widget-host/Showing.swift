@@ -1,8 +1,8 @@
-import CommandLineKit
-import ContainerCommands
+import GroupCommandLine
+import GroupCommands
 import GroupContainer
-import SystemCalls
-import WidgetHosting
+import GroupSystemCalls
+import GroupWidgetHosting
 import Widgets
 
 extension CommandRun {

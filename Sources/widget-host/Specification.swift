@@ -1,5 +1,5 @@
-import CommandLineKit
-import ContainerCommands
+import GroupCommandLine
+import GroupCommands
 
 private let kind = PositionalSpecification("KIND", help: "What a container calls the widget.")
 

@@ -1,8 +1,8 @@
-import CommandLineKit
-import ContainerCommands
-import SystemCalls
-import TodayView
-import WidgetHosting
+import GroupCommandLine
+import GroupCommands
+import GroupSystemCalls
+import GroupTodayView
+import GroupWidgetHosting
 
 /// The host's widgets as a view in the terminal.
 struct TodayFrontEnd: HostFrontEnd, ~Copyable {

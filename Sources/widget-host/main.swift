@@ -1,5 +1,5 @@
-import CommandLineKit
-import ContainerCommands
+import GroupCommandLine
+import GroupCommands
 
 CommandRun.main(widgetHostSpecification) { run in
     switch run.arguments.subcommands.first {

@@ -1,5 +1,5 @@
 import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 import TestSupport
 import Testing
 

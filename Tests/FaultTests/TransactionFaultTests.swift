@@ -1,6 +1,6 @@
 import Foundation
 import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import Glibc
 import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 import TestSupport
 import Testing
 

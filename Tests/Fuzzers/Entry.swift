@@ -1,5 +1,5 @@
 import Glibc
-import SystemCalls
+import GroupSystemCalls
 
 /// What libFuzzer calls: only in the program that `tools/fuzz` builds. FUZZ_TARGET names the decoder.
 private let decoder: Decoder = {

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import SystemCalls
+import GroupSystemCalls
 import TestSupport
 
 /// Something that one thread waits for and another lets happen, once.

@@ -1,5 +1,5 @@
 import Glibc
-package import SystemCalls
+package import GroupSystemCalls
 
 /// The files of a container on the disk, changed as a program would that knows nothing of it. What is made has mode 0644
 /// or 0755, whatever the umask.

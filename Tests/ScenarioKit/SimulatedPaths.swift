@@ -1,4 +1,4 @@
-package import SystemCalls
+package import GroupSystemCalls
 
 /// How paths are walked.
 extension SimulatedTree {

@@ -1,4 +1,4 @@
-package import SystemCalls
+package import GroupSystemCalls
 
 /// What each step does, and which events it makes: in the order in which the kernel's fsnotify makes them.
 extension SimulatedTree: SteppableTree {

@@ -1,4 +1,4 @@
-package import SystemCalls
+package import GroupSystemCalls
 
 /// A tree of files in memory that answers as the kernel does, and tells of each change what inotify(7) would tell: for
 /// what decides about events to be tried without a disk, a clock or another process.

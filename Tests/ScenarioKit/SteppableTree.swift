@@ -1,4 +1,4 @@
-package import SystemCalls
+package import GroupSystemCalls
 
 /// A tree of files that steps can be carried out on: on the disk, or in memory. Paths are relative to the container and
 /// may lead out of it.

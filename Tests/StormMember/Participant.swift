@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import SystemCalls
+import GroupSystemCalls
 import TestSupport
 
 /// Somebody in a storm, in all its lives.

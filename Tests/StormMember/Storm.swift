@@ -1,5 +1,5 @@
 import Glibc
-import SystemCalls
+import GroupSystemCalls
 import TestSupport
 
 /// Members of every kind in one container, and the weather that they have. What happens is drawn from one seed; in which

@@ -1,5 +1,5 @@
 import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 
 /// Prints nanoseconds of one uncontended lease and its end, as the mean of a batch of so many: a line a batch.
 func printLeaseCost(of folder: String, _ path: ItemPath, isWriting: Bool, batch: Int, batches: Int) throws {

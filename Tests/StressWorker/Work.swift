@@ -1,6 +1,6 @@
 import Glibc
 import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 
 /// One of many processes that add to one number, and read it, for some time. What it did is printed as one line: writes,
 /// reads, the longest wait and the longest one of a write in microseconds, faults. Where it is announcing, for those that

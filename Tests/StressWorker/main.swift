@@ -1,6 +1,6 @@
 // What tools/stress-writers starts.
 import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 
 let usage = """
     usage: stress-worker lease DIRECTORY PATH write|read BATCH BATCHES

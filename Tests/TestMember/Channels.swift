@@ -1,6 +1,6 @@
 import Glibc
 import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 
 /// Says what was posted, and its number.
 func post(to channel: String, of path: String, tag: String, count: Int, thinking: Int64) throws {

@@ -1,6 +1,6 @@
 import GroupContainer
 import ScenarioKit
-import SystemCalls
+import GroupSystemCalls
 
 func setDefaults(of path: String, _ key: String, count: Int) throws {
     let defaults = try GroupDefaults(Container(path: path))

@@ -1,6 +1,6 @@
 import Glibc
 import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 
 /// One write(2) a line, unless the system takes less: what was said stays said, whenever this process is killed.
 func say(_ line: String) {

@@ -1,7 +1,7 @@
 // A member of a container that the fault tests kill, stop and fork. Whatever it prints, it prints at once.
 import Glibc
 import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 
 let usage = """
     usage: test-member append CONTAINER N TAG     append N raw records named TAG/1, TAG/2, …; print each number

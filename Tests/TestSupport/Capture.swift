@@ -1,4 +1,4 @@
-import CLinux
+import CGroupLinux
 import Foundation
 import Glibc
 

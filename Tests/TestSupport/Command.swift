@@ -1,6 +1,6 @@
 import Foundation
 package import Glibc
-import SystemCalls
+import GroupSystemCalls
 
 /// A program that a test started: one of ours, or one in PATH. It is killed, with all that it started, when the test
 /// lets go of it.

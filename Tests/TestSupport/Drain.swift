@@ -1,5 +1,5 @@
 import Foundation
-import SystemCalls
+import GroupSystemCalls
 
 /// What comes out of a pipe, read by a thread of its own as soon as it is there, so that whoever writes never waits for
 /// the test.

@@ -1,4 +1,4 @@
-package import SystemCalls
+package import GroupSystemCalls
 
 /// Both ends of a pipe, closed on exec.
 package struct Pipe: ~Copyable {

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import SystemCalls
+import GroupSystemCalls
 
 /// A process that a test started, and its process group. It is signalled only until it was reaped, when its number may
 /// be another's. Whoever lets go of it before kills it, with all that it started.

@@ -1,5 +1,5 @@
 import Glibc
-import SystemCalls
+import GroupSystemCalls
 
 /// A program that a test started and talks with: whatever it prints is read at once, however fast it is, and its input
 /// stays open. For tests that block on threads of their own; `Command` is for those that await. It is killed, with all

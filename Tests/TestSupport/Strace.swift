@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Faults at system calls, made by strace(1): it stands between a command and the kernel.
 package enum Strace {

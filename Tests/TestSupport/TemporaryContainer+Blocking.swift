@@ -1,6 +1,6 @@
 import Foundation
 package import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 
 /// For tests that block on threads of their own, and are members themselves.
 extension TemporaryContainer {

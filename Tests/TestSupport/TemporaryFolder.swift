@@ -1,5 +1,5 @@
 import Glibc
-package import SystemCalls
+package import GroupSystemCalls
 
 /// A folder for one test; goes with all that is in it.
 package final class TemporaryFolder: Sendable {
@@ -44,7 +44,7 @@ package final class TemporaryFolder: Sendable {
 
     package func status(of name: String) throws -> FileStatus { try folder.status(of: Array(name.utf8)) }
 
-    /// A command in this folder, for what SystemCalls has no call for.
+    /// A command in this folder, for what GroupSystemCalls has no call for.
     package func run(_ words: String...) throws {
         let status = Spawn.status(of: ["env", "-C", path] + words)
         if status != 0 { throw CommandFailed(words: words, status: status) }

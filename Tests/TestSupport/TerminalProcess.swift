@@ -1,6 +1,6 @@
-import CLinux
+import CGroupLinux
 import Glibc
-import SystemCalls
+import GroupSystemCalls
 
 /// A program on a terminal of its own: what it draws is read at once, and what a test types is what it gets. It is
 /// killed, with all that it started, when the test lets go of it.

@@ -1,5 +1,5 @@
 import Glibc
-import SystemCalls
+import GroupSystemCalls
 
 /// A command under strace(1), which tells what it does as it does it.
 package final class TracedProcess {

@@ -22,7 +22,7 @@
 import Dispatch
 import Glibc
 import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 import Widgets
 
 let kind = environmentValue("WIDGET_KIND") ?? "?"

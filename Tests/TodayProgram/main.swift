@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
-import SystemCalls
-import TodayView
+import GroupSystemCalls
+import GroupTodayView
 
 // The view of today with two widgets that nobody makes, for tests of the terminal: what people ask for goes into a file,
 // a line each. `o` on the second widget is the death of the program, by the means that its arguments name.

@@ -1,6 +1,6 @@
 import Foundation
 import ScenarioKit
-import SystemCalls
+import GroupSystemCalls
 import TestSupport
 import Testing
 

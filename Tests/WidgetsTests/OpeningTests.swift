@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 import TestSupport
 import Testing
 import WidgetApp

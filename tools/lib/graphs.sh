@@ -17,9 +17,9 @@ symbol_graphs() {
     done
     for module in "${public_modules[@]}"; do
         mkdir -p -- "$folder/$module"
-        swift-symbolgraph-extract -module-name "$module" -I .build/debug/Modules -I Sources/CLinux/include \
-            -Xcc -fmodule-map-file=.build/debug/CLinux.build/module.modulemap \
-            -Xcc -fmodule-map-file=Sources/CInotifyTools/module.modulemap \
+        swift-symbolgraph-extract -module-name "$module" -I .build/debug/Modules -I Sources/CGroupLinux/include \
+            -Xcc -fmodule-map-file=.build/debug/CGroupLinux.build/module.modulemap \
+            -Xcc -fmodule-map-file=Sources/CGroupInotifyTools/module.modulemap \
             -target "$(uname -m)-unknown-linux-gnu" -minimum-access-level public -skip-inherited-docs \
             -emit-extension-block-symbols \
             -output-dir "$folder/$module"

@@ -1,5 +1,5 @@
-import CommandLineKit
-import SystemCalls
+import GroupCommandLine
+import GroupSystemCalls
 package import Widgets
 
 extension WidgetProgram {

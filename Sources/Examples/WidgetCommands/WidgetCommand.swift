@@ -1,5 +1,5 @@
-package import CommandLineKit
-import ContainerCommands
+package import GroupCommandLine
+import GroupCommands
 import FoundationEssentials
 package import GroupContainer
 package import Widgets

@@ -1,9 +1,9 @@
-import CommandLineKit
-import ContainerCommands
+import GroupCommandLine
+import GroupCommands
 import CountdownShared
 import FoundationEssentials
 import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 import WidgetApp
 import Widgets
 

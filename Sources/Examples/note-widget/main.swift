@@ -1,4 +1,4 @@
-import ContainerCommands
+import GroupCommands
 import GroupContainer
 import NoteShared
 import WidgetCommands

@@ -1,8 +1,8 @@
-import CommandLineKit
-import ContainerCommands
+import GroupCommandLine
+import GroupCommands
 import GroupContainer
 import NoteShared
-import SystemCalls
+import GroupSystemCalls
 import WidgetApp
 
 // The app of the note: a text field, as far as a terminal has one. While somebody types, the app is in front and nothing

@@ -1,8 +1,8 @@
-import CommandLineKit
-import ContainerCommands
+import GroupCommandLine
+import GroupCommands
 import GroupContainer
 import QuickActionsShared
-import SystemCalls
+import GroupSystemCalls
 import WidgetApp
 
 // The app of the quick actions: opens what its widget's buttons ask for, each once and in order. It notes what it opened

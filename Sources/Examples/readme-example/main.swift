@@ -1,5 +1,5 @@
 import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 
 // Runs the README's example in the container at the path that is its only argument. `Example.swift` is the README's
 // code, to the letter; tools/check compares them.

@@ -1,4 +1,4 @@
-import CommandLineKit
+import GroupCommandLine
 import GroupContainer
 import Widgets
 

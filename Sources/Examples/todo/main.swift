@@ -1,7 +1,7 @@
-import CommandLineKit
-import ContainerCommands
+import GroupCommandLine
+import GroupCommands
 import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 import TodoShared
 import WidgetApp
 

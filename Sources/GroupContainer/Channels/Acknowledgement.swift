@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 extension GroupChannel {
     /// Whether somebody listens under that name now, in this process or another. System calls: fcntl(F_OFD_GETLK)

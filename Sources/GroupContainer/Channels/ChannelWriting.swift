@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// How large a channel and what is posted to it can be.
 enum ChannelLimits {

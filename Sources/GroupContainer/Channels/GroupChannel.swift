@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// An ordered queue of messages that all members of a container share: each listener gets every message.
 ///

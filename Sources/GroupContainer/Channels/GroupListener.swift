@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// A listener of a channel: see `GroupChannel.listener(named:from:)`. Each message is given once; what is not
 /// acknowledged is given again to the next one that listens under its name, in whatever process. Several tasks or

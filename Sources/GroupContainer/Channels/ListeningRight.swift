@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// The right to listen to a channel under a name. It ends with its process, however that ends.
 final class ListeningRight: Sendable {

@@ -1,4 +1,4 @@
-package import SystemCalls
+package import GroupSystemCalls
 
 extension Container {
     /// From the root of all files, also where it was named from the working folder: for a program that somebody starts

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// A directory that an app process and its widgets, helpers or plug-ins share. However often a process opens it, it is
 /// one member of it; it leaves with the last `Container`, or by its death. There is no daemon: the kernel and the files

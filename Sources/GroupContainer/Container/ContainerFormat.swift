@@ -1,5 +1,5 @@
 import FoundationEssentials
-import SystemCalls
+import GroupSystemCalls
 
 /// `.group/format`: what the container is, as JSON. Written once, and anew when a copy or a restored backup is adopted.
 struct ContainerFormat: Codable, Equatable, Sendable {

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Where a container is, from what its user calls it.
 enum ContainerPlace {

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Deleting a container with everything in it. Only while nobody else has it open: a member that lives would go on in
 /// files that nobody else sees.

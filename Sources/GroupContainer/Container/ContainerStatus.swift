@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// What goes on in a container at one moment.
 public struct ContainerStatus: Sendable {

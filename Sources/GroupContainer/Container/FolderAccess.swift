@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// The ways from a checked location to a file: every one through `openat2(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)` on
 /// the root, so that not even a parent that is swapped for a symbolic link in the middle of it leads out.

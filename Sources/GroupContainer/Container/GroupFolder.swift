@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// The open folders of a container. Everything below the root is reached through them, one checked component or one
 /// `openat2(RESOLVE_BENEATH)` at a time.

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// A byte of the lock file that this process has locked. It ends with the object, and with the process, however that
 /// ends.
@@ -37,6 +37,6 @@ final class HeldByte: Sendable {
 
     deinit {
         // A child that only forked must not touch its parent's lock.
-        if member.desk.forkGeneration == SystemCalls.forkGeneration { member.lockFile.giveBack(handle) }
+        if member.desk.forkGeneration == GroupSystemCalls.forkGeneration { member.lockFile.giveBack(handle) }
     }
 }

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// A file or folder of a container.
 public struct Item: Hashable, Sendable {

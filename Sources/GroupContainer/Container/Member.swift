@@ -1,5 +1,5 @@
 import Dispatch
-import SystemCalls
+import GroupSystemCalls
 
 /// This process as a member of a container: one roster slot, however many `Container` objects refer to it. Ends with
 /// the last of them.
@@ -34,7 +34,7 @@ final class Member: Sendable {
 
     deinit {
         // A child that only forked must not touch its parent's slot.
-        guard desk.forkGeneration == SystemCalls.forkGeneration else { return }
+        guard desk.forkGeneration == GroupSystemCalls.forkGeneration else { return }
         if let slot = roster.slot, roster.pending(of: slot).isEmpty {
             notes.remove(nonce: roster.nonce, in: folder.staging)
         }
@@ -66,7 +66,7 @@ final class Member: Sendable {
     }
 
     func checkNotForked(_ operation: String) throws(CoordinationError) {
-        if desk.forkGeneration == SystemCalls.forkGeneration { return }
+        if desk.forkGeneration == GroupSystemCalls.forkGeneration { return }
         throw CoordinationError(
             .forked, item: printable(folder.path), operation: operation,
             cause: "this process is a forked child of the one that opened the container",
@@ -166,7 +166,7 @@ final class Member: Sendable {
 
     private static func existing(_ key: Key) -> Member? {
         guard let member = members.withLock({ $0[key]?.member }) else { return nil }
-        return member.desk.forkGeneration == SystemCalls.forkGeneration ? member : nil
+        return member.desk.forkGeneration == GroupSystemCalls.forkGeneration ? member : nil
     }
 
     private static func join(

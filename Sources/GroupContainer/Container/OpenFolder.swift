@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// A folder that stays open for as long as somebody refers to it.
 final class OpenFolder: Sendable {

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Says that somebody of that name is there, as long as the object lives and the process does: a shared lock on a byte of
 /// the lock file, so it outlives nobody. Several may have the same name.

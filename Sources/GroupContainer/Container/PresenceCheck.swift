@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Whether the container is still there, for who waits for changes: asked at most every 100 ms, as it takes six system
 /// calls, and whoever has just got a change wants the next one soon.

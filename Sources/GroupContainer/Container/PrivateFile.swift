@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// A small file below `.group` that this package's own modules keep something in, with a lease of its own.
 package struct PrivateFile: Sendable {

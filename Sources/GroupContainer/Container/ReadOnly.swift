@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Why a container can only be read: its lock or its roster cannot be opened for writing. Then this process is a reader:
 /// it has no slot in the roster, takes leases for reading only, and writes nothing at all.

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Granted access to the items of a request, for the time of its closure. Every call blocks while the disk works.
 ///

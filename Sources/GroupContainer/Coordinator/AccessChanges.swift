@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// What can be done to an item. Each is atomic, recorded once, and durable, if the request is, when `coordinate`
 /// returns. Errors of all: `noSpace`, `notPermitted`, `inputOutput`: nothing was changed; `notDurable`: it is visible.

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 extension Access {
     /// Makes a copy of a file with its attributes, as far as the system lets this user (see `write`); shared on the disk

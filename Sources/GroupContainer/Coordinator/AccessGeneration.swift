@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Compare and set: the generation of an item is the sequence of its last journal record. A record of a folder around it
 /// changes where it stands, not its generation; so a path may be at an earlier generation than before when another item

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 extension Access {
     /// An item's content; its snapshot's, if the request asked for one. Errors: `notFound`, `wrongType`, `inputOutput`.

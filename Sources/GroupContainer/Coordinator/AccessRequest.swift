@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// A request for items, as their user named them, on its way to leases on what they are: symbolic links followed, and
 /// the folders that a write would have to make included.

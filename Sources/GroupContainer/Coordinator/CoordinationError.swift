@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// What went wrong: what happened to which item, in which operation, why, who is in the way, and what to do.
 public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvertible {

@@ -1,5 +1,5 @@
 import Dispatch
-import SystemCalls
+import GroupSystemCalls
 
 /// What a member asks for access. Its calls suspend: a task that waits for a lease occupies no thread of the
 /// cooperative pool, and files are read and written on threads of their own. `blocking` has the same calls for plain

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// A moment until which a request may wait; monotonic, so a jump of the wall clock moves nothing.
 struct Deadline: Sendable {

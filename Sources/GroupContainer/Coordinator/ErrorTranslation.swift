@@ -1,4 +1,4 @@
-package import SystemCalls
+package import GroupSystemCalls
 
 extension CoordinationError {
     /// The one place where the kernel's reasons become ours.

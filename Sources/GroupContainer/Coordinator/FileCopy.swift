@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// A file's copy.
 enum FileCopy {

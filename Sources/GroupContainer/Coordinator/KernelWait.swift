@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// How a wait for a lease ended.
 enum WaitOutcome: Equatable, Sendable {

@@ -1,5 +1,5 @@
 import Synchronization
-import SystemCalls
+import GroupSystemCalls
 
 /// Granted access to the items of one request. Freed when it ends, or by the kernel at the process's death.
 final class Lease: Sendable {
@@ -101,7 +101,7 @@ final class LeaseRequest: Sendable {
         guard plan.parts.count == 1, LeaseFrame.current == nil, !desk.roster.isWanted(plan.parts[0]),
             let slot = desk.roster.slot
         else { return nil }
-        if desk.forkGeneration != SystemCalls.forkGeneration { return nil }
+        if desk.forkGeneration != GroupSystemCalls.forkGeneration { return nil }
         guard let turn = desk.turns.enterAtOnce(plan) else { return nil }
         let part = plan.parts[0]
         let handle: LockFile.Handle

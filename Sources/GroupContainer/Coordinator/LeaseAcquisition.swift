@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// A request on its way to its lease: the turn in this process, then its parts from the lowest to the highest, each in
 /// one try or, where somebody is in the way, by a wait in the kernel. Says what it waits for next; how that is waited

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Where the leases of one member are handed out: the lock file, the queues in front of it, the roster that says who has
 /// what. Apart from the member, which is referred to weakly: counting references to such an object takes long.
@@ -7,7 +7,7 @@ final class LeaseDesk: Sendable {
     let lockFile: LockFile
     let roster: Roster
     let turns = Turns()
-    let forkGeneration = SystemCalls.forkGeneration
+    let forkGeneration = GroupSystemCalls.forkGeneration
 
     init(_ lockFile: LockFile, _ roster: Roster, hashKey: SipHash) {
         (self.lockFile, self.roster, self.hashKey) = (lockFile, roster, hashKey)
@@ -16,7 +16,7 @@ final class LeaseDesk: Sendable {
     /// Others see that it is not held any more, then it is free, then the next of this process may go.
     /// In a forked child everything of it is the parent's.
     func release(_ grip: Lease.Grip) {
-        if forkGeneration != SystemCalls.forkGeneration { return }
+        if forkGeneration != GroupSystemCalls.forkGeneration { return }
         roster.forgetAccesses(grip.accesses)
         lockFile.giveBack(grip.handle)
         turns.leave(grip.turn)

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// What the code that runs on this thread holds: the lease that its closure was called with, and those around it. A
 /// closure runs on one thread from beginning to end, so the thread tells which requests are nested in which.

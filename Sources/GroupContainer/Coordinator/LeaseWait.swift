@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// What a request waits for.
 enum LeaseWait {

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// `.group/lock` and a pool of descriptors for it. Each request borrows one: a byte lock belongs to the open file
 /// description, and one that two tasks shared would let the first unlock drop the second's lease.

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Where a member notes what its changes under way are about to do, for whoever repairs them: a file in staging for each
 /// of its entries in `pending`, kept open and written over, because making and removing one for each change would cost

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Finishing what dead members left half done: a change without its record.
 ///

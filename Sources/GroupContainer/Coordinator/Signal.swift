@@ -1,5 +1,5 @@
 import Dispatch
-import SystemCalls
+import GroupSystemCalls
 
 /// Something that happens once and is awaited by one: a thread that blocks, or a task that suspends. Waiting may end
 /// before it does; it can be awaited again then.

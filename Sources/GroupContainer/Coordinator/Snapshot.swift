@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// A private copy of an item in staging, made under the lease for somebody who takes long to read it. It is swept as
 /// everything in staging is if its process dies.

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// What a staged item is given before it goes to its place, because it was not made there: the attributes of the file
 /// that it replaces, or those that the kernel gives to what is made in its folder.

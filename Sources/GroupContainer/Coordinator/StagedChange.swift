@@ -1,5 +1,5 @@
 import Dispatch
-import SystemCalls
+import GroupSystemCalls
 
 /// A change under way. Whatever its kind, it happens by one system call, a `Step`: what is new is built in staging
 /// first, complete; a note in staging says which inode moves from where to where; `pending` is set; the step is taken;

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Changes whose content is built in staging and comes to its place by a rename.
 extension StagedChange {

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Changes of what stands in the container already.
 extension StagedChange {

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Several changes on their way in. All that is new lies in staging, complete, before anything happens. Then the
 /// manifest, which says what goes where, gets its final name: that is the commit. From there on the transaction only

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// The two folders of a change's step, open, and the names in them.
 struct StepEnds {

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// What a change within a transaction did.
 public enum StagedOutcome: Hashable, Sendable {

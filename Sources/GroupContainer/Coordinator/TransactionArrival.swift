@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// The step of a transaction that moves something. It goes to its place directly, never by way of staging, so that
 /// nothing that is swept there is ever the only one; staging has, as another name, the file that it takes the place of.

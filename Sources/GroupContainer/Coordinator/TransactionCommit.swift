@@ -1,5 +1,5 @@
 import Dispatch
-import SystemCalls
+import GroupSystemCalls
 
 /// The moment of a transaction, and what follows from it.
 extension StagedTransaction {

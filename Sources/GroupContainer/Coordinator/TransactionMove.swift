@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// One step of a committed transaction: an entry changes places with what lies in staging for it. Whether it was taken
 /// is told by the inodes, so it can be taken, and taken back, any number of times, by whoever comes.

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// What is copied and moved within a transaction.
 extension TransactionAccess {

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Completing transactions whose members died, or could not do it themselves. A manifest with its final name says that
 /// the transaction is committed: then every step that was not taken yet is taken now. Without it nothing happened, and

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// What a transaction writes into staging: contents, folders, the manifest; and how that goes again.
 extension StagedTransaction {

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// A folder's copy with everything in it: listed first, then made. Files and folders with their attributes, as far as
 /// the system lets this user; links as links; several names of one file as several files. However many folders, with a

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// What the journal has of a folder's copy.
 extension TreeCopy {

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// The queues of this process, in front of the kernel's: see `LeaseQueue`. Requests that are made under a lease have one
 /// of their own: behind those that wait for what their own chain holds they would wait for ever.

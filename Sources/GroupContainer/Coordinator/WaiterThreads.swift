@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// The process's seats for threads that wait in the kernel: see `WaiterSeats`.
 enum WaiterThreads {
@@ -6,7 +6,7 @@ enum WaiterThreads {
         var seats = WaiterSeats()
         var signals: [UInt64: Signal<Void>] = [:]
         /// The threads of a forked child's parent are not the child's.
-        var forkGeneration = SystemCalls.forkGeneration
+        var forkGeneration = GroupSystemCalls.forkGeneration
     }
     private static let state = Guarded(State())
 
@@ -18,7 +18,7 @@ enum WaiterThreads {
     /// A seat at once (nil), or a place in the line for one.
     static func takeSeat() -> Place? {
         state.withLock { state in
-            if state.forkGeneration != SystemCalls.forkGeneration { state = State() }
+            if state.forkGeneration != GroupSystemCalls.forkGeneration { state = State() }
             guard let number = state.seats.take() else { return nil }
             let signal = Signal<Void>()
             state.signals[number] = signal

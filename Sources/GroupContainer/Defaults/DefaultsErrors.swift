@@ -1,4 +1,4 @@
-package import SystemCalls
+package import GroupSystemCalls
 
 extension CoordinationError {
     /// Nothing is set under a key.

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// A type whose values are kept as what they are, rather than as JSON.
 public protocol DefaultsRepresentable {

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Several keys, read and set together: see `GroupDefaults.transaction`.
 public struct DefaultsTransaction {

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Keys and values that all members of a container share: what `UserDefaults(suiteName:)` is for an app group.
 ///

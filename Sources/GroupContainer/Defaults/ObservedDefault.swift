@@ -1,5 +1,5 @@
 public import Observation
-import SystemCalls
+import GroupSystemCalls
 
 /// A key's value for views and models that are told by `Observation`: reading `value` within `withObservationTracking`, or
 /// from a type that is `@Observable`, is told when any process sets it. Follows the key as long as it lives.

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// One suite, as this member has it.
 typealias SuiteStore = FoldedLog<SuiteState>

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// How large a suite and what is set in it can be.
 enum SuiteLimits {

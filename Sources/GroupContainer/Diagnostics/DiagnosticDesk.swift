@@ -1,5 +1,5 @@
 import Synchronization
-import SystemCalls
+import GroupSystemCalls
 
 /// Where a member says what happens to it. Nobody listens, mostly: then it costs one load.
 final class DiagnosticDesk: Sendable {

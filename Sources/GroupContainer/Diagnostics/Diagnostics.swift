@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Listens for as long as it is kept, and keeps the process a member.
 final class DiagnosticSubscription: Sendable {

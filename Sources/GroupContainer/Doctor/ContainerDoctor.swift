@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Looks at a container from outside, whatever state it is in, says what is wrong with it, and mends what can be mended.
 ///

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// A container as the doctor looks at it: opened only for reading, without joining it, because who joins repairs what
 /// is to be found, and cannot join one that is damaged. What cannot be opened is nil, and said in `parts`.

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// The log of a suite or of a channel, as the doctor looks at it: every file of it, read from outside.
 struct ExaminedStore {

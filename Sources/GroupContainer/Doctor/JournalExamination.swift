@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 extension JournalFacts {
     /// Reads every record that is kept, and the catalog. Linear in both.

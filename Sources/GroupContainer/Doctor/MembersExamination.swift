@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 extension MembersFacts {
     init(_ container: ExaminedContainer) {

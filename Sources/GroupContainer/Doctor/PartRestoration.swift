@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Making anew those of the container's own files without which nobody can open it. Only where nobody has it open, as
 /// far as the kernel knows.

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 extension PlaceFacts {
     /// Looks whether a container stands where its name says, and if not, what is in its way. Errors: `invalidArgument`

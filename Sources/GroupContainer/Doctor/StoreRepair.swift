@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Mends the logs of suites and channels: a new file begins with everything that can be read, as where a full one is
 /// followed by the next (decision 0021), and what cannot be used is put aside or dropped. Only while no other member

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 extension WatchingFacts {
     /// Asks the steward, if there is one, and waits at most 1.5 s for its answer. Linear in the container's folders.

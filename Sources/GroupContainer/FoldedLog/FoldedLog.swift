@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// A log that is compacted, as this member has it: the state that its records come to, kept up with it. However many
 /// objects of a process refer to the log, they share it. A suite's and a channel's are such.
@@ -62,7 +62,7 @@ final class FoldedLog<State: FoldedState>: Sendable {
     }
 
     func checkNotForked(_ operation: String) throws(CoordinationError) {
-        if desk.forkGeneration == SystemCalls.forkGeneration { return }
+        if desk.forkGeneration == GroupSystemCalls.forkGeneration { return }
         throw CoordinationError(
             .forked, item: log.name, operation: operation,
             cause: "this process is a forked child of the one that opened the container",

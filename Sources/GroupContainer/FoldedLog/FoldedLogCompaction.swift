@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// A log grows with every append; when a file of it is full, the next one begins with what all before it came to.
 /// Whoever meets the full file does that, while others read and write on; none has to wait for one that is stopped.

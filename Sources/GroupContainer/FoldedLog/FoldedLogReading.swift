@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 extension FoldedLog {
     /// The state as of now: of everything that was appended before this call.

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 extension FoldedLog {
     private enum Outcome {

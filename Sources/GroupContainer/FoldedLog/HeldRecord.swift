@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// A record that was read and is not taken yet, because the next one may make it void.
 struct HeldRecord {

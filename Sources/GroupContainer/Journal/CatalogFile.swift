@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// `.group/catalog`: the picture of the tree at a place in the journal, so that what the journal says need not be read
 /// from its beginning, which may be gone. Always whole: it is replaced by rename.

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Follows the container's changes on the calling thread: in the order of the journal, each once. Holds no more than
 /// its place in the journal, so one that is slow costs no memory and loses nothing.

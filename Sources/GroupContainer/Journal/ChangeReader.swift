@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Reads the journal on from a place, as changes that a filter lets through. Keeps nothing but the place, and what is
 /// left of the transaction, or of the snapshot, that it is in the middle of: a slow consumer costs no memory.

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// The container's changes since a place, without end: in the order of the journal, each once; what happened while
 /// nobody followed comes first. Each iterator reads on its own and keeps no more than its place, so a slow one costs no

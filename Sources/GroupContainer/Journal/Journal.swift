@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// The container's log of changes: a mapped log whose records are `ChangeRecord`s.
 final class Journal: Sendable {

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Keeping the journal short: a catalog now and then, then the oldest files go.
 ///

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 extension Member {
     /// What is wrong with the journal and the catalog, a sentence each; nothing is changed. Linear in both.

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// What stands in the container at one place of its journal, told item by item: folders before what is in them.
 struct Listing: Sendable {

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 extension Container {
     /// Appends a record that no change stands behind, and returns its sequence. For the fault tests: they kill and stop

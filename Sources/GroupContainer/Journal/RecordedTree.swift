@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// What the journal says that stands in the container, up to the place that was read: the catalog, and the records
 /// behind it. Memory: linear in the items; of one that is only for looking up, in the records behind the catalog.

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// The changes as they settle: see `Changes.settled(for:atMost:)`.
 public struct SettledChanges: AsyncSequence, Sendable {

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Follows the changes as they settle: see `ChangeFollower.settled(for:atMost:)`. Memory: linear in the paths that are
 /// held back.

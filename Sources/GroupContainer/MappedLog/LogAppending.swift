@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 extension MappedLog {
     /// Appends a record; returns the place right behind it. It is visible, not yet durable. Wait-free but for the

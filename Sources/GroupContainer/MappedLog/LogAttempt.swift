@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// A record on its way to exactly the end that was read: who loses the race for it too often, for too long, asks for its
 /// turn.

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// What a file of a log that is compacted begins with: records that say what all before it came to. They are not counted,
 /// so the sequence goes on.

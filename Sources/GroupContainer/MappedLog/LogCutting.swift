@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Damage in the middle of a file: where the header of a record is none, nobody can tell where the next record begins. So
 /// the file ends there, for all, and everything goes on in the next one. A word in the file's first page says so.

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// One file of a mapped log: a header page, then records. The protocol of its words is `LogHeader`'s.
 ///

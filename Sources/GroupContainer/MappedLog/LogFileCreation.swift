@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// How files of a log come into being: built under a private name, complete and on the disk, then renamed to their
 /// number without replacing. Who comes second discards; who is stopped in between stops nobody.

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// One `fdatasync` for all who wait for the disk: whoever comes first syncs everything that is written by then, and the
 /// others wait for that. One whose leader takes too long, or was stopped, syncs by itself.

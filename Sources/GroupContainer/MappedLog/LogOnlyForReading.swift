@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// A log that may only be read: its member has no slot, its maps cannot be written, and it waits for nobody. A
 /// reservation that its owner left behind, and the torn end of a log that nobody has recovered yet, are its end for now.

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 extension MappedLog {
     typealias Place = (place: LogPosition, file: LogFile, reading: LogHeader.Reading)

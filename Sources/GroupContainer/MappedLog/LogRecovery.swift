@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 extension MappedLog {
     /// After a boot that no member saw: pages reached the disk in any order, so the last file may have a hole with

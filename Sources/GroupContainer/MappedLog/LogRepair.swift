@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// What is wrong with a log.
 struct LogDamage: Hashable, Sendable {

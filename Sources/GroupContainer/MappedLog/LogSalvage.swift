@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// What can be read of one file of a log, whatever is wrong with it: its bytes alone are looked at, also where the file
 /// is too short or its first page is broken, and behind what is damaged it goes on where a record fits its checksum,

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// To the disk. A failure is final for its file: the kernel forgets which pages it could not write, so a second sync of
 /// the same pages would lie. The file is poisoned for all, sealed, and everything goes on in the next one, once its

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Who has lost its race for the log's end again and again asks the others to let it go first: a word in the file's first
 /// page says who. They wait until it is cleared, but only for a while, so that one that is stopped stops nobody; who was

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// A log that many processes append to without a lock: a stopped or killed member stops nobody. Its files are
 /// preallocated and mapped by all. `docs/format.md` says every byte; the protocol is the one of `LogHeader`, after the

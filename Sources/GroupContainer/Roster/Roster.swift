@@ -1,5 +1,5 @@
 import Synchronization
-import SystemCalls
+import GroupSystemCalls
 
 /// The shared map of live members: who they are, what they hold, wait for and have pending. One slot a member; a slot
 /// is alive as long as its byte of the file is locked, which the kernel ends with the process: no heartbeat, no clock,

@@ -1,5 +1,5 @@
 import Synchronization
-import SystemCalls
+import GroupSystemCalls
 
 /// What each member holds and waits for: for errors, for `status`, and for finding out who waits in a circle.
 extension Roster {

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 extension FileDescriptor {
     /// Of a roster's file.

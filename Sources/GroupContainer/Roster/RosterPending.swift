@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// `pending`: changes between their rename and their record. Whoever gets a lease looks here first.
 extension Roster {

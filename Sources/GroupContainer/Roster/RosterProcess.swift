@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 extension Roster.Member {
     /// How its process was called, and what it is doing. Nil where the system will not say, or its number means another

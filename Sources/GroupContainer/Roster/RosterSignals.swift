@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// `want`: who waits says so, and those who come later do not pass it by.
 extension Roster {

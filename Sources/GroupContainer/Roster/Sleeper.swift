@@ -1,5 +1,5 @@
 import Dispatch
-import SystemCalls
+import GroupSystemCalls
 
 /// One thread that sleeps on a wake word of the roster for all tasks that wait for more in a log. It runs only while one
 /// does.

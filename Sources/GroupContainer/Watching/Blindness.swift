@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Says why watching is incomplete, and what would mend it.
 enum Blindness {

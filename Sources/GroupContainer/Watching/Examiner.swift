@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// An examination of a container by somebody who is not its steward: a short command, or a request that asks for
 /// generations. One thread; never waits for a lease.

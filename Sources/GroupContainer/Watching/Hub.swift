@@ -1,5 +1,5 @@
 import Dispatch
-import SystemCalls
+import GroupSystemCalls
 
 /// The one thread of a process that owns its inotify queue, for all containers whose steward it is. (libinotifytools
 /// allows one instance a process, and no second thread.) It runs only while there is a steward, and waits only in

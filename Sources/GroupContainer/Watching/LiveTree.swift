@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// The container as an examination meets it: its folders on the disk, its journal, its leases and pending changes. One
 /// thread.

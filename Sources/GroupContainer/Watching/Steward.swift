@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Looks after the changes that are made without coordination, for as long as this member is the one that does: watches
 /// every folder, and has what happens there examined. Lives on the hub's thread.

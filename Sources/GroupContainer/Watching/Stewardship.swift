@@ -1,5 +1,5 @@
 import Dispatch
-import SystemCalls
+import GroupSystemCalls
 
 /// A member's candidature for the stewardship, and its office. It waits in the kernel on the present term's byte, which
 /// is freed by the steward's death; whoever gets it opens the next term. It lasts as long as somebody follows.

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 extension Roster {
     /// The wake word of those who wait for a steward: to be ready, or to answer.

@@ -1,6 +1,6 @@
 import FoundationEssentials
 public import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 
 /// A widget that somebody shows, or could show.
 public struct PresentWidget: Codable, Hashable, Sendable {

@@ -1,6 +1,6 @@
 import FoundationEssentials
 public import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 
 /// What became of a URL that was to be opened.
 public enum OpenResult: String, Hashable, Sendable {

@@ -1,5 +1,5 @@
 import Dispatch
-import SystemCalls
+import GroupSystemCalls
 
 /// The widget's end of its conversation with a host: lines on the standard streams, which are taken away from the rest of
 /// the process.

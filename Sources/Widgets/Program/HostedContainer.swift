@@ -1,5 +1,5 @@
 public import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 
 extension Container {
     /// The container of the host that started this widget, from the environment; nil where there is no host. Errors: as

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 
 /// What a widget that shows itself has to show.
 public struct ShownWidget: Hashable, Sendable {

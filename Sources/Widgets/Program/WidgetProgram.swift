@@ -1,5 +1,5 @@
 public import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 
 /// A provider as a process of its own: shown by a host, or by itself.
 ///

@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 /// Of work and a deadline, whichever comes first answers, once; the other one's answer is dropped.
 enum FirstAnswer {

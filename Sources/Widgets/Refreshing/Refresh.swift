@@ -1,6 +1,6 @@
 public import FoundationEssentials
 public import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 
 /// A widget's question: is there something new for me?
 ///

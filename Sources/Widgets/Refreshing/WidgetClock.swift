@@ -1,6 +1,6 @@
 import Dispatch
 public import FoundationEssentials
-import SystemCalls
+import GroupSystemCalls
 
 /// Where refreshes and widgets have the time from: the system's clocks, unless a test gives another one.
 ///

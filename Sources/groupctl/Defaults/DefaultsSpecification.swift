@@ -1,4 +1,4 @@
-import CommandLineKit
+import GroupCommandLine
 
 extension GroupControl {
     static let defaults = CommandSpecification(

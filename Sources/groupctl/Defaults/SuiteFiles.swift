@@ -1,7 +1,7 @@
-import CommandLineKit
-import ContainerCommands
+import GroupCommandLine
+import GroupCommands
 import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 
 /// A whole suite from a file, and into one.
 extension SuiteCommands {

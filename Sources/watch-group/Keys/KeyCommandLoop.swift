@@ -1,7 +1,7 @@
-import CommandLineKit
-import ContainerCommands
+import GroupCommandLine
+import GroupCommands
 import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 
 /// Runs COMMAND for the keys of each batch that settles, never two at once; the place moves on only when it succeeds.
 struct KeyCommandLoop {

@@ -1,7 +1,7 @@
-import CommandLineKit
-import ContainerCommands
+import GroupCommandLine
+import GroupCommands
 import GroupContainer
-import SystemCalls
+import GroupSystemCalls
 
 /// A line a change of a key on standard output.
 struct KeyStream {

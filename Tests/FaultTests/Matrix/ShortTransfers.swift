@@ -1,5 +1,5 @@
 import Foundation
-import SystemCalls
+import GroupSystemCalls
 import TestSupport
 
 /// A library that stands between a program and its transfers and lets each move half of what was asked for, truly:

@@ -1,5 +1,5 @@
-import CommandLineKit
-@testable import ContainerCommands
+import GroupCommandLine
+@testable import GroupCommands
 import GroupContainer
 @testable import Widgets
 

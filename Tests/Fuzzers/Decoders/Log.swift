@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 
 @testable import GroupContainer
 

@@ -1,7 +1,7 @@
-import ContainerCommands
-@testable import CommandLineKit
+import GroupCommands
+@testable import GroupCommandLine
 @testable import GroupContainer
-@testable import TodayView
+@testable import GroupTodayView
 
 extension Decoder {
     static let texts = [cursor, format, json, propertyList, keys, accessControlList, glob]

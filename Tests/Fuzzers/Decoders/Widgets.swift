@@ -1,6 +1,6 @@
 import FoundationEssentials
 @testable import GroupContainer
-@testable import WidgetHosting
+@testable import GroupWidgetHosting
 @testable import Widgets
 
 extension Decoder {

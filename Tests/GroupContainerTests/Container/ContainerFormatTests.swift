@@ -1,4 +1,4 @@
-import SystemCalls
+import GroupSystemCalls
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Glibc
-import SystemCalls
+import GroupSystemCalls
 import TestSupport
 import Testing
 

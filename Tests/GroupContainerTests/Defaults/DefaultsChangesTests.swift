@@ -1,5 +1,5 @@
 import Observation
-import SystemCalls
+import GroupSystemCalls
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import SystemCalls
+import GroupSystemCalls
 import TestSupport
 import Testing
 

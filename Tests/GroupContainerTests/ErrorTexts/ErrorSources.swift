@@ -24,7 +24,7 @@ struct ErrorSources {
     /// The modules that make a `CoordinationError`.
     private static func isSearched(_ name: String) -> Bool {
         let module = name.prefix { $0 != "/" }
-        let modules = ["GroupContainer", "Widgets", "WidgetApp", "ContainerCommands", "groupctl", "watch-group"]
+        let modules = ["GroupContainer", "Widgets", "WidgetApp", "GroupCommands", "groupctl", "watch-group"]
         return name.hasSuffix(".swift") && (modules.contains(String(module)) || module.hasSuffix("Testing"))
     }
 

@@ -1,5 +1,5 @@
 import Foundation
-import SystemCalls
+import GroupSystemCalls
 import Testing
 
 @testable import GroupContainer

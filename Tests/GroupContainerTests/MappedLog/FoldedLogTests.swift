@@ -1,5 +1,5 @@
 import Dispatch
-import SystemCalls
+import GroupSystemCalls
 import TestSupport
 import Testing
 

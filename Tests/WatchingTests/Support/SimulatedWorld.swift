@@ -1,5 +1,5 @@
 import ScenarioKit
-import SystemCalls
+import GroupSystemCalls
 import TestSupport
 
 @testable import GroupContainer

@@ -1,0 +1,154 @@
+// What Swift's Glibc module does not offer, or not in a form it can call: variadic calls, macros, and the
+// pieces that must be C because they run where Swift may not (a cancelled thread, a signal handler, a
+// forked child). There is no logic of the product here.
+#ifndef CGROUPLINUX_H
+#define CGROUPLINUX_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/xattr.h>
+
+#include "CGroupLinuxAtomics.h"
+
+// Files. Each returns what its system call returns; errno says why it failed.
+
+typedef struct {
+    uint64_t inode, size, mountID;
+    int64_t modified, changed;  // nanoseconds since 1970
+    uint32_t mode, owner, group, links, deviceMajor, deviceMinor;
+    uint64_t node;  // which device a device file stands for
+} clinux_status;
+
+int clinux_openat2(int directory, const char *path, int flags, uint32_t mode, uint64_t resolve);
+// Of the entry itself, also where it is a symbolic link; of `directory` when the path is empty.
+int clinux_statx(int directory, const char *path, clinux_status *status);
+int clinux_renameat2(int from, const char *old, int to, const char *new_, unsigned flags);
+long clinux_filesystem_type(int descriptor);
+// In bytes, for this user.
+int clinux_free_space(int descriptor, uint64_t *bytes);
+int clinux_set_nocow(int descriptor);
+int clinux_allocate(int descriptor, int64_t size);
+int clinux_free_range(int descriptor, int64_t start, int64_t length);
+int clinux_clone(int to, int from);
+long clinux_copy_range(int from, int to, size_t length);
+int clinux_begin_writing(int descriptor);
+int clinux_sync_filesystem(int descriptor);
+int clinux_memory_file(void);
+int clinux_pipe(int32_t ends[2]);
+
+// Byte locks that belong to the open file description (F_OFD_SETLK, F_OFD_GETLK).
+
+int clinux_lock_try(int descriptor, int64_t start, int64_t length, int type);
+// Whether somebody else's lock is in the way: 1 (and where it lies), 0, or -1.
+int clinux_lock_conflict(int descriptor, int64_t start, int64_t length, int type, int64_t *found, int64_t *foundLength);
+
+typedef struct {
+    int64_t start, length;
+    int type;
+    // Exclusive, from the bottom up: what has been taken is kept while somebody further up is waited for.
+    int piecewise;
+} clinux_lock_step;
+
+typedef struct clinux_lock_waiter clinux_lock_waiter;
+
+// Takes the steps one after the other on a small thread of its own, which sleeps in the kernel. `done` is called
+// exactly once, on that thread: with 0, an errno, or ECANCELED, after which the description holds no lock.
+int clinux_lock_waiter_start(
+    int descriptor, const clinux_lock_step *steps, size_t count, void (*done)(void *context, int error),
+    void *context, clinux_lock_waiter **waiter);
+void clinux_lock_waiter_cancel(clinux_lock_waiter *waiter);
+void clinux_lock_waiter_release(clinux_lock_waiter *waiter);
+
+// A child of fork() that does not exec shares its parent's open file descriptions and so its locks. The
+// registered descriptors are replaced by /dev/null in the child, and the generation tells it that it is one.
+
+uint32_t clinux_fork_generation(void);
+int clinux_fork_close_in_child(int descriptor);
+void clinux_fork_forget(int descriptor);
+
+// Sleep while *word is `expected`, at most `nanoseconds`; wake all who sleep there.
+int clinux_futex_wait(void *word, uint32_t expected, int64_t nanoseconds);
+int clinux_futex_wake_all(void *word);
+
+// Readiness of descriptors. The wait fills in which of those added can be read, at most `capacity` of them, and
+// returns how many; 0 is the time-out, and a negative time has none.
+
+int clinux_epoll_create(void);
+int clinux_epoll_add(int epoll, int descriptor);
+int clinux_epoll_wait(int epoll, int64_t nanoseconds, int32_t *ready, int capacity);
+int clinux_eventfd(void);
+
+// The same by what a descriptor is ready for: input, output, or urgent (EPOLLPRI). Its end and its errors are always told,
+// as input.
+
+enum { clinux_ready_input = 1, clinux_ready_output = 2, clinux_ready_urgent = 4 };
+
+typedef struct {
+    int32_t descriptor, what;
+} clinux_readiness;
+
+// `isKnown`: it was added before. `what` of 0 takes it out.
+int clinux_epoll_set(int epoll, int descriptor, int what, int isKnown);
+int clinux_epoll_wait_ready(int epoll, int64_t nanoseconds, clinux_readiness *ready, int capacity);
+
+// Maps that a stranger's truncation or a full disk may not kill us for: an access beyond the file's end reads zero
+// from then on, and the guard's slot says that it happened. Returns a slot, or -1 when all are taken.
+
+int clinux_map_guard(void *address, size_t length);
+void clinux_map_unguard(int slot);
+int clinux_map_is_damaged(int slot);
+// Whether an access there is forgiven.
+int clinux_map_guards(const void *address);
+
+// Starts a program with its standard input, output and error replaced (-1: inherited). With `dies_with_parent` the child
+// is killed when the calling *thread* ends; with `own_group` it leads a process group. An environment of NULL is
+// inherited. Returns 0 or an errno, that of exec included.
+
+enum { clinux_spawn_dies_with_parent = 1, clinux_spawn_own_group = 2 };
+
+int clinux_spawn(char *const arguments[], char *const environment[], const int32_t streams[3], int flags,
+                 int32_t *child);
+
+// The same for a program that is nobody's child, in a session of its own, so it outlives its starter.
+int clinux_spawn_detached(char *const arguments[], const int32_t streams[3]);
+
+// Waits for a child's end, at most so long, or until a signal comes: 1 with its wait status, 0: it lives, -1 and errno.
+int clinux_wait_child(int32_t child, int64_t nanoseconds, int *status);
+
+// What became of a child since the last call: 0: nothing, 1: it exited, 2: a signal ended it, 3: it was stopped; -1 and
+// errno. `number` is the status or the signal. Does not wait.
+int clinux_child_event(int32_t child, int32_t *number);
+
+// Blocks these signals in the calling thread, and in those that it starts, and returns a descriptor they are read from.
+int clinux_signal_descriptor(const int32_t *numbers, int count);
+// The next one, or 0.
+int clinux_next_signal(int descriptor);
+
+// SIGXFSZ becomes EFBIG; closed standard descriptors become ones that refuse what they are for.
+void clinux_prepare_process(void);
+
+// Makes SIGINT, SIGTERM and SIGHUP leave their number behind and do nothing else.
+void clinux_note_signals(void);
+int clinux_noted_signal(void);
+
+int clinux_set_thread_name(const char *name);
+
+// A terminal that a program draws on: without echo, each byte at once, Control keys among them. What it was is restored
+// by `leave`, at the process's end, and before any signal ends it, a crash's among them. One a process.
+
+int clinux_terminal_size(int descriptor, int32_t *columns, int32_t *rows);
+// `leaving`: at most 128 bytes.
+int clinux_terminal_enter(int input, int output, const char *welcome, const char *leaving);
+void clinux_terminal_leave(void);
+// Leaves, and stops the process as Control-Z would; returns when it goes on.
+void clinux_terminal_stop(void);
+// A descriptor that is readable when there is news, which `news` takes: SIGWINCH, SIGTSTP, SIGCONT.
+int clinux_terminal_wake(void);
+int clinux_terminal_news(void);
+enum { clinux_terminal_resized = 1, clinux_terminal_stopping = 2, clinux_terminal_continued = 4 };
+// Whether read() would return at once.
+int clinux_is_readable(int descriptor);
+// A new one: its keyboard, on which its output can be read, and its name, to be opened as the terminal.
+int clinux_open_terminal(int32_t *keyboard, char *name, size_t capacity);
+
+#endif

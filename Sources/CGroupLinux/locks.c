@@ -1,0 +1,177 @@
+#include "CGroupLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct flock range(int64_t start, int64_t length, int type) {
+    struct flock lock;
+    memset(&lock, 0, sizeof lock);
+    lock.l_type = (short)type;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = start;
+    lock.l_len = length;
+    return lock;
+}
+
+// A signal may interrupt it before it was decided, though it does not wait: an unlock, too, which nobody would repeat.
+int clinux_lock_try(int descriptor, int64_t start, int64_t length, int type) {
+    struct flock lock = range(start, length, type);
+    int answer;
+    do {
+        answer = fcntl(descriptor, F_OFD_SETLK, &lock);
+    } while (answer != 0 && errno == EINTR);
+    return answer;
+}
+
+int clinux_lock_conflict(int descriptor, int64_t start, int64_t length, int type, int64_t *found, int64_t *foundLength) {
+    struct flock lock = range(start, length, type);
+    while (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) {
+        if (errno != EINTR) return -1;
+    }
+    if (lock.l_type == F_UNLCK) return 0;
+    *found = lock.l_start;
+    *foundLength = lock.l_len;
+    return 1;
+}
+
+// The cancellable waiter. fcntl(F_OFD_SETLKW) is a cancellation point, so pthread_cancel ends the sleep at once, which
+// neither closing the descriptor nor anything but a signal would do.
+struct clinux_lock_waiter {
+    pthread_mutex_t mutex;  // guards finished and references; start() holds it until `thread` is set
+    pthread_t thread;
+    int finished, references, descriptor;
+    void (*done)(void *context, int error);
+    void *context;
+    size_t count;
+    clinux_lock_step steps[];
+};
+
+void clinux_lock_waiter_release(clinux_lock_waiter *waiter) {
+    pthread_mutex_lock(&waiter->mutex);
+    int last = --waiter->references == 0;
+    pthread_mutex_unlock(&waiter->mutex);
+    if (!last) return;
+    pthread_mutex_destroy(&waiter->mutex);
+    free(waiter);
+}
+
+static void finish(clinux_lock_waiter *waiter, int error) {
+    pthread_mutex_lock(&waiter->mutex);
+    waiter->finished = 1;
+    pthread_mutex_unlock(&waiter->mutex);
+    waiter->done(waiter->context, error);
+    clinux_lock_waiter_release(waiter);
+}
+
+// The cancellation may meet the grant: then the lock is held and nobody would know. Unlocking everything covers both.
+static void cancelled(void *argument) {
+    clinux_lock_waiter *waiter = argument;
+    clinux_lock_try(waiter->descriptor, 0, 0, F_UNLCK);
+    finish(waiter, ECANCELED);
+}
+
+// Blocks until it is taken, or fails. A cancellation point.
+static int take(int descriptor, int64_t start, int64_t length, int type) {
+    struct flock lock = range(start, length, type);
+    while (fcntl(descriptor, F_OFD_SETLKW, &lock) != 0) {
+        if (errno != EINTR) return errno;
+    }
+    return 0;
+}
+
+// From the bottom up: what lies below the lowest byte that somebody holds is taken, then that byte is waited for. The
+// kernel names some conflict, not the lowest, so the range is narrowed until there is none in it.
+static int sweep(int descriptor, int64_t start, int64_t length) {
+    int64_t last = start + (length - 1), limit = last;
+    while (1) {
+        int64_t found = 0, foundLength = 0;
+        int answer = clinux_lock_conflict(descriptor, start, limit - start + 1, F_WRLCK, &found, &foundLength);
+        if (answer < 0) return errno;
+        if (answer == 1 && found > start) {
+            limit = found - 1;
+            continue;
+        }
+        if (answer == 0) {
+            if (clinux_lock_try(descriptor, start, limit - start + 1, F_WRLCK) != 0) {
+                // Somebody came in between; the next round finds where.
+                if (errno != EAGAIN && errno != EACCES) return errno;
+                continue;
+            }
+            if (limit == last) return 0;
+            start = limit + 1;
+        }
+        int error = take(descriptor, start, 1, F_WRLCK);
+        if (error != 0) return error;
+        if (start == last) return 0;
+        start += 1;
+        limit = last;
+    }
+}
+
+static void *take_steps(void *argument) {
+    clinux_lock_waiter *waiter = argument;
+    int error = 0;
+    clinux_set_thread_name("lease-wait");
+    pthread_cleanup_push(cancelled, waiter);
+    for (size_t i = 0; i < waiter->count && error == 0; i++) {
+        clinux_lock_step step = waiter->steps[i];
+        error = step.piecewise ? sweep(waiter->descriptor, step.start, step.length)
+                               : take(waiter->descriptor, step.start, step.length, step.type);
+    }
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    pthread_cleanup_pop(0);
+    if (error != 0) clinux_lock_try(waiter->descriptor, 0, 0, F_UNLCK);
+    finish(waiter, error);
+    return NULL;
+}
+
+int clinux_lock_waiter_start(
+    int descriptor, const clinux_lock_step *steps, size_t count, void (*done)(void *context, int error),
+    void *context, clinux_lock_waiter **out) {
+    clinux_lock_waiter *waiter = malloc(sizeof *waiter + count * sizeof *steps);
+    if (waiter == NULL) return ENOMEM;
+    pthread_mutex_init(&waiter->mutex, NULL);
+    waiter->finished = 0;
+    waiter->references = 2;  // the thread's and the caller's
+    waiter->descriptor = descriptor;
+    waiter->done = done;
+    waiter->context = context;
+    waiter->count = count;
+    memcpy(waiter->steps, steps, count * sizeof *steps);
+
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 128 * 1024);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigset_t all, before;
+    sigfillset(&all);
+    // Those that the thread itself may cause: blocked, they would end the process past every handler.
+    sigdelset(&all, SIGBUS);
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGFPE);
+    sigdelset(&all, SIGILL);
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the program's own threads
+    pthread_mutex_lock(&waiter->mutex);
+    int error = pthread_create(&waiter->thread, &attributes, take_steps, waiter);
+    pthread_mutex_unlock(&waiter->mutex);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    if (error != 0) {
+        pthread_mutex_destroy(&waiter->mutex);
+        free(waiter);
+        return error;
+    }
+    *out = waiter;
+    return 0;
+}
+
+void clinux_lock_waiter_cancel(clinux_lock_waiter *waiter) {
+    pthread_mutex_lock(&waiter->mutex);
+    if (!waiter->finished) pthread_cancel(waiter->thread);
+    pthread_mutex_unlock(&waiter->mutex);
+}

@@ -1,0 +1,87 @@
+package import GroupCommandLine
+package import GroupContainer
+import GroupSystemCalls
+
+/// One run of a command: its arguments, its output, and the way its errors reach people and scripts.
+package struct CommandRun: ~Copyable {
+    package let arguments: ParsedArguments
+    package let options: CommonOptions
+    package var output = StandardOutput()
+
+    /// Parses, runs `body` and ends the process with its status. A closed output pipe ends it quietly, with 0.
+    package static func main(
+        _ specification: CommandSpecification, _ body: (inout CommandRun) throws -> ExitStatus
+    ) -> Never {
+        ignoreBrokenPipe()
+        prepareProcess()
+        let words = RawArguments.current()
+        var report = ErrorReport(
+            program: specification.name, isJSON: ArgumentParser.mentions("json", in: words),
+            isQuiet: ArgumentParser.mentions("quiet", in: words))
+        // Not in the help: docs/man is made of it, and what tools/install installs.
+        if words == [Array("--manual-page".utf8)] {
+            report.end(
+                printing: ManualPage(of: specification, version: GroupContainerVersion.package).rendered())
+        }
+        for shell in Completions.Shell.allCases where words == [Array("--completions=\(shell.rawValue)".utf8)] {
+            report.end(printing: Completions(of: specification).rendered(for: shell))
+        }
+        do {
+            switch try ArgumentParser(specification).parse(words) {
+            case .help(let text): report.end(printing: text)
+            case .version:
+                report.end(
+                    printing:
+                        "\(specification.name) \(GroupContainerVersion.package) (format \(GroupContainerVersion.format))\n"
+                )
+            case .run(let arguments):
+                report.isQuiet = arguments.flag("quiet")
+                var run = CommandRun(
+                    arguments: arguments, options: try CommonOptions(arguments, program: specification.name))
+                let status: ExitStatus
+                do {
+                    status = try body(&run)
+                } catch {
+                    // What was already said stays said.
+                    try? run.output.flush()
+                    throw error
+                }
+                try run.output.flush()
+                exitProcess(status.rawValue)
+            }
+        } catch {
+            exitProcess(report.tell(error).rawValue)
+        }
+    }
+
+    /// How long to wait for a lease: --timeout, else 30 s.
+    package var leaseTimeout: Duration { options.timeout ?? .seconds(30) }
+
+    /// The container that the GROUP argument names.
+    package func openContainer() throws -> Container {
+        guard let group = arguments.positional("GROUP") else { throw arguments.usageError("GROUP is missing") }
+        return try Container(named: group)
+    }
+
+    /// The item that the PATH argument names.
+    package func itemPath(_ name: String = "PATH") throws(UsageError) -> ItemPath {
+        guard let path = arguments.positional(name) else { throw arguments.usageError("\(name) is missing") }
+        return ItemPath(bytes: path)
+    }
+
+    /// A line for people who asked for --verbose.
+    package func explain(_ line: String) {
+        if options.isVerbose { say(line) }
+    }
+
+    /// A line about what went wrong where the run goes on, or ends with a status that is not its own.
+    package func complain(_ line: String) {
+        if !options.isQuiet { say("\(arguments.commandPath.first ?? ""): \(line)") }
+    }
+
+    private func say(_ line: String) {
+        var errors = StandardOutput(descriptor: 2)
+        try? errors.writeLine(line)
+        try? errors.flush()
+    }
+}

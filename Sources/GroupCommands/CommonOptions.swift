@@ -1,0 +1,41 @@
+package import GroupCommandLine
+import GroupSystemCalls
+
+/// What every command of this package takes.
+package struct CommonOptions: Sendable {
+    package let isJSON: Bool
+    package let isQuiet: Bool
+    package let isVerbose: Bool
+    package let color: ColorChoice
+    package let purpose: String
+    /// --timeout; each command has its own default.
+    package let timeout: Duration?
+
+    /// Their declarations. `timeout` says what that option means for the command.
+    package static func specifications(timeout: String) -> [OptionSpecification] {
+        let heading = OptionSpecification.commonHeading
+        return [
+            .value("timeout", letter: "t", "T", heading: heading, help: timeout),
+            .flag("json", heading: heading, help: "Print JSON, errors too: an object a line."),
+            .value(
+                "purpose", "NAME", heading: heading,
+                help: "What to call this process in the journal and in others' errors."),
+            .flag(
+                "quiet", letter: "q", heading: heading, help: "Print no message for an error; the exit status says it."),
+            .flag("verbose", letter: "v", heading: heading, help: "Say on standard error what is being done."),
+            .value("color", "WHEN", heading: heading, help: "auto (the default), always or never. NO_COLOR is heeded."),
+        ]
+    }
+
+    init(_ arguments: ParsedArguments, program: String) throws(UsageError) {
+        isJSON = arguments.flag("json")
+        isQuiet = arguments.flag("quiet")
+        isVerbose = arguments.flag("verbose")
+        timeout = try arguments.time("timeout")
+        purpose = try arguments.text("purpose") ?? program
+        guard let choice = ColorChoice(rawValue: try arguments.text("color") ?? "auto") else {
+            throw arguments.usageError("--color: say auto, always or never")
+        }
+        color = choice
+    }
+}

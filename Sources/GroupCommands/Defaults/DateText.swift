@@ -1,0 +1,79 @@
+import GroupSystemCalls
+
+/// Moments of the defaults as people write them: ISO 8601 in UTC, `2026-11-20T10:00:00Z`, with a fraction of up to six
+/// digits where there is one.
+package enum DateText {
+    private static let secondsTo2001: Int64 = 978_307_200
+
+    /// Of so many seconds since 2001; nil where the year has not four digits. `isWhole` leaves the fraction out.
+    package static func text(of seconds: Double, isWhole: Bool = false) -> String? {
+        guard abs(seconds) < 1e12 else { return nil }
+        var whole = seconds.rounded(.down)
+        var fraction = isWhole ? 0 : Int(((seconds - whole) * 1_000_000).rounded())
+        if fraction == 1_000_000 { (whole, fraction) = (whole + 1, 0) }
+        let time = CalendarTime(secondsSince1970: Int64(whole) + secondsTo2001)
+        guard (0...9_999).contains(time.year) else { return nil }
+        var text =
+            "\(digits(time.year, 4))-\(digits(time.month, 2))-\(digits(time.day, 2))T"
+            + "\(digits(time.hour, 2)):\(digits(time.minute, 2)):\(digits(time.second, 2))"
+        if fraction > 0 {
+            var decimals = digits(fraction, 6)
+            while decimals.hasSuffix("0") { decimals.removeLast() }
+            text += "." + decimals
+        }
+        return text + "Z"
+    }
+
+    /// In seconds since 2001; nil for what is no such text, or no day of the calendar.
+    package static func seconds(of text: String) -> Double? {
+        let bytes = Array(text.utf8)
+        guard bytes.count >= 20, bytes.last == UInt8(ascii: "Z") else { return nil }
+        for (place, mark) in [(4, "-"), (7, "-"), (10, "T"), (13, ":"), (16, ":")] where bytes[place] != mark.utf8.first
+        {
+            return nil
+        }
+        let fields = [0..<4, 5..<7, 8..<10, 11..<13, 14..<16, 17..<19].map { number(bytes[$0]) }
+        guard fields.allSatisfy({ $0 >= 0 }) else { return nil }
+        let (year, month, day) = (fields[0], fields[1], fields[2])
+        guard (1...12).contains(month), day >= 1, day <= length(ofMonth: month, year), fields[3] < 24, fields[4] < 60,
+            fields[5] < 60
+        else { return nil }
+        var fraction = 0.0
+        if bytes[19] != UInt8(ascii: "Z") {
+            guard bytes[19] == UInt8(ascii: "."), bytes.count > 21, number(bytes[20..<(bytes.count - 1)]) >= 0 else {
+                return nil
+            }
+            fraction = Double("0" + String(decoding: bytes[19..<(bytes.count - 1)], as: UTF8.self)) ?? 0
+        }
+        let seconds = days(to: year, month, day) * 86_400 + fields[3] * 3_600 + fields[4] * 60 + fields[5]
+        return Double(seconds) - Double(secondsTo2001) + fraction
+    }
+
+    /// -1 where something else than digits is among them.
+    private static func number(_ digits: ArraySlice<UInt8>) -> Int {
+        digits.reduce(0) { sum, digit in
+            sum >= 0 && (0x30...0x39).contains(digit) ? (sum &* 10 &+ Int(digit) - 0x30) & 0xFFFF_FFFF : -1
+        }
+    }
+
+    private static func length(ofMonth month: Int, _ year: Int) -> Int {
+        if month == 2 {
+            return year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400)) ? 29 : 28
+        }
+        return [4, 6, 9, 11].contains(month) ? 30 : 31
+    }
+
+    /// Days since 1970, in the Gregorian calendar: Hinnant's `days_from_civil`.
+    private static func days(to year: Int, _ month: Int, _ day: Int) -> Int {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+        let ofEra = shifted - era * 400
+        let ofYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        return era * 146_097 + ofEra * 365 + ofEra / 4 - ofEra / 100 + ofYear - 719_468
+    }
+
+    private static func digits(_ number: Int, _ width: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, width - text.count)) + text
+    }
+}

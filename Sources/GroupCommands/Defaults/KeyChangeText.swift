@@ -1,0 +1,86 @@
+import GroupCommandLine
+import GroupContainer
+
+/// A change of a key as a line: for a pipe, for a program, for a person.
+package struct KeyChangeText: Sendable {
+    private enum Form: Sendable {
+        /// `KIND<TAB>KEY[<TAB>VALUE]`
+        case pipe
+        case json
+        case terminal(TerminalText)
+    }
+
+    private let form: Form
+    /// Somebody looks, so what sums up at the end is of use.
+    package var isForTerminal: Bool {
+        if case .terminal = form { return true }
+        return false
+    }
+
+    /// What suits the options and where the output goes.
+    package init(_ options: CommonOptions) {
+        let terminal = TerminalText(options.color)
+        form = options.isJSON ? .json : terminal.isColored || StandardOutput.isTerminal ? .terminal(terminal) : .pipe
+    }
+
+    init(for terminal: TerminalText) { form = .terminal(terminal) }
+
+    /// With what ends the line.
+    package func line(_ line: KeyLine) -> [UInt8] {
+        switch form {
+        case .pipe: Array((Self.pipe(line) + "\n").utf8)
+        case .json: Array((line.json.encoded() + "\n").utf8)
+        case .terminal(let text): Array((Self.shown(line, text) + "\n").utf8)
+        }
+    }
+
+    private static func pipe(_ line: KeyLine) -> String {
+        var fields = [line.kind.rawValue, PipeText.escaped(Array(line.change.key.utf8))]
+        if let last = line.change.new?.shownText ?? line.reason { fields.append(PipeText.escaped(Array(last.utf8))) }
+        return fields.joined(separator: "\t")
+    }
+
+    private static func shown(_ line: KeyLine, _ text: TerminalText) -> String {
+        let (change, kind) = (line.change, line.kind)
+        let time = change.time == 0 ? String(repeating: " ", count: 12) : Timestamp.ofDay(change.time)
+        let padding = String(repeating: " ", count: 9 - kind.rawValue.count)
+        var shown =
+            text.styled(time, as: .faint) + "  " + bar(change) + text.styled(kind.rawValue, as: role(line)) + padding
+        switch kind {
+        case .rescan: return shown + "the place was lost: compare everything"
+        case .degraded: return shown + "something that was set is lost: " + TerminalName.shown(line.reason ?? "")
+        case .bookmark: return shown + "complete up to here"
+        case .cleared: shown += "everything"
+        case .set, .present, .removed:
+            shown += TerminalName.shown(Array(change.key.utf8))
+            if let old = change.old { shown += "  " + text.styled(short(old), as: .faint) }
+            if let new = change.new { shown += (change.old == nil ? "  " : " → ") + short(new) }
+        }
+        guard let by = change.by else { return shown }
+        return shown + "  " + text.styled("\(TerminalName.shown(by.purpose)) (\(by.processIdentifier))", as: .faint)
+    }
+
+    private static let widest = 200
+
+    private static func short(_ value: DefaultsValue) -> String {
+        let text = value.shownText
+        let start = text.prefix(widest)
+        return TerminalName.shown(Array(start.utf8)) + (start.endIndex == text.endIndex ? "" : "…")
+    }
+
+    private static func role(_ line: KeyLine) -> TerminalText.Role {
+        switch line.kind {
+        case .set: line.change.old == nil ? .created : .modified
+        case .removed, .cleared: .removed
+        case .present, .bookmark: .faint
+        case .rescan, .degraded: .error
+        }
+    }
+
+    /// Before each change of a transaction, so that one sees what belongs together; nothing before others.
+    private static func bar(_ change: DefaultsChange) -> String {
+        if change.parts < 2 { return "" }
+        if change.part == 0 { return "┌ " }
+        return change.part + 1 < change.parts ? "│ " : "└ "
+    }
+}

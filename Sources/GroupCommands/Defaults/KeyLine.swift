@@ -1,0 +1,107 @@
+package import GroupCommandLine
+package import GroupContainer
+
+/// What a line of `watch-group --defaults` tells.
+package struct KeyLine: Sendable {
+    /// What happened.
+    package enum Kind: String, CaseIterable, Sendable {
+        case set
+        case removed
+        case cleared
+        case present
+        case rescan
+        case degraded
+        /// A snapshot is complete: of no key.
+        case bookmark
+
+        /// Told whatever was chosen: who does not hear them takes what is missing for complete.
+        package var isMarker: Bool { [.rescan, .degraded, .bookmark].contains(self) }
+    }
+
+    package let kind: Kind
+    package let change: DefaultsChange
+
+    package init(_ change: DefaultsChange) {
+        self.change = change
+        kind =
+            switch change.kind {
+            case .set: .set
+            case .removed: .removed
+            case .cleared: .cleared
+            case .present: .present
+            case .rescan: .rescan
+            case .degraded: .degraded
+            }
+    }
+
+    /// Everything up to a place was told.
+    package static func bookmark(_ suite: String, at cursor: Cursor) -> KeyLine {
+        KeyLine(.bookmark, .bookmark(suite, at: cursor))
+    }
+
+    private init(_ kind: Kind, _ change: DefaultsChange) { (self.kind, self.change) = (kind, change) }
+
+    /// Why what was set is lost.
+    package var reason: String? {
+        if case .degraded(let reason) = change.kind { reason } else { nil }
+    }
+
+    /// The object of a line of `--json`.
+    package var json: JSONValue {
+        let transaction: JSONValue =
+            change.parts < 2
+            ? .null
+            : .object([
+                ("id", .string(String(change.generation))), ("index", .integer(Int64(change.part))),
+                ("count", .integer(Int64(change.parts))),
+            ])
+        let fields: [(String, JSONValue)] = [
+            ("sequence", .unsigned(change.generation)), ("cursor", .string(change.cursor.description)),
+            ("kind", .string(kind.rawValue)), ("suite", .string(change.suite)),
+            ("key", change.key.isEmpty && (kind.isMarker || kind == .cleared) ? .null : .string(change.key)),
+            ("type", (change.new ?? change.old).map { .string($0.typeName) } ?? .null),
+            ("old", Self.json(change.old)), ("new", Self.json(change.new)), ("transaction", transaction),
+            (
+                "by",
+                change.by.map {
+                    .object([("pid", .integer(Int64($0.processIdentifier))), ("purpose", .string($0.purpose))])
+                } ?? .null
+            ),
+            ("time", change.time == 0 ? .null : .string(Timestamp.text(change.time))),
+        ]
+        return .object(fields + (reason.map { [("reason", .string($0))] } ?? []))
+    }
+
+    /// Null where nothing is set, or what is set has no form in JSON.
+    private static func json(_ value: DefaultsValue?) -> JSONValue {
+        guard let value, let json = try? value.json() else { return .null }
+        return json
+    }
+}
+
+/// Which changes of keys are wanted.
+package struct KeyFilter: Sendable {
+    private var patterns = ChangeFilter()
+    private var kinds: Set<KeyLine.Kind>?
+
+    /// What `--include`, `--exclude`, `--kind` and `--exclude-purpose` say.
+    package init(_ arguments: ParsedArguments) throws(UsageError) {
+        try FilterOptions.addPatterns(arguments, to: &patterns)
+        for word in FilterOptions.kindWords(arguments) {
+            guard let kind = word.validText.flatMap(KeyLine.Kind.init) else {
+                let known = KeyLine.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+                throw arguments.usageError(
+                    "--kind: '\(PipeText.escaped(word))' is none; with --defaults the kinds are \(known)")
+            }
+            kinds = (kinds ?? []).union([kind])
+        }
+    }
+
+    /// Whether a line is to be told. What is of the whole suite is of every key.
+    package func wants(_ line: KeyLine) -> Bool {
+        if line.kind.isMarker { return true }
+        if let kinds, !kinds.contains(line.kind) { return false }
+        if let by = line.change.by, patterns.excludedPurposes.contains(by.purpose) { return false }
+        return line.kind == .cleared || patterns.includes(ItemPath(bytes: Array(line.change.key.utf8)))
+    }
+}

@@ -1,0 +1,199 @@
+import GroupCommandLine
+
+/// The pieces of an XML text, as far as property lists need them: no namespaces, and of a document type only its name, so
+/// that nothing can be declared, included or multiplied.
+struct XMLTokens {
+    enum Token: Equatable {
+        case start(String, attributes: [String: String], isEmpty: Bool)
+        case end(String)
+        /// With references and sections resolved; runs that a comment divides are one each.
+        case text(String)
+        case finish
+    }
+
+    private let text: [UInt8]
+    private var place = 0
+    /// Where the last token begins.
+    private(set) var tokenPlace = 0
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    init(_ text: [UInt8]) throws(TextFault) {
+        self.text = text
+        if text.starts(with: Self.byteOrderMark) { place = 3 }
+        if text.starts(with: [0xFE, 0xFF]) || text.starts(with: [0xFF, 0xFE]) {
+            throw fault("it is UTF-16; UTF-8 is read")
+        }
+    }
+
+    func fault(_ what: String) -> TextFault { TextFault(what, at: tokenPlace, of: text) }
+
+    private func isHere(_ word: String) -> Bool { text[place...].starts(with: word.utf8) }
+
+    mutating func next() throws(TextFault) -> Token {
+        while true {
+            tokenPlace = place
+            if place == text.count { return .finish }
+            if text[place] != UInt8(ascii: "<") { return .text(try characters()) }
+            if isHere("<!--") {
+                _ = try upTo("-->", behind: "<!--", "a comment")
+            } else if isHere("<![CDATA[") {
+                let content = try upTo("]]>", behind: "<![CDATA[", "a CDATA section")
+                return .text(try checked(normalized(Array(content))))
+            } else if isHere("<?") {
+                try checkEncoding(Array(try upTo("?>", behind: "<?", "an instruction")))
+            } else if isHere("<!DOCTYPE") {
+                try skipDocumentType()
+            } else {
+                return try tag()
+            }
+        }
+    }
+
+    private mutating func upTo(
+        _ end: String, behind start: String, _ what: String
+    ) throws(TextFault) -> ArraySlice<UInt8> {
+        let begin = place + start.utf8.count
+        var here = begin
+        while here < text.count {
+            if text[here...].starts(with: end.utf8) {
+                place = here + end.utf8.count
+                return text[begin..<here]
+            }
+            here += 1
+        }
+        throw fault("\(what) does not end")
+    }
+
+    private func checkEncoding(_ instruction: [UInt8]) throws(TextFault) {
+        let words = String(decoding: instruction, as: UTF8.self).lowercased()
+        guard words.hasPrefix("xml"), let encoding = words.firstRange(of: "encoding") else { return }
+        let name = words[encoding.upperBound...].split { " =\"'\t".contains($0) }.first ?? ""
+        if !["utf-8", "us-ascii", "ascii"].contains(name) { throw fault("the encoding is \(name); UTF-8 is read") }
+    }
+
+    private mutating func skipDocumentType() throws(TextFault) {
+        var quote: UInt8?
+        while place < text.count {
+            let byte = text[place]
+            place += 1
+            if let open = quote {
+                if byte == open { quote = nil }
+            } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+                quote = byte
+            } else if byte == UInt8(ascii: "[") {
+                throw fault("a document type that declares something is not read")
+            } else if byte == UInt8(ascii: ">") {
+                return
+            }
+        }
+        throw fault("the document type does not end")
+    }
+
+    private mutating func characters() throws(TextFault) -> String {
+        var bytes: [UInt8] = []
+        let begin = place
+        while place < text.count, text[place] != UInt8(ascii: "<") {
+            if text[place] == UInt8(ascii: "&") {
+                bytes += try reference()
+            } else {
+                let start = place
+                while place < text.count, text[place] != UInt8(ascii: "<"), text[place] != UInt8(ascii: "&") {
+                    place += 1
+                }
+                if contains("]]>", in: text[start..<place]) {
+                    throw fault("']]>' outside of a section")
+                }
+                bytes += normalized(text[start..<place])
+            }
+        }
+        tokenPlace = text[begin..<place].firstIndex { !" \t\n\r".utf8.contains($0) } ?? begin
+        return try checked(bytes)
+    }
+
+    private func contains(_ word: String, in bytes: ArraySlice<UInt8>) -> Bool {
+        guard bytes.contains(UInt8(ascii: "]")) else { return false }
+        return bytes.indices.contains { bytes[$0...].starts(with: word.utf8) }
+    }
+
+    /// Line ends are newlines; a carriage return must be written as a reference.
+    private func normalized(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+        var result: [UInt8] = []
+        var last: UInt8 = 0
+        for byte in bytes {
+            if !(byte == 0x0A && last == 0x0D) { result.append(byte == 0x0D ? 0x0A : byte) }
+            last = byte
+        }
+        return result
+    }
+
+    private func checked(_ bytes: [UInt8]) throws(TextFault) -> String {
+        guard let text = bytes.validText else { throw fault("a text is not UTF-8") }
+        if let scalar = text.unicodeScalars.first(where: { !PropertyList.canHold($0) }) {
+            throw fault("the character U+\(String(scalar.value, radix: 16, uppercase: true)) cannot be in XML")
+        }
+        return text
+    }
+
+    private static let entities: [String: UInt8] = [
+        "lt": UInt8(ascii: "<"), "gt": UInt8(ascii: ">"), "amp": UInt8(ascii: "&"), "quot": UInt8(ascii: "\""),
+        "apos": UInt8(ascii: "'"),
+    ]
+
+    private mutating func reference() throws(TextFault) -> [UInt8] {
+        tokenPlace = place
+        let end = text[place...].prefix(16).firstIndex(of: UInt8(ascii: ";"))
+        guard let end else { throw fault("an '&' that begins no reference; '&amp;' is one") }
+        let name = String(decoding: text[(place + 1)..<end], as: UTF8.self)
+        place = end + 1
+        if let byte = Self.entities[name] { return [byte] }
+        let digits = name.dropFirst(name.hasPrefix("#x") ? 2 : 1)
+        guard name.hasPrefix("#"), digits.allSatisfy(\.isHexDigit),
+            let code = UInt32(digits, radix: name.hasPrefix("#x") ? 16 : 10), let scalar = Unicode.Scalar(code)
+        else { throw fault("the entity '&\(PipeText.escaped(Array(name.utf8)));' is unknown") }
+        return Array(String(scalar).utf8)
+    }
+
+    private mutating func tag() throws(TextFault) -> Token {
+        place += 1
+        let isEnd = place < text.count && text[place] == UInt8(ascii: "/")
+        if isEnd { place += 1 }
+        let name = word()
+        if name.isEmpty { throw fault("a '<' that begins no element; '&lt;' is one") }
+        var attributes: [String: String] = [:]
+        while true {
+            skipBlanks()
+            if isHere(">") {
+                place += 1
+                return isEnd ? .end(name) : .start(name, attributes: attributes, isEmpty: false)
+            }
+            if isHere("/>"), !isEnd {
+                place += 2
+                return .start(name, attributes: attributes, isEmpty: true)
+            }
+            let attribute = word()
+            skipBlanks()
+            guard !isEnd, !attribute.isEmpty, isHere("=") else {
+                throw fault("the tag of '\(shown(name))' does not end")
+            }
+            place += 1
+            skipBlanks()
+            guard place < text.count, text[place] == UInt8(ascii: "\"") || text[place] == UInt8(ascii: "'"),
+                let end = text[(place + 1)...].firstIndex(of: text[place])
+            else { throw fault("an attribute of '\(shown(name))' has no value in quotes") }
+            attributes[attribute] = String(decoding: text[(place + 1)..<end], as: UTF8.self)
+            place = end + 1
+        }
+    }
+
+    private func shown(_ name: String) -> String { PipeText.escaped(Array(name.utf8)) }
+
+    private mutating func word() -> String {
+        let start = place
+        while place < text.count, !" \t\n\r<>/=&\"'".utf8.contains(text[place]) { place += 1 }
+        return String(decoding: text[start..<place], as: UTF8.self)
+    }
+
+    private mutating func skipBlanks() {
+        while place < text.count, " \t\n\r".utf8.contains(text[place]) { place += 1 }
+    }
+}

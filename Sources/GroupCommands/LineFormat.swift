@@ -1,0 +1,116 @@
+import GroupCommandLine
+package import GroupContainer
+import GroupSystemCalls
+
+/// What `--format` says: inotifywait's sequences, and some of our own. Read once; a mistake names its place.
+package struct LineFormat: Equatable, Sendable {
+    enum Part: Equatable, Sendable {
+        case literal([UInt8])
+        case folder, name, oldPath, time, cookie, sequence, cursor, process, purpose
+        /// With what stands between two names.
+        case events(separator: UInt8)
+    }
+
+    let parts: [Part]
+    /// The last thing that it writes ends the line already.
+    let endsLine: Bool
+    private let timeFormat: [UInt8]?
+
+    /// What is wrong with a format.
+    package enum Fault: Error, Equatable, CustomStringConvertible {
+        case unknown(sequence: [UInt8], position: Int)
+        case incomplete(position: Int)
+
+        package var description: String {
+            switch self {
+            case .unknown(let sequence, let position):
+                "'%\(PipeText.escaped(sequence))' at character \(position) is unknown; known are %w %f %o %e %Xe %T %c %q %C %p %u %0 %n %%"
+            case .incomplete(let position): "it ends with the '%' at character \(position); '%%' prints one"
+            }
+        }
+    }
+
+    private static let simple: [UInt8: Part] = [
+        UInt8(ascii: "w"): .folder, UInt8(ascii: "f"): .name, UInt8(ascii: "o"): .oldPath,
+        UInt8(ascii: "e"): .events(separator: UInt8(ascii: ",")), UInt8(ascii: "T"): .time,
+        UInt8(ascii: "c"): .cookie, UInt8(ascii: "q"): .sequence, UInt8(ascii: "C"): .cursor,
+        UInt8(ascii: "p"): .process, UInt8(ascii: "u"): .purpose, UInt8(ascii: "%"): .literal([UInt8(ascii: "%")]),
+        UInt8(ascii: "0"): .literal([0]), UInt8(ascii: "n"): .literal([0x0A]),
+    ]
+
+    /// `timeFormat` is strftime(3)'s, for `%T`; without one, `%T` is as in `--json`.
+    package init(_ format: [UInt8], timeFormat: [UInt8]? = nil) throws(Fault) {
+        var parts: [Part] = []
+        var position = 0
+        while position < format.count {
+            let start = position
+            position += 1
+            guard format[start] == UInt8(ascii: "%") else {
+                parts.append(.literal([format[start]]))
+                continue
+            }
+            guard position < format.count else { throw .incomplete(position: start + 1) }
+            let letter = format[position]
+            position += 1
+            if let part = Self.simple[letter] {
+                parts.append(part)
+            } else if position < format.count && format[position] == UInt8(ascii: "e") {
+                parts.append(.events(separator: letter))
+                position += 1
+            } else {
+                throw .unknown(sequence: [letter], position: start + 1)
+            }
+        }
+        self.parts = parts
+        self.timeFormat = timeFormat
+        endsLine = parts.last == .literal([0]) || format.suffix(2) == Array("%n".utf8)
+    }
+
+    /// The line, with its end: a newline, unless the format ends with `%0` or `%n`. Names as they are; on a terminal
+    /// escaped.
+    package func line(_ change: Change, isForTerminal: Bool = false) -> [UInt8] {
+        var line: [UInt8] = []
+        for part in parts { append(part, of: change, isForTerminal, to: &line) }
+        return endsLine ? line : line + [0x0A]
+    }
+
+    private func append(_ part: Part, of change: Change, _ isForTerminal: Bool, to line: inout [UInt8]) {
+        let shown = { (bytes: [UInt8]) in isForTerminal ? Array(TerminalName.shown(bytes).utf8) : bytes }
+        let path = change.path.bytes
+        let name = path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+        switch part {
+        case .literal(let bytes): line += bytes
+        case .folder: line += shown(Array(path[..<name]))
+        case .name: line += shown(Array(path[name...]))
+        case .oldPath: line += shown(change.kind.otherPath?.bytes ?? [])
+        case .events(let separator):
+            line += Array(Self.events(of: change).joined(separator: [separator]))
+        case .time:
+            if let timeFormat {
+                line += localTime(timeFormat, secondsSince1970: change.time / 1_000_000_000)
+            } else {
+                line += Timestamp.text(change.time).utf8
+            }
+        case .cookie: line += String(change.kind.otherPath == nil ? 0 : change.sequence, radix: 16).utf8
+        case .sequence: line += String(change.sequence).utf8
+        case .cursor: line += change.cursor.description.utf8
+        case .process: line += String(change.by?.processIdentifier ?? 0).utf8
+        case .purpose: line += shown(Array((change.by?.purpose ?? "").utf8))
+        }
+    }
+
+    /// In inotify's words, and our own for what it has none for. A move is one line, at its new place.
+    static func events(of change: Change) -> [[UInt8]] {
+        let word =
+            switch change.kind {
+            case .created: "CREATE"
+            case .modified: "MODIFY"
+            case .removed: "DELETE"
+            case .moved: "MOVED_TO"
+            case .touched: "ATTRIB"
+            case .exchanged, .present, .bookmark, .rescan, .degraded: change.kind.name.uppercased()
+            }
+        let isFolder = change.type == .folder || (change.type == nil && change.concernedFolder)
+        return [Array(word.utf8)] + (isFolder ? [Array("ISDIR".utf8)] : [])
+    }
+}

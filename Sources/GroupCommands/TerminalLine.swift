@@ -1,0 +1,51 @@
+import GroupCommandLine
+import GroupContainer
+
+/// A change for a person: when, what, where, who. Nothing in a name can harm the terminal.
+struct TerminalLine {
+    private let text: TerminalText
+
+    init(_ text: TerminalText) { self.text = text }
+
+    func line(_ change: Change) -> String {
+        let kind = change.kind.name
+        let time = text.styled(Timestamp.ofDay(change.time), as: .faint)
+        let padding = String(repeating: " ", count: max(1, 10 - kind.count))
+        let start = time + "  " + bar(change) + text.styled(kind, as: Self.role(change.kind)) + padding
+        let path = shown(change.path)
+        switch change.kind {
+        case .rescan: return start + "the place was lost: compare everything"
+        case .bookmark: return start + "complete up to here"
+        case .degraded(let reason): return start + path + "  " + TerminalName.shown(reason)
+        case .present: return start + path
+        case .moved(let from): return start + shown(from) + " → " + path + who(change)
+        case .exchanged(let other): return start + shown(other) + " ↔ " + path + who(change)
+        case .created, .modified, .removed, .touched: return start + path + who(change)
+        }
+    }
+
+    private func shown(_ path: ItemPath) -> String { TerminalName.shown(path.bytes) }
+
+    private func who(_ change: Change) -> String {
+        let who = change.by.map { "\(TerminalName.shown($0.purpose)) (\($0.processIdentifier))" } ?? "uncoordinated"
+        return "  " + text.styled(who, as: .faint)
+    }
+
+    private static func role(_ kind: Change.Kind) -> TerminalText.Role {
+        switch kind {
+        case .created: .created
+        case .modified: .modified
+        case .removed: .removed
+        case .moved, .exchanged: .moved
+        case .touched, .present, .bookmark: .faint
+        case .rescan, .degraded: .error
+        }
+    }
+
+    /// Before each change of a transaction, so that one sees what belongs together; nothing before others.
+    private func bar(_ change: Change) -> String {
+        guard let transaction = change.transaction, transaction.count > 1 else { return "" }
+        if transaction.index == 0 { return "┌ " }
+        return transaction.index + 1 < transaction.count ? "│ " : "└ "
+    }
+}

@@ -1,0 +1,28 @@
+package import GroupSystemCalls
+
+/// A small file outside of the container that a command keeps for its user.
+package enum WholeFile {
+    /// Writes it beside its place, under a name that nobody else has, and renames it: whoever reads it finds the old
+    /// content or the new. Its mode is kept. What is there and is no regular file, a device or a symbolic link, is
+    /// refused and left alone.
+    package static func write(_ content: [UInt8], at path: [UInt8]) throws(Errno) {
+        let slash = path.lastIndex(of: UInt8(ascii: "/"))
+        let name = slash.map { Array(path[($0 + 1)...]) } ?? path
+        let folder = slash.map { $0 == 0 ? [UInt8(ascii: "/")] : Array(path[..<$0]) } ?? [UInt8(ascii: ".")]
+        if name.isEmpty { throw .invalid }
+        let here = try FileDescriptor.open(path: folder, [.reading, .folder])
+        let old = try here.statusIfPresent(of: name)
+        if let old, !old.isRegularFile { throw old.isFolder ? .isAFolder : .invalid }
+        let temporary = [UInt8(ascii: ".")] + name.prefix(200) + Array(".\(randomWord())".utf8)
+        let file = try FileDescriptor.open(
+            temporary, in: here, [.writing, .creating, .exclusively], mode: old == nil ? 0o644 : 0o600)
+        do throws(Errno) {
+            if let old { try file.setMode(old.permissions) }
+            try file.writeAll(content)
+            try here.rename(temporary, to: name, in: here, replacing: true)
+        } catch {
+            try? here.unlink(temporary)
+            throw error
+        }
+    }
+}

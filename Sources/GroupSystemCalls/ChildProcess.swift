@@ -1,0 +1,140 @@
+import CGroupLinux
+import Glibc
+
+/// A command that was started and not yet waited for.
+package struct ChildProcess: ~Copyable {
+    package let identifier: Int32
+
+    /// Looks the command up in PATH; its standard error is ours. With `diesWithParent` the kernel kills it when the
+    /// starting thread ends, so that it cannot outlive a lease that it runs under.
+    /// System calls: fork(2), prctl(PR_SET_PDEATHSIG), execve(2)
+    package init(
+        _ words: [[UInt8]], input: borrowing FileDescriptor, output: borrowing FileDescriptor, diesWithParent: Bool
+    ) throws(Errno) {
+        try self.init(words, input: input.number, output: output.number, diesWithParent: diesWithParent)
+    }
+
+    /// The same with this process's own standard input and output where the number is -1, and its own environment
+    /// where none is given.
+    private init(
+        _ words: [[UInt8]], environment: [[UInt8]]? = nil, input: Int32, output: Int32, diesWithParent: Bool
+    ) throws(Errno) {
+        let flags = diesWithParent ? Int32(clinux_spawn_dies_with_parent) : 0
+        identifier = try Self.spawn(words, environment: environment, streams: [input, output, -1], flags: flags)
+    }
+
+    static func spawn(
+        _ words: [[UInt8]], environment: [[UInt8]]?, streams: [Int32], flags: Int32
+    ) throws(Errno) -> Int32 {
+        let arguments = unsafe Self.pointers(words)
+        let variables = unsafe Self.pointers(environment ?? [])
+        defer { unsafe (arguments + variables).forEach { unsafe free($0) } }
+        var child: pid_t = 0
+        let error =
+            environment == nil
+            ? unsafe clinux_spawn(arguments, nil, streams, flags, &child)
+            : unsafe clinux_spawn(arguments, variables, streams, flags, &child)
+        if error != 0 { throw Errno(error) }
+        return child
+    }
+
+    private static func pointers(_ words: [[UInt8]]) -> [UnsafeMutablePointer<CChar>?] {
+        unsafe words.map { word in unsafe withCString(word) { unsafe strdup($0) } } + [nil]
+    }
+
+    /// The exit status as a shell gives it: 128 + n for one that signal n ended. System calls: waitpid(2)
+    package consuming func wait() throws(Errno) -> Int32 {
+        var status: Int32 = 0
+        let identifier = identifier
+        _ = try retryingOnInterrupt { unsafe waitpid(identifier, &status, 0) }
+        return Self.exitStatus(status)
+    }
+
+    /// The same once it has ended; nil if it lives on for so long, or a signal comes.
+    /// System calls: pidfd_open(2), ppoll(2), waitpid(2)
+    package func wait(nanoseconds: Int64) throws(Errno) -> Int32? {
+        var status: Int32 = 0
+        let identifier = identifier
+        let answer = try retryingOnInterrupt { unsafe clinux_wait_child(identifier, max(0, nanoseconds), &status) }
+        return answer == 0 ? nil : Self.exitStatus(status)
+    }
+
+    /// Once it was waited for, the number may be another process's. System calls: kill(2)
+    package func signal(_ number: Int32) { _ = kill(identifier, number) }
+
+    private static func exitStatus(_ status: Int32) -> Int32 {
+        let signal = status & 0x7f
+        return signal == 0 ? (status >> 8) & 0xff : 128 + signal
+    }
+}
+
+extension ChildProcess {
+    /// Starts a command that is nobody's child, in a session of its own, so it outlives this process. It reads nothing, and
+    /// what it prints goes nowhere, but for its standard error, which is ours. System calls: fork(2), setsid(2), execve(2)
+    package static func startDetached(_ words: [[UInt8]]) throws(Errno) {
+        let nothing = try FileDescriptor.open(path: Array("/dev/null".utf8), .readingAndWriting)
+        let arguments = unsafe pointers(words)
+        defer { unsafe arguments.forEach { unsafe free($0) } }
+        let error = unsafe clinux_spawn_detached(arguments, [nothing.number, nothing.number, -1])
+        if error != 0 { throw Errno(error) }
+    }
+
+    /// Runs a command with this process's input and output, and returns its exit status. It dies when the calling thread
+    /// does. System calls: fork(2), execve(2), waitpid(2)
+    package static func run(_ words: [[UInt8]]) throws(Errno) -> Int32 {
+        try ChildProcess(words, input: -1, output: -1, diesWithParent: true).wait()
+    }
+
+    /// Runs a command with `input` as its standard input and returns what it prints, and its exit status. The input is
+    /// a file in memory rather than a pipe, so a command that prints before it has read everything cannot come to a
+    /// standstill. It dies when the calling thread does. System calls: memfd_create(2), pipe2(2)
+    package static func filter(_ words: [[UInt8]], input: [UInt8]) throws(Errno) -> (output: [UInt8], status: Int32) {
+        let source = try FileDescriptor.inMemory()
+        try source.writeAll(input)
+        _ = try check { lseek(source.number, 0, SEEK_SET) }
+        var ends: [Int32] = [-1, -1]
+        _ = try check { unsafe clinux_pipe(&ends) }
+        let reading = FileDescriptor(owning: ends[0])
+        let writing = FileDescriptor(owning: ends[1])
+        let child = try start(words, input: source, output: writing)
+        let output = try reading.readAll()
+        return (output, try child.wait())
+    }
+
+    /// Starts a command with `input` as its standard input, a file in memory, and these variables besides our own. It
+    /// dies when the calling thread does. System calls: memfd_create(2), fork(2), execve(2)
+    package static func start(
+        _ words: [[UInt8]], input: [UInt8], variables: [(name: String, value: [UInt8])]
+    ) throws(Errno) -> ChildProcess {
+        let source = try FileDescriptor.inMemory()
+        try source.writeAll(input)
+        _ = try check { lseek(source.number, 0, SEEK_SET) }
+        let all = environment(with: variables)
+        return try ChildProcess(words, environment: all, input: source.number, output: -1, diesWithParent: true)
+    }
+
+    /// Our own environment with these variables in place of those of the same names.
+    static func environment(with variables: [(name: String, value: [UInt8])]) -> [[UInt8]] {
+        let names = variables.map { Array($0.name.utf8) + [UInt8(ascii: "=")] }
+        let own = currentEnvironment().filter { variable in !names.contains { variable.starts(with: $0) } }
+        return own + zip(names, variables).map { $0 + $1.value }
+    }
+
+    private static func currentEnvironment() -> [[UInt8]] {
+        var variables: [[UInt8]] = []
+        var place = unsafe environ
+        while let variable = unsafe place.pointee {
+            let bytes = unsafe UnsafeBufferPointer(start: variable, count: strlen(variable))
+            unsafe variables.append(bytes.map { UInt8(bitPattern: $0) })
+            unsafe place += 1
+        }
+        return variables
+    }
+
+    /// Closes our end of its output, so that reading it comes to an end.
+    private static func start(
+        _ words: [[UInt8]], input: borrowing FileDescriptor, output: consuming FileDescriptor
+    ) throws(Errno) -> ChildProcess {
+        try ChildProcess(words, input: input, output: output, diesWithParent: true)
+    }
+}

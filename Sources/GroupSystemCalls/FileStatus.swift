@@ -1,0 +1,66 @@
+import CGroupLinux
+import Glibc
+
+/// What `statx(2)` says of a file. Times are nanoseconds since 1970.
+package struct FileStatus: Equatable, Sendable {
+    package var inode: UInt64
+    package var size: UInt64
+    package var mountID: UInt64
+    package var modified: Int64
+    package var changed: Int64
+    package var mode: UInt32
+    package var owner: UInt32
+    package var group: UInt32
+    package var links: UInt32
+    package var device: UInt64
+    /// Which device a device file stands for.
+    package var node: UInt64
+
+    init(_ raw: clinux_status) {
+        inode = raw.inode
+        size = raw.size
+        mountID = raw.mountID
+        modified = raw.modified
+        changed = raw.changed
+        mode = raw.mode
+        owner = raw.owner
+        group = raw.group
+        links = raw.links
+        device = UInt64(raw.deviceMajor) << 32 | UInt64(raw.deviceMinor)
+        node = raw.node
+    }
+
+    package var permissions: UInt32 { mode & 0o7777 }
+    package var isFolder: Bool { mode & S_IFMT == S_IFDIR }
+    package var isRegularFile: Bool { mode & S_IFMT == S_IFREG }
+    package var isLink: Bool { mode & S_IFMT == S_IFLNK }
+}
+
+extension FileDescriptor {
+    /// System calls: statx(2)
+    package func status() throws(Errno) -> FileStatus {
+        var raw = clinux_status()
+        let number = number
+        _ = try check { unsafe clinux_statx(number, "", &raw) }
+        return FileStatus(raw)
+    }
+
+    /// Of the entry itself, also where it is a symbolic link. `name` is one component.
+    /// System calls: statx(2)
+    package func status(of name: [UInt8]) throws(Errno) -> FileStatus {
+        var raw = clinux_status()
+        let number = number
+        _ = try check { unsafe withCString(name) { unsafe clinux_statx(number, $0, &raw) } }
+        return FileStatus(raw)
+    }
+
+    /// The same, or nil where nothing stands.
+    package func statusIfPresent(of name: [UInt8]) throws(Errno) -> FileStatus? {
+        do {
+            return try status(of: name)
+        } catch {
+            if error.code == ENOENT { return nil }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import CGroupLinux
+import Glibc
+
+/// The running kernel's identity: changes with each boot. Reads /proc/sys/kernel/random/boot_id.
+package func bootIdentifier() throws(Errno) -> [UInt8] {
+    let file = try FileDescriptor.open(path: Array("/proc/sys/kernel/random/boot_id".utf8), .reading)
+    let digits = try file.readAll(limit: 64).filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "\n") }
+    return Array(digits.prefix(32))
+}
+
+/// This program's name, as ps(1) shows it.
+package func programName() -> String {
+    guard let file = try? FileDescriptor.open(path: Array("/proc/self/comm".utf8), .reading),
+        let name = try? file.readAll(limit: 64)
+    else { return "?" }
+    return String(decoding: name.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+}
+
+/// Where this process's program is, from the root of all files; nil where the kernel does not say. System calls:
+/// readlink(2)
+package func programPath() -> [UInt8]? {
+    let place = try? FileDescriptor.open(path: Array("/proc/self".utf8), [.placeOnly, .folder])
+    return (try? place?.linkTarget(of: Array("exe".utf8))) ?? nil
+}
+
+package func processIdentifier() -> Int32 { getpid() }
+
+package func environmentValue(_ name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    return unsafe String(cString: value)
+}
+
+package func effectiveUser() -> UInt32 { geteuid() }
+
+/// The number of a Unix group, or nil if there is none of that name. Library calls: getgrnam(3)
+package func groupNumber(named name: String) -> UInt32? {
+    guard let entry = unsafe getgrnam(name) else { return nil }
+    return unsafe entry.pointee.gr_gid
+}
+
+/// Ends the process after what was registered with atexit(3).
+package func exitProcess(_ status: Int32) -> Never { exit(status) }
+
+/// For a command, before it opens anything. A limit of file size is an error of write(2) rather than the end of the
+/// process; and standard descriptors that are closed stay unusable, instead of becoming the next file that is opened.
+/// System calls: sigaction(2), open(2)
+package func prepareProcess() { clinux_prepare_process() }

@@ -1,0 +1,120 @@
+#if InotifyTools
+    import CGroupInotifyTools
+    import Glibc
+
+    /// Events by way of libinotifytools 3.22, of which only what was measured to be sound is called: its
+    /// initialisation, once in a process and never undone, one watch, and `inotifytools_next_events(0, 1)`. Watches are
+    /// the kernel's own calls on its descriptor: its recursion loses folders, and its table serves only that.
+    struct InotifySource: ~Copyable {
+        let descriptor: Int32
+
+        /// Borrows the library from the process; EBUSY while another source has it.
+        init() throws(Errno) {
+            // Inside the lock, because the library is no more than static variables.
+            descriptor = try library.withLock { (library) throws(Errno) in try library.lend() }
+        }
+
+        deinit {
+            // The library stays; what was watched through it must not.
+            for watch in (try? watches(of: descriptor)) ?? [] { inotify_rm_watch(descriptor, watch.number) }
+            library.withLock { $0.isLent = false }
+        }
+
+        /// System calls: select(2), ioctl(FIONREAD), read(2)
+        func read(atMost limit: Int) throws(Errno) -> [InotifyEvent] {
+            var events: [InotifyEvent] = []
+            while events.count < limit, let event = try nextEvent() { events.append(event) }
+            return events
+        }
+    }
+
+    private let library = Guarded(Library())
+
+    /// The library's static variables, as far as we know them.
+    private struct Library {
+        /// select(2), by which it reads, ends the process at a descriptor of 1024.
+        static let descriptorLimit: Int32 = 1000
+
+        var descriptor: Int32?
+        var isLent = false
+
+        mutating func lend() throws(Errno) -> Int32 {
+            if isLent { throw .busy }
+            if descriptor == nil { descriptor = try find() }
+            guard let descriptor else { throw .noSuchEntry }
+            if descriptor >= Self.descriptorLimit { throw .tooManyFiles }
+            // What the sentinel or an earlier borrower left behind, in the kernel's queue or the library's buffer.
+            while try nextEvent() != nil {}
+            isLent = true
+            return descriptor
+        }
+
+        /// Initialises the library and finds its descriptor, which it does not tell: the one that watches a file in
+        /// memory, which has no name that could stay behind, and which nobody else can know of.
+        /// System calls: memfd_create(2), inotify_init(2), inotify_add_watch(2), fcntl(F_SETFD)
+        private func find() throws(Errno) -> Int32 {
+            let sentinel = try FileDescriptor.inMemory()
+            // The library would get about this number too, and keep it: better not to begin.
+            if sentinel.number >= Self.descriptorLimit { throw .tooManyFiles }
+            let inode = try sentinel.status().inode
+            // Another queue of the process may watch a folder of the same number on another disk.
+            let others = try descriptors(watching: inode).map(\.number)
+            InotifyNumber.release()
+            guard inotifytools_initialize() != 0 else { throw Errno(inotifytools_error()) }
+            let path = Array("/proc/self/fd/\(sentinel.number)".utf8)
+            guard unsafe withCString(path, { unsafe inotifytools_watch_file($0, IN_DELETE_SELF) }) != 0 else {
+                throw Errno(inotifytools_error())
+            }
+            guard let found = try descriptors(watching: inode).first(where: { !others.contains($0.number) }) else {
+                throw .noSuchEntry
+            }
+            inotify_rm_watch(found.number, found.watch)
+            _ = try check { fcntl(found.number, F_SETFD, FD_CLOEXEC) }
+            return found.number
+        }
+
+        /// System calls: getdents(2), read(2)
+        private func descriptors(watching inode: UInt64) throws(Errno) -> [(number: Int32, watch: Int32)] {
+            let folder = try FileDescriptor.open(path: Array("/proc/self/fdinfo".utf8), [.reading, .folder])
+            return try folder.entryNames().compactMap { name in
+                // One that cannot be read was closed meanwhile, by another thread or with the list.
+                guard let number = Int32(String(decoding: name, as: UTF8.self)), let watches = try? watches(of: number),
+                    let watch = watches.first(where: { $0.inode == inode })
+                else { return nil }
+                return (number, watch.number)
+            }
+        }
+    }
+
+    /// The next event in the library's buffer or the kernel's queue, without waiting: nil if there is none. One at a
+    /// time, because it spins until as many are there as were asked for; and not `inotifytools_next_event(0)`, which
+    /// waits.
+    private func nextEvent() throws(Errno) -> InotifyEvent? {
+        while true {
+            if let event = unsafe inotifytools_next_events(0, 1) { return unsafe InotifyEvent(UnsafeRawPointer(event)) }
+            let error = inotifytools_error()
+            if error == 0 { return nil }
+            if error != EINTR { throw Errno(error) }
+        }
+    }
+
+    /// What an inotify descriptor of this process watches; nothing for any other descriptor.
+    /// Reads /proc/self/fdinfo, lines like `inotify wd:1 ino:b sdev:1b mask:400 …` with hexadecimal numbers.
+    private func watches(of descriptor: Int32) throws(Errno) -> [(number: Int32, inode: UInt64)] {
+        let file = try FileDescriptor.open(path: Array("/proc/self/fdinfo/\(descriptor)".utf8), .reading)
+        var (text, chunk): ([UInt8], [UInt8]) = ([], [UInt8](repeating: 0, count: 65_536))
+        while true {
+            let count = try file.read(into: &chunk)
+            if count == 0 { break }
+            text.append(contentsOf: chunk[..<count])
+        }
+        return String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap { line in
+            let fields = line.split(separator: " ", maxSplits: 3)
+            guard fields.count >= 3, fields[0] == "inotify", fields[1].hasPrefix("wd:"), fields[2].hasPrefix("ino:"),
+                let number = Int32(fields[1].dropFirst(3), radix: 16),
+                let inode = UInt64(fields[2].dropFirst(4), radix: 16)
+            else { return nil }
+            return (number, inode)
+        }
+    }
+#endif

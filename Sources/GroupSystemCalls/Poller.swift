@@ -1,0 +1,62 @@
+import CGroupLinux
+import Glibc
+
+/// A wait for descriptors to become readable that any thread can end.
+package final class Poller: Sendable {
+    let epoll: FileDescriptor
+    let waker: FileDescriptor
+
+    /// System calls: epoll_create1(2), eventfd(2)
+    package init() throws(Errno) {
+        epoll = FileDescriptor(owning: try check { clinux_epoll_create() })
+        waker = FileDescriptor(owning: try check { clinux_eventfd() })
+        try add(waker.number)
+    }
+
+    /// Readable itself while something that was added can be read, so that another one can wait for all of it.
+    package var descriptor: Int32 { epoll.number }
+
+    /// Waits for this descriptor too. It leaves by being closed. System calls: epoll_ctl(EPOLL_CTL_ADD)
+    package func add(_ descriptor: Int32) throws(Errno) {
+        let epoll = epoll.number
+        _ = try check { clinux_epoll_add(epoll, descriptor) }
+    }
+
+    /// True: something that was added can be read. False: the time is over (nil has no end), or `wake` was called.
+    /// A wake that meets something readable is answered with true and is used up, so what it was for is to be looked
+    /// at after every wait. For one thread at a time. System calls: epoll_pwait2(2), read(2)
+    package func wait(nanoseconds: Int64?) throws(Errno) -> Bool {
+        // A deadline, so that a signal every now and then does not put the end off.
+        let deadline = nanoseconds.map { Self.saturated(monotonicNanoseconds(), $0) }
+        // Two, of which at most one is the waker: a full queue cannot hide behind a wake, nor a wake behind it.
+        var ready: [Int32] = [-1, -1]
+        while true {
+            let left = deadline.map { max(0, $0 - monotonicNanoseconds()) } ?? -1
+            let count = unsafe clinux_epoll_wait(epoll.number, left, &ready, Int32(ready.count))
+            if count == -1 {
+                if errno == EINTR { continue }
+                throw Errno.last
+            }
+            let found = ready.prefix(Int(count))
+            if found.contains(waker.number) { forgetWakes() }
+            return found.contains { $0 != waker.number }
+        }
+    }
+
+    /// Ends the wait that is going on, or else the next one. From any thread. System calls: write(2)
+    package func wake() {
+        var one: UInt64 = 1
+        // EAGAIN: the counter is full, so that a wake is on its way.
+        _ = unsafe write(waker.number, &one, 8)
+    }
+
+    func forgetWakes() {
+        var count: UInt64 = 0
+        _ = unsafe read(waker.number, &count, 8)
+    }
+
+    private static func saturated(_ now: Int64, _ time: Int64) -> Int64 {
+        let (sum, overflow) = now.addingReportingOverflow(max(0, time))
+        return overflow ? .max : sum
+    }
+}

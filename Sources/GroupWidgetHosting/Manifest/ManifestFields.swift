@@ -1,0 +1,79 @@
+import GroupCommandLine
+
+/// The fields of an object of a manifest, each read once and strictly. Those that nobody asks for are ignored: they may
+/// be of a later version.
+struct ManifestFields {
+    private let file: String
+    private let path: String
+    private let members: [(String, JSONValue)]
+
+    init(_ value: JSONValue, _ file: String, path: String = "") throws(ManifestError) {
+        guard case .object(let members) = value else {
+            throw ManifestError(
+                file, field: path.isEmpty ? nil : String(path.dropLast()), "it should be an object: {…}")
+        }
+        (self.file, self.path, self.members) = (file, path, members)
+    }
+
+    private func value(_ name: String) -> JSONValue? {
+        guard let value = members.first(where: { $0.0 == name })?.1, value != .null else { return nil }
+        return value
+    }
+
+    func error(_ name: String, _ cause: String, _ advice: String? = nil) -> ManifestError {
+        ManifestError(file, field: path + name, cause, advice: advice)
+    }
+
+    func text(_ name: String) throws(ManifestError) -> String? {
+        switch value(name) {
+        case nil: return nil
+        case .string(let text):
+            if text.unicodeScalars.contains(where: { $0.value == 0 }) {
+                throw error(name, "it has a NUL character in it")
+            }
+            return text
+        default: throw error(name, "it should be a text: \"…\"")
+        }
+    }
+
+    func texts(_ name: String) throws(ManifestError) -> [String]? {
+        guard let value = value(name) else { return nil }
+        guard case .array(let elements) = value else { throw error(name, "it should be a list of texts: [\"…\"]") }
+        var texts: [String] = []
+        for element in elements {
+            guard case .string(let text) = element, !text.unicodeScalars.contains(where: { $0.value == 0 }) else {
+                throw error(name, "it should be a list of texts, without NUL characters")
+            }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    func number(_ name: String, _ range: ClosedRange<Int>) throws(ManifestError) -> Int? {
+        guard let value = value(name) else { return nil }
+        guard case .integer(let number) = value, let number = Int(exactly: number), range.contains(number) else {
+            throw error(name, "it should be a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    /// Seconds in the file, nanoseconds here.
+    func time(_ name: String, _ range: ClosedRange<Double>) throws(ManifestError) -> Int64? {
+        let seconds: Double
+        switch value(name) {
+        case nil: return nil
+        case .integer(let number): seconds = Double(number)
+        case .double(let number): seconds = number
+        default: seconds = -.infinity
+        }
+        if !range.contains(seconds) {
+            throw error(name, "it should be a number of seconds from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return Int64(seconds * 1e9)
+    }
+
+    func object(_ name: String) throws(ManifestError) -> ManifestFields? {
+        guard let value = value(name) else { return nil }
+        return try ManifestFields(value, file, path: "\(path)\(name).")
+    }
+}

@@ -1,0 +1,113 @@
+import GroupCommandLine
+
+extension WidgetManifest {
+    /// Of a file, in bytes.
+    package static let largest = 1 << 20
+
+    /// Reads a manifest. `file` is for errors; `folder` is where a relative executable begins.
+    package init(_ content: [UInt8], file: String, folder: String) throws(ManifestError) {
+        let value: JSONValue
+        if content.count > Self.largest { throw ManifestError(file, "it is larger than \(Self.largest) bytes") }
+        do throws(TextFault) {
+            value = try JSONReader.value(of: content, deepest: 16)
+        } catch {
+            throw ManifestError(file, "it is no JSON: \(error)")
+        }
+        let fields = try ManifestFields(value, file)
+        let kind = try Self.kind(fields)
+        guard let executable = try fields.text("executable"), !executable.isEmpty else {
+            throw fields.error(
+                "executable", "it is missing", "say the widget's program: \"next-todo\" or \"./next-todo\"")
+        }
+        self.init(
+            kind: kind, title: try fields.text("title"), executable: Self.path(executable, in: folder),
+            arguments: try fields.texts("arguments") ?? [], rooms: try Self.rooms(fields),
+            interests: try Self.interests(fields), refreshing: try Self.refreshing(fields),
+            memoryLimit: try fields.number("memoryLimit", 1 << 20...1 << 50).map { UInt64($0) },
+            urlScheme: try Self.scheme(fields))
+    }
+
+    private static func kind(_ fields: ManifestFields) throws(ManifestError) -> String {
+        guard let kind = try fields.text("kind") else {
+            throw fields.error("kind", "it is missing", "say what a container is to call the widget")
+        }
+        let isPlain = kind.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+                true
+            default: false
+            }
+        }
+        if kind.isEmpty || kind.utf8.count > 200 || kind.hasPrefix(".") || !isPlain {
+            let shown = PipeText.escaped(Array(kind.utf8))
+            throw fields.error(
+                "kind", "'\(shown)' is none", "it has letters, digits, '.', '-' and '_', and does not begin with '.'")
+        }
+        return kind
+    }
+
+    /// One with a '/' in it begins where the manifest is; another is looked up in PATH.
+    private static func path(_ executable: String, in folder: String) -> String {
+        executable.contains("/") && !executable.hasPrefix("/") ? "\(folder)/\(executable)" : executable
+    }
+
+    private static func rooms(_ fields: ManifestFields) throws(ManifestError) -> [DisplayMode: Room] {
+        guard let modes = try fields.object("displayModes") else { return [.compact: Room()] }
+        var rooms: [DisplayMode: Room] = [.compact: Room()]
+        for mode in DisplayMode.allCases {
+            guard let room = try modes.object(mode.rawValue) else { continue }
+            rooms[mode] = Room(maximum: try size(room, "maximum"), preferred: try size(room, "preferred"))
+        }
+        return rooms
+    }
+
+    private static func size(_ room: ManifestFields, _ name: String) throws(ManifestError) -> WidgetSize? {
+        guard let size = try room.object(name) else { return nil }
+        guard let columns = try size.number("columns", 1...1_000), let rows = try size.number("rows", 1...1_000) else {
+            throw room.error(name, "columns or rows are missing", "{\"columns\": 40, \"rows\": 3}")
+        }
+        return WidgetSize(columns: columns, rows: rows)
+    }
+
+    private static func interests(_ fields: ManifestFields) throws(ManifestError) -> [Interest] {
+        var interests: [Interest] = []
+        for text in try fields.texts("interests") ?? [] {
+            guard let interest = Interest(text: text) else {
+                throw fields.error(
+                    "interests", "'\(PipeText.escaped(Array(text.utf8)))' is none",
+                    "say a pattern for paths, defaults:SUITE or defaults:SUITE:KEY")
+            }
+            interests.append(interest)
+        }
+        return interests
+    }
+
+    private static func refreshing(_ fields: ManifestFields) throws(ManifestError) -> Refreshing {
+        var refreshing = Refreshing()
+        guard let policy = try fields.object("refresh") else { return refreshing }
+        refreshing.limit = RefreshBudget.Limit(
+            perDay: try policy.number("perDay", 1...86_400) ?? refreshing.limit.perDay,
+            atOnce: try policy.number("atOnce", 1...86_400) ?? refreshing.limit.atOnce)
+        refreshing.deadline = try policy.time("deadline", 0.01...3_600) ?? refreshing.deadline
+        refreshing.settle = try policy.time("settle", 0...60) ?? refreshing.settle
+        return refreshing
+    }
+
+    private static func scheme(_ fields: ManifestFields) throws(ManifestError) -> String? {
+        guard let scheme = try fields.text("urlScheme") else { return nil }
+        let isScheme =
+            scheme.first?.isLetter == true
+            && scheme.utf8.allSatisfy { byte in
+                byte < 0x80
+                    && (Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber
+                        || "+-.".utf8.contains(byte))
+            }
+        // What these lead to would be done by a click on any text.
+        if !isScheme || ["file", "javascript", "data"].contains(scheme.lowercased()) {
+            throw fields.error(
+                "urlScheme", "'\(PipeText.escaped(Array(scheme.utf8)))' is none of an app", "say \"todo\"")
+        }
+        return scheme
+    }
+}

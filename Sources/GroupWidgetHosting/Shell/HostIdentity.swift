@@ -1,0 +1,6 @@
+import GroupSystemCalls
+
+enum HostIdentity {
+    /// This process.
+    static let process = processIdentifier()
+}

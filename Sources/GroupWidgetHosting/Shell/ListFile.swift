@@ -1,0 +1,106 @@
+import GroupCommandLine
+package import GroupContainer
+import GroupSystemCalls
+
+/// Where a user's choice of widgets is kept: a file of the host's own, one for each container, and not in the container,
+/// which others share, and which may be copied or restored while the choice stays.
+package struct ListFile: Sendable {
+    /// Nil: the user has no folder. All widgets are shown, and no choice can be kept.
+    private let folder: String?
+    private let name: String
+
+    /// It cannot be read or written, or is damaged.
+    package struct Fault: Error, CustomStringConvertible, Sendable {
+        package let description: String
+    }
+
+    /// Of that container, in `$XDG_STATE_HOME/widget-host`, else `~/.local/state/widget-host`.
+    package init(for container: Container) throws {
+        let identifier = try container.status().container
+        let home: String
+        if let state = environmentValue("XDG_STATE_HOME"), state.hasPrefix("/") {
+            home = state
+        } else if let user = environmentValue("HOME"), user.hasPrefix("/") {
+            home = user + "/.local/state"
+        } else {
+            folder = nil
+            name = identifier + ".json"
+            return
+        }
+        folder = home + "/widget-host"
+        name = identifier + ".json"
+    }
+
+    package var path: String? { folder.map { "\($0)/\(name)" } }
+
+    var identity: FileIdentity? { path.flatMap { FileIdentity(path: Array($0.utf8)) } }
+
+    /// An absent one is a choice that was not made.
+    package func read() throws(Fault) -> ShownList {
+        guard let path else { return ShownList() }
+        let content: [UInt8]
+        do throws(Errno) {
+            let file = try FileDescriptor.open(path: Array(path.utf8), [.reading, .nonBlocking])
+            content = try file.readAll(limit: 1 << 20)
+        } catch {
+            if error == .noSuchEntry || error == .notAFolder { return ShownList() }
+            throw Fault(description: "cannot read '\(path)': \(error)")
+        }
+        guard let value = try? JSONReader.value(of: content, deepest: 4), let fields = try? ManifestFields(value, path)
+        else { throw damaged(path, "it is no JSON object") }
+        do throws(ManifestError) {
+            if let version = try fields.number("version", 1...Int(Int32.max)), version > 1 {
+                throw fields.error("version", "it is of a newer version")
+            }
+            return ShownList(try fields.texts("shown"), expanded: Set(try fields.texts("expanded") ?? []))
+        } catch {
+            throw damaged(path, "\(error.field ?? ""): \(error.cause)")
+        }
+    }
+
+    private func damaged(_ path: String, _ cause: String) -> Fault {
+        Fault(description: "'\(path)' cannot be used: \(cause); remove it to begin anew with all widgets")
+    }
+
+    /// Whole or not at all. Error: why not.
+    package func write(_ list: ShownList) throws(Fault) {
+        guard let folder, let path else {
+            throw Fault(description: "neither XDG_STATE_HOME nor HOME is set, so the list of widgets cannot be kept")
+        }
+        let shown = list.chosen.map { JSONValue.array($0.map(JSONValue.string)) } ?? .null
+        let content = JSONValue.object([
+            ("version", 1), ("shown", shown), ("expanded", .array(list.expanded.sorted().map(JSONValue.string))),
+        ])
+        do throws(Errno) {
+            let here = try Self.makeFolders(folder)
+            let temporary = Array(".\(name).\(randomWord())".utf8)
+            let file = try FileDescriptor.open(temporary, in: here, [.writing, .creating, .exclusively], mode: 0o600)
+            do throws(Errno) {
+                try file.writeAll(Array((content.encoded() + "\n").utf8))
+                try file.synchronizeData()
+                try here.rename(temporary, to: Array(name.utf8), in: here, replacing: true)
+            } catch {
+                try? here.unlink(temporary)
+                throw error
+            }
+        } catch {
+            throw Fault(description: "cannot write '\(path)': \(error)")
+        }
+    }
+
+    private static func makeFolders(_ path: String) throws(Errno) -> FileDescriptor {
+        var made = ""
+        for part in path.split(separator: "/") {
+            let parent = try FileDescriptor.open(path: Array((made.isEmpty ? "/" : made).utf8), [.placeOnly, .folder])
+            made += "/\(part)"
+            if try parent.statusIfPresent(of: Array(part.utf8)) == nil {
+                do throws(Errno) {
+                    try parent.makeFolder(Array(part.utf8), mode: 0o700)
+                } catch {
+                    if error != .exists { throw error }
+                }
+            }
+        }
+        return try FileDescriptor.open(path: Array(path.utf8), [.reading, .folder])
+    }
+}

@@ -1,0 +1,63 @@
+import GroupContainer
+import GroupSystemCalls
+
+/// What people install and choose while the host runs, and how large the widgets are.
+extension WidgetHost where FrontEnd: ~Copyable {
+    mutating func lookAround(at now: Moment) throws {
+        surroundings.noteLook(at: now.monotonic)
+        let present = settings.folders.fingerprint()
+        if present != surroundings.manifests {
+            surroundings.manifests = present
+            try readManifests(at: now)
+        }
+        let list = settings.listFile.identity
+        if settings.shown == nil, surroundings.list != list {
+            surroundings.list = list
+            do throws(ListFile.Fault) {
+                events.append(.list(try settings.listFile.read()))
+            } catch {
+                try frontEnd.log(HostLogLine(error.description, isFault: true), at: now)
+            }
+        }
+        for (kind, process) in processes.sorted(by: { $0.key < $1.key }) {
+            if let manifest = state.manifest(of: kind), let program = FileIdentity(program: manifest.executable),
+                program != process.program
+            {
+                events.append(.executableReplaced(kind: kind))
+            }
+            if let bytes = SupervisedProcess.residentMemory(of: process.identifier) {
+                events.append(.process(process.run, .memory(bytes)))
+            }
+        }
+    }
+
+    private mutating func readManifests(at now: Moment) throws {
+        var found = settings.folders.read()
+        if let shown = settings.shown { found.manifests.removeAll { !shown.contains($0.kind) } }
+        for error in found.errors where surroundings.complaints.insert(error).inserted {
+            try frontEnd.log(HostLogLine("\(error)", isFault: true), at: now)
+        }
+        // What is wrong with those of before may be right now, and wrong again.
+        surroundings.complaints.formIntersection(found.errors)
+        try watch.follow(
+            Dictionary(found.manifests.map { ($0.kind, $0.interests) }, uniquingKeysWith: { first, _ in first }))
+        let known = Set(state.manifestKinds)
+        let new = found.manifests.map(\.kind).filter { !known.contains($0) }
+        events += [.ledgers(ledgers(of: new)), .manifests(found.manifests)]
+        events += requests?.news(of: new) ?? []
+    }
+
+    /// A damaged one has been put aside, and counts as none.
+    private func ledgers(of kinds: [String]) -> [String: RefreshLedger] {
+        var ledgers: [String: RefreshLedger] = [:]
+        if container.isReadOnly { return ledgers }
+        for kind in kinds {
+            guard let file = try? RefreshLedger.file(ofKind: kind, in: container),
+                let holding = try? file.holdBlocking("read what refreshes cost", timeout: .seconds(1))
+            else { continue }
+            defer { holding.end() }
+            ledgers[kind] = try? RefreshLedger(file)
+        }
+        return ledgers
+    }
+}

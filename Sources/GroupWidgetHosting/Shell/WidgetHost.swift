@@ -1,0 +1,170 @@
+package import GroupContainer
+package import GroupSystemCalls
+
+/// A host: one loop that waits for everything at once, asks `HostState` what follows, and does it.
+package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
+    package var frontEnd: FrontEnd
+    var state: HostState
+    let container: Container
+    let poller: Poller
+    let signals: SignalQueue
+    let settings: HostSettings
+    let watch: ContainerWatch
+    var requests: AppRequests?
+    var pressure: MemoryPressure?
+    var processes: [String: WidgetProcess] = [:]
+    var openers: [Opener] = []
+    /// Whose a descriptor is.
+    var owners: [Int32: (kind: String, stream: WidgetStream)] = [:]
+    var surroundings = Surroundings()
+    /// What is still to be handled, in this order.
+    var events: [HostEvent] = []
+    var hasFinished = false
+    private var endSignal: Int32?
+    private var frontInput: Int32?
+    /// Awaited as long as its reader is behind.
+    private var frontOutput: Int32?
+    private var isInputAlwaysReady = false
+
+    enum WidgetStream { case input, output, errors }
+
+    /// `signals` are to be taken before the container is opened, as that starts threads.
+    package init(
+        _ container: Container, _ settings: HostSettings, signals: consuming SignalQueue, frontEnd: consuming FrontEnd
+    ) throws {
+        let poller = try Poller()
+        let list = try settings.list()
+        self.signals = signals
+        self.frontEnd = frontEnd
+        (self.container, self.settings, self.poller) = (container, settings, poller)
+        state = HostState(settings.options, list: list)
+        watch = ContainerWatch(container) { poller.wake() }
+    }
+
+    /// Until somebody ends it. The signal that did, or nil.
+    package mutating func run() throws -> Int32? {
+        try begin()
+        defer { requests?.end() }
+        while !hasFinished {
+            let now = Self.now
+            for (descriptor, what) in try poller.ready(nanoseconds: wait(at: now)) { try serve(descriptor, what) }
+            if isInputAlwaysReady, frontInput != nil { events += try frontEnd.readInput() }
+            takeSignals()
+            try takeChanges()
+            let moment = Self.now
+            hearAgain(at: moment.monotonic)
+            if surroundings.isDue(at: moment.monotonic) { try lookAround(at: moment) }
+            if state.wait(at: moment) == 0 { events.append(.tick) }
+            try handleEvents()
+            requests?.show(state.today)
+            events += try frontEnd.finishRound(state.today, at: Self.now)
+            if settings.isOnce, state.isQuiet, !state.isLeaving { events.append(.user(.quit)) }
+            try handleEvents()
+            try awaitFrontEnd()
+        }
+        return endSignal
+    }
+
+    static var now: Moment { Moment(monotonic: monotonicNanoseconds(), wall: wallNanoseconds()) }
+
+    private mutating func begin() throws {
+        try poller.add(signals.descriptor, for: .input)
+        pressure = Self.askForPressure()
+        if let descriptor = pressure?.descriptor { try? poller.add(descriptor, for: .urgent) }
+        if !container.isReadOnly { requests = try AppRequests(container, watch) }
+        try lookAround(at: Self.now)
+        if surroundings.manifests == [] {
+            let line = "no widgets are installed: there is no manifest (*.json) in \(settings.folders.names)"
+            try frontEnd.log(HostLogLine(line, isFault: true), at: Self.now)
+        }
+        try handleEvents()
+        try awaitFrontEnd()
+    }
+
+    private static func askForPressure() -> MemoryPressure? { try? MemoryPressure() }
+
+    private func wait(at now: Moment) -> Int64 {
+        if !events.isEmpty || isInputAlwaysReady && frontInput != nil { return 0 }
+        if frontEnd.blockedOutput != frontOutput { return 0 }
+        let hearing = processes.values.compactMap { process in
+            process.hearing.deafUntil.map { max(0, $0 - now.monotonic) }
+        }
+        let waits = [state.wait(at: now), frontEnd.wait(at: now), surroundings.wait(at: now.monotonic), hearing.min()]
+        return waits.compactMap { $0 }.min() ?? 1_000_000_000
+    }
+
+    /// Its input may be another one than before, or at its end.
+    private mutating func awaitFrontEnd() throws {
+        awaitFrontOutput()
+        if frontEnd.input == frontInput { return }
+        if let old = frontInput { try? poller.change(old, to: []) }
+        frontInput = frontEnd.input
+        isInputAlwaysReady = false
+        // A file cannot be waited for: it is always ready. Some in each round, as there are files without an end.
+        if let new = frontInput {
+            do throws(Errno) {
+                try poller.add(new, for: .input)
+            } catch {
+                isInputAlwaysReady = true
+            }
+        }
+    }
+
+    private mutating func awaitFrontOutput() {
+        if frontEnd.blockedOutput == frontOutput { return }
+        if let old = frontOutput { try? poller.change(old, to: []) }
+        frontOutput = nil
+        // A file cannot be waited for: it always has room.
+        if let new = frontEnd.blockedOutput, (try? poller.add(new, for: .output)) != nil { frontOutput = new }
+    }
+
+    private mutating func serve(_ descriptor: Int32, _ what: Readiness) throws {
+        if descriptor == frontInput {
+            events += try frontEnd.readInput()
+            return
+        }
+        if descriptor == pressure?.descriptor { return events.append(.memoryPressure) }
+        guard let owner = owners[descriptor], let process = processes[owner.kind] else { return }
+        switch owner.stream {
+        case .output: try read(process)
+        case .errors: try readErrors(process)
+        case .input: flush(process)
+        }
+    }
+
+    private mutating func takeSignals() {
+        while let signal = signals.next() {
+            switch signal {
+            case .child: reap()
+            case .userTwo: events.append(.memoryPressure)
+            case .windowChanged: try? frontEnd.resize()
+            case .interrupt, .terminate, .hangup:
+                endSignal = signal.rawValue
+                events.append(.user(.quit))
+            }
+        }
+    }
+
+    private mutating func takeChanges() throws {
+        let found = watch.take()
+        if found.isEmpty { return }
+        if let end = found.end { throw end }
+        for complaint in found.complaints {
+            try frontEnd.log(HostLogLine(complaint, isFault: true), at: Self.now)
+        }
+        for address in found.unopened { try handToOpener(address) }
+        if found.hasRequests { events += requests?.news(of: Array(state.manifestKinds)) ?? [] }
+        if !found.changed.isEmpty { events.append(.changed(found.changed)) }
+    }
+
+    /// What follows from the events, and from what that brings about.
+    mutating func handleEvents() throws {
+        while !events.isEmpty {
+            let batch = events
+            events = []
+            for event in batch {
+                for action in state.handle(event, at: Self.now) { try carryOut(action) }
+            }
+        }
+    }
+}

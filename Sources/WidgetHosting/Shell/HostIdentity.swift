@@ -1,6 +1,0 @@
-import SystemCalls
-
-enum HostIdentity {
-    /// This process.
-    static let process = processIdentifier()
-}

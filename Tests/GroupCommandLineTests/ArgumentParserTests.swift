@@ -1,0 +1,130 @@
+import GroupCommandLine
+import Testing
+
+struct ArgumentParserTests {
+    @Test(arguments: ["--count=5 notes", "--count 5 notes", "-n5 notes", "-n 5 notes", "notes -n 5", "-0n5 notes"])
+    func `a value may be attached or follow, before or behind the positional`(line: String) throws {
+        let parsed = try #require(try arguments(Samples.watch, line))
+        #expect(parsed.value("count") == bytes("5"))
+        #expect(parsed.positionals == [bytes("notes")])
+        #expect(parsed.command == nil)
+    }
+
+    @Test func `an attached value may be empty or hold an equals sign`() throws {
+        #expect(try arguments(Samples.watch, "--include= g")?.value("include") == [])
+        #expect(try arguments(Samples.watch, "--include=a=b g")?.value("include") == bytes("a=b"))
+        #expect(try arguments(Samples.watch, "-n=5 g")?.value("count") == bytes("=5"))
+    }
+
+    @Test func `a value may begin with a dash`() throws {
+        #expect(try arguments(Samples.watch, "--include --json g")?.value("include") == bytes("--json"))
+        #expect(try arguments(Samples.watch, "--include --json g")?.flag("json") == false)
+    }
+
+    @Test func `flags share a word`() throws {
+        let parsed = try #require(try arguments(Samples.watch, "-0q g"))
+        #expect(parsed.flag("null") && parsed.flag("quiet") && !parsed.flag("json"))
+    }
+
+    @Test func `of an option that is not repeatable the last counts`() throws {
+        #expect(try arguments(Samples.watch, "-n 1 --count 2 g")?.value("count") == bytes("2"))
+    }
+
+    @Test func `repeated options keep their order among each other`() throws {
+        let parsed = try #require(try arguments(Samples.watch, "--include a --exclude b --include c g"))
+        #expect(parsed.values("include") == [bytes("a"), bytes("c")])
+        #expect(parsed.occurrences(of: "include", "exclude").map(\.name) == ["include", "exclude", "include"])
+    }
+
+    @Test func `two dashes end the options`() throws {
+        let parsed = try #require(try arguments(Samples.groupctl, "read g -- --json"))
+        #expect(parsed.positional("PATH") == bytes("--json"))
+        #expect(!parsed.flag("json"))
+        #expect(try arguments(Samples.groupctl, "read g -- --")?.positional("PATH") == bytes("--"))
+    }
+
+    @Test func `a lone dash and an empty word are positionals`() throws {
+        #expect(try arguments(Samples.groupctl, [bytes("read"), bytes("-"), []])?.positionals == [bytes("-"), []])
+    }
+
+    @Test(arguments: ["g -- make --json -- x", "g make --json -- x"])
+    func `the command keeps its own options, with or without two dashes`(line: String) throws {
+        let parsed = try #require(try arguments(Samples.watch, line))
+        #expect(parsed.command == words("make --json -- x"))
+        #expect(!parsed.flag("json"))
+    }
+
+    @Test func `options may stand between the positional and the command`() throws {
+        let parsed = try #require(try arguments(Samples.watch, "g --json make -n"))
+        #expect(parsed.flag("json"))
+        #expect(parsed.command == words("make -n"))
+    }
+
+    @Test func `a variadic positional takes all up to the two dashes`() throws {
+        let parsed = try #require(try arguments(Samples.groupctl, "lock g a b c -- sort -r"))
+        #expect(parsed.positionals("PATH") == words("a b c"))
+        #expect(parsed.command == words("sort -r"))
+    }
+
+    @Test(arguments: ["--json --timeout 2 remove g p -r", "remove -r --timeout=2 g --json p"])
+    func `common options stand before or behind the subcommand`(line: String) throws {
+        let parsed = try #require(try arguments(Samples.groupctl, line))
+        #expect(parsed.commandPath == ["groupctl", "remove"])
+        #expect(parsed.flag("json") && parsed.flag("recursive"))
+        #expect(try parsed.time("timeout") == .seconds(2))
+        #expect(parsed.positionals == words("g p"))
+    }
+
+    @Test func `a subcommand may follow the positionals of the command above it`() throws {
+        let parsed = try #require(try arguments(Samples.groupctl, "defaults g s set --type int --quiet -- n -5"))
+        #expect(parsed.subcommands == ["defaults", "set"])
+        #expect(parsed.namedPositionals.map(\.name) == ["GROUP", "SUITE", "KEY", "VALUE"])
+        #expect(parsed.positional("VALUE") == bytes("-5"))
+        #expect(parsed.value("type") == bytes("int"))
+    }
+
+    @Test(arguments: ["list", "list g", "list g p"])
+    func `optional positionals may be left out`(line: String) throws {
+        #expect(try arguments(Samples.groupctl, line)?.positionals == Array(words(line).dropFirst()))
+    }
+
+    @Test func `a name that is not UTF-8 survives`() throws {
+        let name: [UInt8] = [0x66, 0xFF, 0xFE]
+        let parsed = try #require(try arguments(Samples.watch, [bytes("--include=") + name, name, bytes("--"), name]))
+        #expect(parsed.positional("GROUP") == name)
+        #expect(parsed.value("include") == name)
+        #expect(parsed.command == [name])
+        #expect(name.validText == nil)
+        #expect(bytes("é").validText == "é")
+        #expect(throws: UsageError.self) { try parsed.text("include") }
+    }
+
+    @Test(arguments: ["--help", "-q --help --nonsense", "--json --help g"])
+    func `help is given as soon as it is met`(line: String) throws {
+        guard case .help(let text) = try ArgumentParser(Samples.watch).parse(words(line)) else {
+            Issue.record("not help")
+            return
+        }
+        #expect(text.hasPrefix("Usage: watch-group"))
+    }
+
+    @Test func `version exists at every level`() throws {
+        #expect(try ArgumentParser(Samples.watch).parse(words("--version")) == .version)
+        #expect(try ArgumentParser(Samples.groupctl).parse(words("defaults g s set --version")) == .version)
+    }
+
+    @Test func `help behind the two dashes is the command's`() throws {
+        #expect(try arguments(Samples.watch, "g -- make --help")?.command == words("make --help"))
+    }
+
+    @Test func `a flag is found among words that do not parse`() {
+        #expect(ArgumentParser.mentions("json", in: words("--nonsense --json")))
+        #expect(!ArgumentParser.mentions("json", in: words("--jso -- --json")))
+    }
+
+    @Test func `the words of this process leave out its name`() {
+        #expect(RawArguments.current().count == CommandLine.arguments.count - 1)
+        #expect(!RawArguments.programName().isEmpty)
+        #expect(!RawArguments.programName().contains("/"))
+    }
+}

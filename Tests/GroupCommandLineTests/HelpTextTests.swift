@@ -1,0 +1,70 @@
+import GroupCommandLine
+import Testing
+
+struct HelpTextTests {
+    @Test func `help shows every section in its order`() {
+        #expect(
+            HelpText(of: Samples.watch, path: ["watch-group"]).rendered() == """
+                Usage: watch-group [options] GROUP [-- COMMAND [ARG…]]
+
+                Print a line for every change in a group container.
+
+                Arguments:
+                  GROUP  An identifier, or a path with a '/' in it.
+
+                Options:
+                  -n, --count N       End after N lines.
+                      --include GLOB  Only paths that match GLOB. May be repeated.
+                      --exclude GLOB  No paths that match GLOB. May be repeated.
+                  -0, --null          End paths with NUL.
+
+                Common options:
+                      --json          Write JSON.
+                      --timeout TIME  Give up after TIME.
+                  -q, --quiet         Say nothing.
+                      --help          Show this help and end.
+                      --version       Show the package and format version and end.
+
+                Examples:
+                  watch-group notes -- make
+                      Run make after every batch of changes.
+
+                Exit status:
+                  0   Done.
+                  64  Wrong usage.
+
+                """)
+    }
+
+    @Test func `help of a subcommand has the common options too`() throws {
+        guard case .help(let text) = try ArgumentParser(Samples.groupctl).parse(words("remove --help")) else {
+            Issue.record("not help")
+            return
+        }
+        #expect(text.hasPrefix("Usage: groupctl remove"))
+        #expect(text.contains("-r, --recursive     With what is in it."))
+        #expect(text.contains("    --timeout TIME"))
+    }
+
+    @Test func `help lists the subcommands`() {
+        let text = HelpText(of: Samples.groupctl, path: ["groupctl"]).rendered()
+        #expect(text.contains("\n  read      Print an item.\n"))
+        #expect(text.hasSuffix("'groupctl COMMAND --help' tells more about a command.\n"))
+    }
+
+    @Test func `texts wrap at 80 columns beside their column`() {
+        let long = Array(repeating: "word", count: 40).joined(separator: " ")
+        let specification = CommandSpecification(
+            name: "c", summary: long, usage: ["c", "c --wide"],
+            options: [
+                .flag("short", help: long),
+                .value("with-a-long-name", "CURSOR|start|snapshot|now", help: long),
+            ])
+        let lines = HelpText(of: specification, path: ["c"]).rendered().split(separator: "\n")
+        #expect(lines.allSatisfy { $0.count <= 80 })
+        #expect(lines[1] == "       c --wide")
+        #expect(lines.contains("      --with-a-long-name CURSOR|start|snapshot|now"))
+        #expect(lines.contains { $0.hasPrefix("      --short    word word") })
+        #expect(lines.contains { $0.hasPrefix("                 word word") })
+    }
+}

@@ -1,0 +1,43 @@
+import GroupCommandLine
+import Testing
+
+struct JSONTextTests {
+    @Test(arguments: [
+        (JSONValue.null, "null"), (.bool(true), "true"), (.bool(false), "false"),
+        (.integer(.min), "-9223372036854775808"), (.unsigned(.max), "18446744073709551615"), (.double(0.1), "0.1"),
+        (.double(1e300), "1e+300"), (.double(-0.0), "-0.0"), (.double(.leastNonzeroMagnitude), "5e-324"),
+        (.double(.nan), "null"),
+        (.double(.infinity), "null"), (.double(-.infinity), "null"), (.array([]), "[]"), (.object([]), "{}"),
+    ])
+    func `every case has its text`(value: JSONValue, expected: String) {
+        #expect(value.encoded() == expected)
+    }
+
+    @Test(arguments: [
+        ("", #""""#), (#"a"b\c/"#, #""a\"b\\c/""#), ("\n\r\t\u{8}\u{C}", #""\n\r\t\b\f""#), ("\r\n", #""\r\n""#),
+        ("\0\u{1}\u{1F}", #""\u0000\u0001\u001f""#), ("\u{7F}é😀\u{2028}", "\"\u{7F}é😀\u{2028}\""),
+    ])
+    func `a string is escaped where it must be`(text: String, expected: String) {
+        #expect(JSONValue.string(text).encoded() == expected)
+    }
+
+    @Test func `an object keeps the order of its members on one line`() {
+        let value: JSONValue = [
+            "sequence": 41, "path": "a\nb", "from": nil, "by": ["pid": 812, "list": [1, true, []]], "a\"": "z",
+        ]
+        #expect(
+            value.encoded()
+                == #"{"sequence":41,"path":"a\nb","from":null,"by":{"pid":812,"list":[1,true,[]]},"a\"":"z"}"#)
+    }
+
+    @Test func `equality minds case, value and order`() {
+        let value: JSONValue = ["a": 1, "b": [nil, "x", .double(1.5), .unsigned(2)]]
+        #expect(value == ["a": 1, "b": [nil, "x", .double(1.5), .unsigned(2)]])
+        #expect(value != ["b": [nil, "x", .double(1.5), .unsigned(2)], "a": 1])
+        #expect(value != ["a": 1])
+        #expect(JSONValue.integer(1) != .unsigned(1))
+        #expect(JSONValue.bool(true) != .bool(false))
+        #expect(JSONValue.string("\u{E9}") != .string("e\u{301}"))
+        #expect(["\u{E9}": 1] as JSONValue != ["e\u{301}": 1])
+    }
+}

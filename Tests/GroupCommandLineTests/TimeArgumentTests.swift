@@ -1,0 +1,47 @@
+import GroupCommandLine
+import Testing
+
+struct TimeArgumentTests {
+    @Test(arguments: [
+        ("0", Duration.zero), ("2", .seconds(2)), ("002", .seconds(2)), ("0.5", .milliseconds(500)), ("0ms", .zero),
+        ("250ms", .milliseconds(250)), ("1500ms", .milliseconds(1500)), ("0.5ms", .microseconds(500)),
+        ("0.1", .milliseconds(100)), ("0.000000001", .nanoseconds(1)), ("1.999999999", .nanoseconds(1_999_999_999)),
+        ("0.000000000000000001", Duration(secondsComponent: 0, attosecondsComponent: 1)),
+        ("0.0000000000000000019", Duration(secondsComponent: 0, attosecondsComponent: 1)),
+        ("9223372035", .seconds(9_223_372_035)), ("9223372035000ms", .seconds(9_223_372_035)),
+    ])
+    func `a time is seconds or milliseconds, to the digit`(text: String, expected: Duration) throws {
+        #expect(try TimeArgument.parse(text) == expected)
+    }
+
+    @Test(arguments: [
+        "nan", "inf", "infinity", "ms", ".", ".5", "5.", "1.2.3", "2s", "2 ", " 2", "+2", "1e3", "0x10", "1_000", "1,5",
+        "2msms", "2m", "250 ms", "٢", "２", "2\n", "2\0",
+    ])
+    func `what is no time is malformed`(text: String) {
+        #expect(throws: TimeArgumentError.malformed(text)) { try TimeArgument.parse(text) }
+    }
+
+    @Test(arguments: ["-1", "-0", "-0.5", "-250ms"])
+    func `a time is not negative`(text: String) {
+        #expect(throws: TimeArgumentError.negative(text)) { try TimeArgument.parse(text) }
+    }
+
+    @Test(arguments: ["9223372036", "9223372036000ms", "9223372036854775808", "99999999999999999999999999999"])
+    func `a time that does not fit is refused`(text: String) {
+        #expect(throws: TimeArgumentError.tooLarge(text)) { try TimeArgument.parse(text) }
+    }
+
+    @Test func `an empty word is no time`() {
+        #expect(throws: TimeArgumentError.empty) { try TimeArgument.parse("") }
+    }
+
+    @Test func `every time fits its nanoseconds`() throws {
+        let longest = try TimeArgument.parse("9223372035.999999999999999999").components
+        #expect(longest.seconds < Int64.max / 1_000_000_000)
+    }
+
+    @Test func `the message escapes the word`() {
+        #expect(TimeArgumentError.malformed("\u{1B}c").description.hasPrefix(#"'\033c' is no time"#))
+    }
+}

@@ -1,0 +1,139 @@
+import GroupCommandLine
+import GroupContainer
+import Testing
+
+@testable import GroupCommands
+
+@Suite struct `A property list` {
+    private func read(_ body: String) throws -> [String: DefaultsValue] {
+        try PropertyList.members(of: Array("<plist version=\"1.0\">\n\(body)</plist>".utf8))
+    }
+
+    private func read(value: String) throws -> DefaultsValue? { try read("<dict><key>k</key>\(value)</dict>")["k"] }
+
+    @Test(
+        arguments: [
+            ("<true/>", .bool(true)), ("<false></false>", .bool(false)), ("<integer>-12</integer>", .integer(-12)),
+            ("<integer> +5\n</integer>", .integer(5)), ("<integer>0x1F</integer>", .integer(31)),
+            ("<integer>-9223372036854775808</integer>", .integer(.min)), ("<real>1e3</real>", .double(1_000)),
+            ("<real>+infinity</real>", .double(.infinity)), ("<date>2001-01-01T00:00:01Z</date>", .date(1)),
+            ("<data>\n\taG\n\tk=\n</data>", .data([0x68, 0x69])), ("<data/>", .data([])), ("<string/>", .string("")),
+            ("<string>&lt;&amp;&gt;&quot;&apos;&#65;&#x1F600;&#13;\r\n</string>", .string("<&>\"'A😀\r\n")),
+            ("<string>a<!-- <b> -->b<![CDATA[<&\n]]>c</string>", .string("ab<&\nc")), ("<array/>", .array([])),
+            ("<array><dict/><true/></array>", .array([.dictionary([:]), .bool(true)])),
+            ("<dict><key/><string> x </string></dict>", .dictionary(["": .string(" x ")])),
+        ] as [(String, DefaultsValue)])
+    func `holds values`(text: String, expected: DefaultsValue) throws { #expect(try read(value: text) == expected) }
+
+    @Test func `may have a prolog, a document type and comments`() throws {
+        let text = """
+            \u{FEFF}<?xml version="1.0" encoding="UTF-8"?>
+            <!-- a > b -->
+            <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+            <plist version='1.0' ><dict ><key>a</key ><true /></dict></plist>
+
+            """
+        #expect(try PropertyList.members(of: Array(text.utf8)) == ["a": .bool(true)])
+    }
+
+    @Test(
+        arguments: [
+            ("<dict><key>a</key>\n<strong>b</strong></dict>", 3, "the element <strong> is unknown"),
+            ("<dict><key>a</key><true/>\n<key>a</key><true/></dict>", 3, "the key 'a' is there twice"),
+            ("<dict>\n<true/></dict>", 3, "a <key> should be here"),
+            ("<dict><key>a</key></dict>", 2, "a value is missing"),
+            ("<dict>\n\nx</dict>", 4, "a text between elements"), ("<array/>", 2, "a <dict> should be here"),
+            ("<dict><key>a</key><string>b</dict>", 2, "</dict> ends no <string>"), ("<dict>\n", 3, "a <key> should"),
+            ("<dict><key>a</key><integer>1.5</integer></dict>", 2, "'1.5' is no <integer>"),
+            ("<dict><key>a</key><integer>9223372036854775808</integer></dict>", 2, "is no <integer>"),
+            ("<dict><key>a</key><real/></dict>", 2, "'' is no <real>"), ("<dict>\n<!-- a", 3, "a comment does not end"),
+            ("<dict><key>a</key><date>2001-13-01T00:00:00Z</date></dict>", 2, "is no <date>"),
+            ("<dict><key>a</key><data>a</data></dict>", 2, "is no <data>"),
+            ("<dict><key>&b;</key>", 2, "'&b;' is unknown"),
+            ("<dict><key>a & b</key>", 2, "an '&'"), ("<dict><key>&#0;</key>", 2, "U+0 cannot"),
+            ("<dict><key>\u{1}</key>", 2, "U+1 cannot"), ("<dict a=\"b\">", 2, "an unknown attribute 'a'"),
+            ("<dict a=b>", 2, "no value in quotes"), ("<dict", 2, "does not end"), ("<dict><key>]]></key>", 2, "']]>'"),
+            ("<dict/>\n<dict/>", 3, "</plist> should be here"), ("<dict/></plist>\n<a/>", 3, "more behind"),
+            ("<dict><key>a</key><true>x</true></dict>", 2, "<true> has a content"), ("< a>", 2, "begins no element"),
+        ])
+    func `that is none says where and why`(body: String, line: Int, what: String) throws {
+        let fault = #expect(throws: TextFault.self) { try read(body) }
+        #expect(fault?.line == line && fault?.what.contains(what) == true, "\(fault?.description ?? "")")
+    }
+
+    @Test(
+        arguments: [
+            ("bplist00", "binary"), ("", "begins with <plist>"), ("hello", "a text between"),
+            ("<!DOCTYPE plist [<!ENTITY a \"b\">]><plist/>", "declares"),
+            ("<?xml encoding=\"UTF-16\"?>", "the encoding is utf-16"),
+            ("<plist version=\"2.0\"><dict/></plist>", "'2.0', and not 1.0"), ("<plist/>", "begins with <plist>"),
+        ])
+    func `of another kind is told apart`(text: String, what: String) throws {
+        let fault = #expect(throws: TextFault.self) { try PropertyList.members(of: Array(text.utf8)) }
+        #expect(fault?.what.contains(what) == true, "\(fault?.description ?? "")")
+    }
+
+    @Test func `is as deep as a value may be, and not deeper`() throws {
+        let deepest = DefaultsValue.deepest
+        func nested(_ depth: Int) -> String {
+            String(repeating: "<array>", count: depth) + String(repeating: "</array>", count: depth)
+        }
+        #expect(try read(value: nested(deepest)) != nil)
+        let fault = #expect(throws: TextFault.self) { try read(value: nested(deepest + 1)) }
+        #expect(fault?.what.contains("nested more than 64") == true)
+        #expect(throws: TextFault.self) { try read(value: String(repeating: "<array>", count: 100_000)) }
+    }
+
+    @Test func `that was written is read again`() throws {
+        let members: [String: DefaultsValue] = [
+            "": .string("\r\n\t<&>\"'😀"), "<k>": .bool(false), "i": .integer(.min), "r": .double(0.1),
+            "n": .double(-.infinity),
+            "d": .date(-1_000_000), "b": .data([UInt8](repeating: 0xFB, count: 200)), "e": .dictionary([:]),
+            "a": .array([.array([]), .dictionary(["x": .array([.integer(1)])]), .data([])]),
+        ]
+        #expect(try PropertyList.members(of: Array(PropertyList.text(of: members).utf8)) == members)
+    }
+
+    @Test(
+        arguments: [
+            (.string("\u{1}"), "U+1"), (.json(Array("[null]".utf8)), "no null"),
+            (.unknown(kind: 99, []), "a newer version"),
+            (.date(1e15), "four digits"), (.array([.string("\u{FFFF}")]), "U+FFFF"),
+        ] as [(DefaultsValue, String)])
+    func `has no words for some values, and says which`(value: DefaultsValue, what: String) {
+        let fault = #expect(throws: PropertyList.Fault.self) {
+            try PropertyList.text(of: ["a": .bool(true), "k": value])
+        }
+        #expect(fault?.key == "k" && fault?.cause.description.contains(what) == true)
+    }
+}
+
+@Suite struct `A date` {
+    @Test(
+        arguments: [
+            ("2001-01-01T00:00:00Z", 0), ("2026-11-20T10:00:00Z", 816_861_600), ("1970-01-01T00:00:00Z", -978_307_200),
+            ("2000-02-29T23:59:59Z", -26438401), ("2001-01-01T00:00:00.25Z", 0.25),
+            ("0004-02-29T00:00:00Z", -63014198400),
+            ("9999-12-31T23:59:59.5Z", 252_423_993_599.5), ("2000-12-31T23:59:59.5Z", -0.5),
+            ("0000-01-01T00:00:00Z", -63145526400),
+        ] as [(String, Double)])
+    func `is a text and back`(text: String, seconds: Double) {
+        #expect(DateText.seconds(of: text) == seconds)
+        #expect(DateText.text(of: seconds) == text)
+    }
+
+    @Test(
+        arguments: [
+            "", "2001-01-01", "2001-01-01T00:00:00", "2001-02-29T00:00:00Z", "2001-00-01T00:00:00Z",
+            "2001-01-00T00:00:00Z", "2001-01-01T24:00:00Z", "2001-01-01T00:60:00Z", "2001-01-01T00:00:60Z",
+            "2001-01-01T00:00:00.Z", "2001-01-01 00:00:00Z", "+001-01-01T00:00:00Z", "1900-02-29T00:00:00Z",
+            "2001-01-01T00:00:00+01:00Z", "x001-01-01T00:00:00Z",
+        ])
+    func `that is none is none`(text: String) { #expect(DateText.seconds(of: text) == nil) }
+
+    @Test func `beyond four digits has no text`() {
+        for seconds in [1e12, -1e12, .nan, .infinity, 252_423_993_600, -63145526401] {
+            #expect(DateText.text(of: seconds) == nil)
+        }
+    }
+}

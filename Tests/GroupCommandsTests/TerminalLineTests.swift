@@ -1,0 +1,53 @@
+import GroupCommandLine
+import Testing
+
+@testable import GroupCommands
+@testable import GroupContainer
+
+@Suite struct `A line for a person` {
+    private let plain = TerminalLine(TerminalText(isColored: false))
+
+    @Test func `says when, what, where and who`() {
+        #expect(plain.line(sample(.created, "a")) == "22:13:20.123  created   a  todo-app (812)")
+        #expect(plain.line(sample(.moved(from: "a"), "b")) == "22:13:20.123  moved     a → b  todo-app (812)")
+        #expect(plain.line(sample(.removed, "a", by: nil)) == "22:13:20.123  removed   a  uncoordinated")
+        #expect(plain.line(sample(.exchanged(with: "a"), "b", by: nil)).contains("a ↔ b"))
+        #expect(plain.line(sample(.bookmark, "", by: nil)) == "22:13:20.123  bookmark  complete up to here")
+    }
+
+    @Test(
+        arguments: [
+            "\u{1b}[2J", "\u{7}", "\u{9b}31m", "\r", "\u{202e}gpj.exe", "\u{200b}", "\u{2066}", "\u{feff}", "\u{2028}",
+            "\u{e0041}",
+            "\u{3164}", "\u{ad}", "\u{180e}", "\u{fff9}",
+        ])
+    func `cannot be harmed by a name, nor by a purpose`(evil: String) {
+        for change in [sample(.created, ItemPath("a\(evil)b")), sample(.created, "a", by: "x\(evil)y")] {
+            let line = plain.line(change)
+            #expect(!line.unicodeScalars.contains { evil.unicodeScalars.first == $0 }, "\(line.debugDescription)")
+            #expect(line.contains("\\"))
+        }
+    }
+
+    @Test func `leaves what people write as it is`() {
+        for name in ["ä ö", "日本語", "naïve café", "🍎", "Ελληνικά", "עברית"] {
+            #expect(plain.line(sample(.created, ItemPath(name))).contains(name))
+        }
+    }
+
+    @Test func `sums up how many of each kind, for how long, by whom`() {
+        var summary = ChangeSummary()
+        #expect(summary.line(after: 12_000_000_000) == "0 changes in 12 s")
+        for change in [
+            sample(.present, "a", by: nil), sample(.bookmark, "", by: nil), sample(.created, "a"),
+            sample(.created, "b"), sample(.moved(from: "a"), "c", by: nil),
+        ] {
+            summary.note(change)
+        }
+        #expect(
+            summary.line(after: 400_000_000)
+                == "3 changes in 0.4 s: 2 created, 1 moved, 1 present, 1 bookmark; by todo-app 2, uncoordinated 1")
+        for number in 1...9 { summary.note(sample(.touched, "a", by: "p\(number)\u{1b}")) }
+        #expect(summary.line(after: 0).hasSuffix(#"by todo-app 2, p1\033 1, p2\033 1, p3\033 1, others 7"#))
+    }
+}

@@ -1,0 +1,61 @@
+import GroupSystemCalls
+import TestSupport
+import Testing
+
+@Suite
+struct `Extended attributes` {
+    private static let name = Array("user.test".utf8)
+
+    /// Older kernels have none of users in memory.
+    private func file(in temporary: borrowing TemporaryFolder) throws -> FileDescriptor? {
+        let file = try temporary.open("file", [.readingAndWriting, .creating])
+        do { try file.setAttribute(Self.name, to: []) } catch { return nil }
+        try file.removeAttribute(Self.name)
+        return file
+    }
+
+    @Test(arguments: [0, 1, 1_023, 1_024, 1_025, 8_193, 65_536])
+    func `are read back at any length`(length: Int) throws {
+        let temporary = try TemporaryFolder()
+        guard let file = try file(in: temporary) else { return }
+        let value = (0..<length).map { UInt8(truncatingIfNeeded: $0) }
+        try file.setAttribute(Self.name, to: value)
+        #expect(try file.attribute(Self.name) == value)
+        #expect(try file.attributeNames() == [Self.name])
+    }
+
+    @Test func `are listed, however many there are`() throws {
+        let temporary = try TemporaryFolder()
+        guard let file = try file(in: temporary) else { return }
+        let names = (100..<300).map { Array("user.\($0)-a-name-that-is-rather-long".utf8) }
+        for name in names { try file.setAttribute(name, to: name) }
+        let listed = try file.attributeNames().sorted { $0.lexicographicallyPrecedes($1) }
+        #expect(listed == names)
+    }
+
+    @Test func `are read of a file that is no more than a place`() throws {
+        let temporary = try TemporaryFolder()
+        guard let file = try file(in: temporary) else { return }
+        try file.setAttribute(Self.name, to: [1, 2])
+        let place = try FileDescriptor.open(Array("file".utf8), in: temporary.folder, [.placeOnly, .notFollowing])
+        #expect(try place.attributeNames() == [Self.name])
+        #expect(try place.attribute(Self.name) == [1, 2])
+    }
+
+    @Test func `are nil where there are none, and go`() throws {
+        let temporary = try TemporaryFolder()
+        guard let file = try file(in: temporary) else { return }
+        #expect(try file.attribute(Self.name) == nil)
+        try file.removeAttribute(Self.name)
+        try file.setAttribute(Self.name, to: [1])
+        try file.removeAttribute(Self.name)
+        #expect(try file.attributeNames().isEmpty)
+    }
+
+    @Test func `are none on a file system that has none`() throws {
+        let process = try FileDescriptor.open(path: Array("/proc/self/stat".utf8), .reading)
+        #expect(try process.attributeNames().isEmpty)
+        #expect(try process.attribute(Self.name) == nil)
+        #expect(throws: Errno.notSupported) { try process.setAttribute(Self.name, to: []) }
+    }
+}

@@ -1,0 +1,116 @@
+import Testing
+import GroupTodayView
+
+struct `In the view of today` {
+    private func commands(_ actions: [TodayAction]) -> [UserCommand] {
+        actions.compactMap { if case .command(let command) = $0 { command } else { nil } }
+    }
+
+    private func panel(_ kind: String, lines: Int) -> Panel {
+        Panel(
+            kind: kind, title: kind, state: .active,
+            view: WidgetView(lines: (0..<lines).map { .init("\(kind) \($0)") }),
+            size: WidgetSize(columns: 80, rows: lines))
+    }
+
+    @Test func `keys ask the host for what they say`() {
+        var screen = SamplePanels.screen(60, 24)
+        let expected: [(Key, UserCommand)] = [
+            (.enter, .open("todo-list", line: nil)), (.character("o"), .open("todo-list", line: nil)),
+            (.character("2"), .open("todo-list", line: 2)), (.character("e"), .expand("todo-list")),
+            (.character("r"), .reload("todo-list")), (.character("R"), .reload(nil)),
+            (.character("x"), .remove("todo-list")), (.character("q"), .quit), (.control("c"), .quit),
+            (.character("J"), .order(["next", "todo-list", "mail", "news"])),
+            (.shiftDown, .order(["next", "todo-list", "mail", "news"])),
+        ]
+        for (key, command) in expected { #expect(commands(screen.press(key)) == [command], "\(key)") }
+        #expect(screen.press(.control("l")) == [.redrawAll] && screen.press(.control("z")) == [.suspend])
+        // There is nothing above the first, no fourth line, and no more of it.
+        for key in [Key.character("K"), .character("4"), .pasted, .unknown, .character("z"), .tab, .escape] {
+            #expect(screen.press(key) == [], "\(key)")
+        }
+        _ = screen.press(.down)
+        #expect(commands(screen.press(.character("e"))) == [] && screen.text().contains("there is no more of it"))
+        #expect(commands(screen.press(.shiftUp)) == [.order(["next", "todo-list", "mail", "news"])])
+        var expanded = SamplePanels.list
+        expanded.displayMode = .expanded
+        screen.take(TodayModel([expanded]))
+        #expect(commands(screen.press(.character("e"))) == [.collapse("todo-list")])
+    }
+
+    @Test func `a widget is put onto the list by choosing it`() {
+        var screen = SamplePanels.screen(60, 24)
+        screen.take(TodayModel([SamplePanels.list]))
+        screen.know(["todo-list", "clock", "mail"].map { KnownWidget(kind: $0, title: $0.uppercased()) })
+        #expect(screen.press(.character("a")) == [] && screen.text().contains("CLOCK  clock"))
+        #expect(!screen.text().contains("TODO-LIST"))
+        #expect(screen.press(.character("x")) == [] && screen.press(.down) == [] && screen.press(.down) == [])
+        #expect(commands(screen.press(.enter)) == [.add("mail")] && !screen.text().contains("CLOCK"))
+        _ = screen.press(.character("a"))
+        // Quits the box, not the program.
+        #expect(screen.press(.character("q")) == [] && !screen.text().contains("CLOCK"))
+        screen.know([KnownWidget(kind: "todo-list", title: "To do")])
+        _ = screen.press(.character("a"))
+        #expect(screen.text().contains("every widget that is installed is on the list"))
+    }
+
+    @Test func `what is selected stays so when the order changes, and its neighbour is when it goes`() {
+        var screen = SamplePanels.screen(60, 24)
+        _ = screen.press(.down)
+        screen.take(TodayModel([SamplePanels.broken, SamplePanels.list, SamplePanels.next]))
+        #expect(commands(screen.press(.enter)) == [.open("next", line: nil)])
+        screen.take(TodayModel([SamplePanels.broken, SamplePanels.list]))
+        #expect(commands(screen.press(.enter)) == [.open("todo-list", line: nil)])
+        screen.take(TodayModel([]))
+        for key in [Key.enter, .down, .pageDown, .character("e"), .character("h"), .home] {
+            #expect(screen.press(key) == [])
+        }
+    }
+
+    @Test func `who is scrolled out of sight or hidden is not seen, and the host is told once`() {
+        var screen = TodayScreen(size: WidgetSize(columns: 60, rows: 16))
+        screen.take(TodayModel((0..<4).map { panel("\($0)", lines: 5) }))
+        // 14 rows: two panels of 7.
+        #expect(screen.visibilityChanges() == [.hide("2"), .hide("3")] && screen.visibilityChanges() == [])
+        #expect(screen.text().contains("↓2") && screen.text().contains("0 0") && !screen.text().contains("2 0"))
+        _ = screen.press(.end)
+        #expect(screen.visibilityChanges() == [.hide("0"), .hide("1"), .show("2"), .show("3")])
+        #expect(screen.text().contains("↑2") && screen.text().contains("3 4"))
+        _ = screen.press(.character("h"))
+        #expect(screen.visibilityChanges() == [.show("1"), .hide("3")])
+        _ = screen.press(.character("s"))
+        #expect(screen.visibilityChanges() == [.hide("1"), .show("3")])
+        screen.resize(to: WidgetSize(columns: 60, rows: 60))
+        #expect(screen.visibilityChanges() == [.show("0"), .show("1")])
+    }
+
+    @Test func `one that is higher than the screen is scrolled through before the next is selected`() {
+        var screen = TodayScreen(size: WidgetSize(columns: 60, rows: 16))
+        screen.take(TodayModel([panel("high", lines: 40), panel("low", lines: 1)]))
+        var seen: Set<String> = []
+        var steps = 0
+        while !commands(screen.press(.enter)).contains(.open("low", line: nil)), steps < 50 {
+            for line in 0..<40 where screen.text().contains("high \(line) ") { seen.insert("\(line)") }
+            _ = screen.press(.down)
+            steps += 1
+        }
+        #expect(seen.count == 40 && steps < 10)
+        // And back: first to its end.
+        _ = screen.press(.up)
+        #expect(screen.text().contains("high 39") && !screen.text().contains("high 0 "))
+        _ = screen.press(.home)
+        #expect(screen.text().contains("high 0 "))
+    }
+
+    @Test func `a page further is a page further, and ends at the ends`() {
+        var screen = TodayScreen(size: WidgetSize(columns: 60, rows: 16))
+        screen.take(TodayModel((0..<9).map { panel("\($0)", lines: 5) }))
+        var selected: [String] = []
+        for key in Array(repeating: Key.pageDown, count: 6) + Array(repeating: .pageUp, count: 6) {
+            _ = screen.press(key)
+            if case .open(let kind, _)? = commands(screen.press(.enter)).first { selected.append(kind) }
+        }
+        #expect(selected.prefix(6).sorted() == Array(selected.prefix(6)) && selected[5] == "8", "\(selected)")
+        #expect(selected.suffix(6).sorted(by: >) == Array(selected.suffix(6)) && selected[11] == "0", "\(selected)")
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import TestSupport
+import Testing
+import GroupTodayView
+
+/// On a terminal of its own each, as people have it.
+@Suite(.ownThreads, .enabled(if: succeeds(["setsid", "--version"]), "needs setsid(1)"))
+struct `On a terminal, the view of today` {
+    private final class Session {
+        let process: TerminalProcess
+        private let folder: TemporaryFolder
+        var log: String { (try? String(contentsOfFile: folder.path + "/log", encoding: .utf8)) ?? "" }
+
+        init(_ arguments: [String] = [], shell: Bool = false) throws {
+            folder = try TemporaryFolder()
+            let program = [BuildFolder.resolve("test-today"), folder.path + "/log"] + arguments
+            let words = shell ? ["bash", "--norc", "--noprofile", "-i"] : program
+            process = try TerminalProcess(
+                words, columns: 60, rows: 20, environment: ["PS1": "$ ", "SWIFT_BACKTRACE": "enable=no"])
+            if shell { try process.type(program.joined(separator: " ") + "\n") }
+        }
+
+        /// What is on the screen, as far as the program draws it.
+        func picture(_ columns: Int = 60, _ rows: Int = 20) -> String {
+            ModelTerminal.picture(of: process.text, WidgetSize(columns: columns, rows: rows))
+        }
+
+        func wait(for text: String, _ columns: Int = 60, _ rows: Int = 20) throws {
+            let size = WidgetSize(columns: columns, rows: rows)
+            try process.wait { ModelTerminal.picture(of: $0, size).contains(text) }
+        }
+
+        /// What a program does that leaves as it came.
+        func expectLeft() throws {
+            let resting = "\u{1B}[?25h\u{1B}[?1049l"
+            try process.wait { $0.contains(resting) }
+            #expect(process.text.components(separatedBy: resting).count == 2)
+            #expect(try process.settings() == process.settingsBefore)
+        }
+    }
+
+    @Test func `draws, answers to keys, and leaves the terminal as it was`() throws {
+        let session = try Session()
+        try session.wait(for: "┏━ Alpha")
+        #expect(try session.process.settings() != session.process.settingsBefore)
+        try session.process.type("\u{1B}[B")
+        try session.wait(for: "┏━ Beta")
+        try session.process.type("a")
+        try session.wait(for: "Gamma")
+        // The key by itself, and not the beginning of another one.
+        try session.process.type("\u{1B}")
+        try session.process.wait { !ModelTerminal.picture(of: $0, WidgetSize(columns: 60, rows: 20)).contains("Gamma") }
+        try session.process.type("q")
+        #expect(session.process.reap() == 0)
+        try session.expectLeft()
+        #expect(session.log.hasSuffix("quit\n"))
+    }
+
+    @Test func `follows the size of its window`() throws {
+        let session = try Session()
+        try session.wait(for: "┏━ Alpha")
+        #expect(session.process.resize(columns: 30, rows: 8))
+        try session.wait(for: "Alpha ━━━━━━━━━━━━━━━━ active", 30, 8)
+        #expect(session.process.resize(columns: 60, rows: 20))
+        try session.wait(for: "┏━ Alpha")
+        try session.process.type("q")
+        #expect(session.process.reap() == 0)
+    }
+
+    @Test(arguments: ["trap", "segv", "abort", "exit"])
+    func `leaves the terminal as it was however it dies`(death: String) throws {
+        let session = try Session([death])
+        try session.wait(for: "┏━ Alpha")
+        try session.process.type("jo")
+        #expect(session.process.reap() != 0)
+        try session.expectLeft()
+    }
+
+    @Test(arguments: [SIGTERM, SIGHUP, SIGINT, SIGQUIT])
+    func `leaves the terminal as it was when it is ended`(number: Int32) throws {
+        let session = try Session()
+        try session.wait(for: "┏━ Alpha")
+        let words = session.log.split(whereSeparator: \.isWhitespace)
+        let identifier = try #require(words.count > 1 ? Int32(words[1]) : nil)
+        kill(identifier, number)
+        #expect(session.process.reap() != 0)
+        try session.expectLeft()
+    }
+
+    @Test func `stops at Control-Z with the terminal as it was, and draws everything again`() throws {
+        let session = try Session(shell: true)
+        try session.wait(for: "┏━ Alpha")
+        try session.process.type("\u{1A}")
+        try session.process.wait { $0.contains("Stopped") }
+        let left = session.process.text
+        #expect(left.contains("\u{1B}[?25h\u{1B}[?1049l"))
+        try session.process.type("fg\n")
+        try session.process.wait { text in
+            ModelTerminal.picture(of: String(text.dropFirst(left.count)), WidgetSize(columns: 60, rows: 20))
+                .contains("┏━ Alpha")
+        }
+        try session.process.type("q")
+        try session.process.wait { $0.components(separatedBy: "\u{1B}[?1049l").count == 3 }
+        try session.process.type("exit\n")
+        #expect(session.process.reap() == 0)
+    }
+
+    @Test func `takes nothing that is pasted for keys`() throws {
+        let session = try Session()
+        try session.wait(for: "┏━ Alpha")
+        try session.process.type("\u{1B}[200~q\u{3}xR\u{1B}[201~j")
+        try session.wait(for: "┏━ Beta")
+        try session.process.type("q")
+        #expect(session.process.reap() == 0)
+        #expect(session.log.split(separator: "\n").count == 2, "\(session.log)")
+    }
+}
+
+extension ModelTerminal {
+    /// What stands there after all that; what a terminal is set by is left out, and what a shell says.
+    static func picture(of text: String, _ size: WidgetSize) -> String {
+        guard let start = text.range(of: "\u{1B}[?2004h", options: .backwards) ?? text.range(of: "") else { return "" }
+        // Of a sequence or a character that has come by half, the rest is not there yet.
+        let drawn = text[start.upperBound...].replacing(#/\x1B\[\?[0-9]+[hl]/#, with: "")
+        var last: [Range<String.Index>] = []
+        var from = drawn.startIndex
+        while let found = drawn.range(of: "\u{1B}[2J", range: from..<drawn.endIndex) {
+            last = [found]
+            from = found.upperBound
+        }
+        guard let begin = last.first?.lowerBound else { return "" }
+        var terminal = ModelTerminal(size)
+        terminal.take(Array(drawn[begin...].utf8))
+        return terminal.cells.map { $0.map(\.text).joined() }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,240 @@
+import Foundation
+import GroupContainer
+import GroupSystemCalls
+import TestSupport
+import Testing
+import WidgetApp
+import Widgets
+
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
+struct `widget-host` {
+    @Test func `refreshes each widget once and prints what it shows`() throws {
+        let run = try HostRun(["a": "", "b": #""title": "Bread""#])
+        try run.quit()
+        try run.write("milk", for: "a")
+        try run.write("bread\tand butter", for: "b")
+        let (status, text) = try run.run(options: ["--once"])
+        #expect(status == 0 && text.split(separator: "\n").count == 2)
+        #expect(text.contains("\ta\tactive\tmilk\n") && text.contains("\tb\tactive\tbread\\tand butter\n"), "\(text)")
+        let json = try run.run(options: ["--once", "--json", "--show", "b"]).text
+        #expect(json.contains(#""kind":"b","title":"Bread","state":"active""#) && !json.contains(#""kind":"a""#))
+        try run.write("fail", for: "b")
+        let nowhere = try RunningProcess(
+            ["widget-host", "--widgets", "/no/such/folder", run.container.path], input: "", environment: run.environment
+        ).finish()
+        #expect(nowhere.status == 64 && nowhere.text.contains("there is no such folder"), "\(nowhere)")
+        let failed = try run.run(options: ["--once"])
+        #expect(failed.status == 1 && failed.text.contains("failed: the test wants it"), "\(failed)")
+    }
+
+    @Test func `prints to a file as well, which no poller takes`() throws {
+        let run = try HostRun(["a": ""])
+        try run.quit()
+        let file = run.container.folder + "/lines"
+        let script = #"exec widget-host --widgets "$1" "$2" >"$3""#
+        let host = try RunningProcess(
+            ["sh", "-c", script, "sh", run.widgets, run.container.path, file], environment: run.environment)
+        let reader = try RunningProcess(["tail", "-n", "+1", "-F", file])
+        try reader.waitForText("\ta\tactive\tnothing\n")
+        try run.write("milk", for: "a")
+        try reader.waitForText("\ta\tactive\tmilk\n")
+        try host.send("quit")
+        let (status, text) = try host.finish()
+        #expect(status == 0 && text.isEmpty, "\(status) \(text)")
+    }
+
+    @Test func `ends with 2 where no line came for so long, and with 143 where SIGTERM ends it`() throws {
+        let run = try HostRun(["a": ""], options: ["--timeout", "0.5"])
+        #expect(try run.host.finish().status == 2)
+        try run.start()
+        try run.await("a", "active", "nothing")
+        run.host.signal(SIGTERM)
+        #expect(try run.host.finish().status == 128 + SIGTERM)
+    }
+
+    @Test func `keeps which widgets are shown, in which order`() throws {
+        let run = try HostRun(["a": "", "b": #""displayModes": {"expanded": {}}"#, "c": ""])
+        for kind in ["a", "b", "c"] { try run.await(kind, "active", "nothing") }
+        try run.send("remove a")
+        try run.host.waitForText { $0.contains("\n") }
+        try run.send("order c")
+        try run.send("expand b")
+        try run.send("expand c")
+        try run.host.waitForText("c: it has no expanded display mode")
+        try run.quit()
+        let list = { try run.run("list").text.split(separator: "\n").map { $0.split(separator: "\t").prefix(2) } }
+        #expect(try list() == [["shown", "c"], ["expanded", "b"], ["-", "a"]])
+        #expect(try run.run("add", "a").status == 0 && run.run("remove", "c").status == 0)
+        #expect(try list() == [["expanded", "b"], ["shown", "a"], ["-", "c"]])
+        #expect(try run.run("order", "a", "b").status == 0)
+        #expect(try list() == [["shown", "a"], ["expanded", "b"], ["-", "c"]])
+        let unknown = try run.run("add", "z")
+        #expect(unknown.status == 66 && unknown.text.contains("there is no widget 'z'"))
+        let once = try run.run(options: ["--once"]).text.split(separator: "\n").map { $0.split(separator: "\t")[1] }
+        #expect(once == ["a", "b"])
+    }
+
+    @Test func `sees at once what is put onto its list, and what is installed`() throws {
+        let run = try HostRun(["a": "", "b": ""])
+        try run.quit()
+        #expect(try run.run("remove", "b").status == 0)
+        try run.start()
+        try run.await("a", "active", "nothing")
+        #expect(try run.run("add", "b").status == 0)
+        try run.await("b", "active", "nothing")
+        try run.install("c", "")
+        try run.host.waitForText { _ in (try? run.run("add", "c").status) == 0 }
+        try run.await("c", "active", "nothing")
+    }
+
+    @Test func `passes over a manifest that is wrong, and says what would be right`() throws {
+        let run = try HostRun(["a": "", "b": #""memoryLimit": "much""#])
+        try run.await("a", "active", "nothing")
+        #expect(run.host.text.contains("b.json': memoryLimit: it should be a whole number"))
+        let (status, text) = try run.run("list")
+        #expect(status == 65 && text.contains("\ta\t"))
+    }
+
+    @Test func `shows the others where the suite that one asks about cannot be opened`() throws {
+        let run = try HostRun(["a": "", "b": ""])
+        try run.await("a", "active", "nothing")
+        let wrong = #"{"kind": "c", "executable": "true", "interests": ["defaults:../x:y"]}"#
+        try Data(wrong.utf8).write(to: URL(filePath: run.widgets + "/c.json"))
+        try run.host.waitForText("widget-host: c: interests: cannot open defaults '../x'")
+        try run.write("milk", for: "a")
+        try run.await("a", "active", "milk")
+        try run.quit()
+    }
+
+    @Test func `shows all widgets where the user has no folder, and says that no choice can be kept`() throws {
+        let run = try HostRun(["a": "", "b": ""])
+        try run.quit()
+        let environment = run.environment.merging(["XDG_STATE_HOME": nil, "HOME": nil]) { $1 }
+        let words = ["widget-host", "--widgets", run.widgets, run.container.path]
+        let shown = try RunningProcess(words + ["--once"], input: "", environment: environment).finish()
+        #expect(shown.status == 0 && shown.text.split(separator: "\n").count == 2, "\(shown)")
+        let edit = try RunningProcess(words + ["remove", "a"], input: "", environment: environment).finish()
+        #expect(edit.status != 0 && edit.text.contains("neither XDG_STATE_HOME nor HOME is set"), "\(edit)")
+    }
+
+    @Test func `ends by a signal also where its input is a file without an end`() throws {
+        let run = try HostRun(["a": ""])
+        try run.quit()
+        let words = ["--widgets", run.widgets, "--quiet", run.container.path]
+        let host = try RunningProcess(
+            ["sh", "-c", "exec widget-host \"$@\" </dev/urandom", "sh"] + words,
+            environment: run.environment.merging(["PATH": "\(BuildFolder.path):/usr/bin:/bin"]) { $1 })
+        try host.waitForText("\ta\tactive\tnothing")
+        host.signal(SIGTERM)
+        #expect(try host.finish().status == 128 + SIGTERM)
+    }
+
+    @Test func `passes over a line that is too long, and does what the next one says`() throws {
+        let run = try HostRun(["a": ""])
+        try run.await("a", "active", "nothing")
+        try run.send("open a " + String(repeating: "x", count: 70_000))
+        try run.host.waitForText("a line of more than 65536 bytes on standard input is passed over")
+        try run.send("hide a")
+        try run.await("a", "suspended", "nothing")
+        try run.quit()
+    }
+
+    @Test func `hands addresses to what opens them`() throws {
+        let run = try HostRun([:])
+        try run.quit()
+        let opener = run.container.folder + "/opener"
+        try Data("#!/bin/sh\nprintf 'opened %s' \"$1\" >\"$GROUP/Library/b\"\n".utf8).write(to: URL(filePath: opener))
+        #expect(unsafe chmod(opener, 0o700) == 0)
+        let script = "#!/bin/sh\nGROUP='\(run.container.path)' exec '\(opener)' \"$1\"\n"
+        try Data(script.utf8).write(to: URL(filePath: opener + "2"))
+        #expect(unsafe chmod(opener + "2", 0o700) == 0)
+        try run.install("a", #""urlScheme": "todo""#)
+        try run.install("b", "")
+        try run.write("nothing yet", for: "b")
+        try run.start(["--opener", opener + "2"])
+        for kind in ["a", "b"] { try run.await(kind, "active", "nothing") }
+        try run.send("open a 1")
+        try run.await("b", "active", "opened todo://a")
+    }
+
+    @Test func `renders anew when an app asks for it, and knows when one is in front`() throws {
+        let run = try HostRun(["a": #""refresh": {"perDay": 1, "atOnce": 1}"#])
+        try run.await("a", "active", "nothing")
+        let container = try run.container.open()
+        let center = try WidgetCenter(container)
+        #expect(try center.presentWidgets().map(\.kind) == ["a"])
+        try center.reloadTimelines(ofKind: "a")
+        try run.await("a", "active", "nothing!")
+        try run.send("hide a")
+        try run.await("a", "suspended", "nothing!")
+        try run.write("milk", for: "a")
+        try run.await("a", "suspended", "milk")
+        try run.write("bread", for: "a")
+        try run.host.waitForText("deferred: budget")
+        try run.write("butter", for: "a")
+        let presence = try AppPresence(container)
+        try presence.becomeActive()
+        try run.await("a", "suspended", "butter")
+        #expect(try center.presentWidgets().map(\.isVisible) == [false])
+    }
+
+    @Test func `goes on, and ends when it is told to, where nobody reads what it prints`() throws {
+        let run = try HostRun(["a": ""])
+        try run.quit()
+        let script = """
+            exec 3>&1
+            { sh -c 'echo "host $$" >&3; exec "$0" --json --widgets "$1" "$2"' "$0" "$1" "$2"; echo "end $?" >&3; } | sleep 60
+            """
+        let pipeline = try RunningProcess(
+            ["sh", "-c", script, BuildFolder.resolve("widget-host"), run.widgets, run.container.path],
+            environment: run.environment)
+        defer { pipeline.kill() }
+        try pipeline.waitForText { $0.contains("host ") && $0.hasSuffix("\n") }
+        let host = Int32(pipeline.text.split(separator: "\n")[0].dropFirst(5)) ?? -1
+        try #require(host > 1)
+        let center = try WidgetCenter(run.container.open())
+        func awaitVisible(_ isVisible: Bool) throws {
+            while try center.presentWidgets().first?.isVisible != isVisible { sched_yield() }
+        }
+        for letter in ["x", "y", "z"] {
+            try run.write(String(repeating: letter, count: 60_000), for: "a")
+            try pipeline.send("hide a")
+            try awaitVisible(false)
+            try pipeline.send("show a")
+            try awaitVisible(true)
+        }
+        kill(host, SIGTERM)
+        try pipeline.waitForText("end 143\n")
+    }
+
+    @Test func `runs one alone for a debugger, and shows what is said`() throws {
+        let run = try HostRun(["a": #""refresh": {"deadline": 0.01}"#, "b": ""])
+        try run.quit()
+        let alone = try RunningProcess(
+            ["widget-host", "--widgets", run.widgets, run.container.path, "run", "a", "--verbose"],
+            environment: run.environment)
+        try alone.waitForText("widget-host: a is process ")
+        try alone.waitForText(#"< {"id":1,"result":"newData""#)
+        #expect(alone.text.contains(#"> {"deadline":"#) && !alone.text.contains("\tb\t"))
+        try run.write("exit", for: "a")
+        #expect(try alone.finish().status == 1 && alone.text.contains("ended with status 7"))
+    }
+
+    @Test func `shows a widget in another language`() throws {
+        let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "docs/widget.py").path
+        let run = try HostRun([:])
+        try run.quit()
+        let manifest = #"{"kind": "notes", "executable": "\#(script)", "interests": ["Library/notes.txt"]}"#
+        try Data(manifest.utf8).write(to: URL(filePath: run.widgets + "/notes.json"))
+        try run.start()
+        try run.await("notes", "active", "nothing noted")
+        try run.write("one\nmilk", for: "notes.txt")
+        try run.await("notes", "active", "milk")
+        try run.send("hide notes")
+        try run.await("notes", "suspended", "milk")
+        try run.send("show notes")
+        try run.write("bread", for: "notes.txt")
+        try run.await("notes", "active", "bread")
+    }
+}

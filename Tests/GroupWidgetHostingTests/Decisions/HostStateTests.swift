@@ -1,0 +1,157 @@
+import FoundationEssentials
+import Testing
+import Widgets
+
+@testable import GroupWidgetHosting
+
+@Suite struct `A host decides` {
+    private static func world(_ manifests: WidgetManifest...) -> HostWorld {
+        var world = HostWorld(manifests, seed: 1)
+        world.isWellBehaved = true
+        while world.step() {}
+        return world
+    }
+
+    private static let plain = WidgetManifest(
+        kind: "a", executable: "a",
+        rooms: [.compact: .init(maximum: WidgetSize(columns: 40, rows: 2)), .expanded: .init()])
+
+    private func updates(_ actions: some Collection<HostAction>) -> [(shows: Bool, reloads: Bool)] {
+        actions.compactMap { action in
+            guard case .send(_, .update(_, _, _, let shows, let reloads)) = action else { return nil }
+            return (shows, reloads)
+        }
+    }
+
+    @Test func `that changes which come together, or during an update, cost one update`() {
+        var world = Self.world(Self.plain)
+        world.pass(Self.plain.refreshing.interval)
+        let before = world.actions.count
+        for _ in 0..<5 { world.change("a") }
+        #expect(updates(world.actions[before...]).isEmpty, "they settle first")
+        world.pass(Self.plain.refreshing.settle)
+        #expect(updates(world.actions[before...]).count == 1)
+        for _ in 0..<5 { world.change("a") }
+        world.pass(Self.plain.refreshing.settle)
+        while world.step() {}
+        #expect(updates(world.actions[before...]).count == 1, "not so soon after the last")
+        world.settle()
+        #expect(updates(world.actions[before...]).count == 2 && world.shown("a") == "10")
+    }
+
+    @Test func `that nothing is drawn for what looks the same`() {
+        var world = Self.world(Self.plain)
+        let before = world.actions.count
+        world.happen(.changed(["a"]))
+        world.settle()
+        #expect(updates(world.actions[before...]).count == 1)
+        #expect(!world.actions[before...].contains { if case .redraw = $0 { true } else { false } })
+    }
+
+    @Test func `that another size is rendered, whatever the container says, and clipped`() {
+        var world = Self.world(Self.plain)
+        #expect(world.panel("a")?.size == WidgetSize(columns: 40, rows: 1))
+        let before = world.actions.count
+        world.happen(.user(.expand("a")))
+        world.settle()
+        #expect(updates(world.actions[before...]).map(\.shows) == [true] && world.panel("a")?.displayMode == .expanded)
+        #expect(world.actions.contains(.save(ShownList(expanded: ["a"]))))
+        world.happen(.rooms([.compact: WidgetSize(columns: 20, rows: 1), .expanded: WidgetSize(columns: 20, rows: 9)]))
+        world.settle()
+        #expect(updates(world.actions[before...]).map(\.shows) == [true, true])
+        #expect(world.panel("a")?.size == WidgetSize(columns: 20, rows: 1))
+    }
+
+    @Test func `that an app's request is heeded once`() {
+        var world = Self.world(Self.plain)
+        for _ in 0..<2 {
+            let before = world.actions.count
+            world.happen(.reloads(["a": 7]))
+            world.settle()
+            let expected = before == 0 ? 1 : updates(world.actions[before...]).count
+            #expect(updates(world.actions[before...]).count == expected)
+        }
+        #expect(updates(world.actions).map(\.reloads).filter { $0 }.count == 1)
+        #expect(world.actions.contains { if case .keep(let ledger, "a") = $0 { ledger.reloads == 7 } else { false } })
+    }
+
+    @Test func `that a timeline's entries come when their moment has come, and its refresh once`() {
+        var world = HostWorld([Self.plain], seed: 1)
+        world.isWellBehaved = true
+        _ = world.step()
+        let run = WidgetRun("a", 1)
+        let start = Double(world.now.wall) / 1e9
+        let timeline = Timeline(
+            first: Timeline<WidgetView>.Entry(snapshot: WidgetView(lines: [.init("one")])),
+            [.init(date: Date(timeIntervalSince1970: start + 100), snapshot: WidgetView(lines: [.init("two")]))],
+            policy: .after(Date(timeIntervalSince1970: start + 200)))
+        let answer = { (id: Int) in
+            HostEvent.process(run, .said(.answer(.init(id: id, result: .newData, timeline: timeline))))
+        }
+        world.happen(answer(1))
+        #expect(world.shown("a") == "one")
+        for _ in 0..<3 { world.pass(60_000_000_000) }
+        #expect(world.shown("a") == "two" && updates(world.actions).count == 1)
+        world.pass(20_000_000_000)
+        world.pass(1)
+        #expect(updates(world.actions).count == 2)
+        world.happen(answer(2))
+        for _ in 0..<10 { world.pass(60_000_000_000) }
+        #expect(updates(world.actions).count == 2, "what asked for a refresh has had it")
+    }
+
+    @Test func `that one that ends at once, again and again, is started less and less often`() {
+        var world = HostWorld([Self.plain], seed: 1)
+        var starts = 0
+        for _ in 0..<3_600 {
+            if let run = world.widgets.keys.first {
+                starts += 1
+                world.die(run, .status(1))
+            }
+            world.pass(1_000_000_000)
+        }
+        #expect((10..<25).contains(starts), "\(starts)")
+        #expect(world.panel("a")?.note?.subject == .ended("ended with status 1"))
+    }
+
+    @Test func `that a hidden one is refreshed within its budget`() {
+        var manifest = Self.plain
+        manifest.refreshing.limit = RefreshBudget.Limit(perDay: 24, atOnce: 2)
+        var world = Self.world(manifest)
+        world.happen(.user(.hide("a")))
+        world.settle()
+        let before = world.actions.count
+        for _ in 0..<24 * 60 {
+            world.change("a")
+            world.settle(atMost: 60_000_000_000)
+        }
+        #expect(
+            (24...27).contains(updates(world.actions[before...]).count), "\(updates(world.actions[before...]).count)")
+        #expect(world.panel("a")?.state == .suspended && world.violations.isEmpty)
+        #expect(world.panel("a")?.note?.subject == .deferred(.budget))
+        world.happen(.appInFront(true))
+        world.settle(atMost: 1_000_000_000)
+        #expect(world.shown("a") == "\(24 * 60)" && world.panel("a")?.state == .suspended)
+    }
+
+    @Test func `that one that says too much that nobody asked for is ended`() {
+        var world = Self.world(Self.plain)
+        for _ in 0..<199 { world.happen(.process(WidgetRun("a", 1), .said(.log("and on")))) }
+        world.pass(1)
+        #expect(world.panel("a")?.state == .active)
+        for _ in 0..<2 { world.happen(.process(WidgetRun("a", 1), .said(.log("and on")))) }
+        #expect(world.panel("a")?.state == .ending && world.actions.contains(.kill(WidgetRun("a", 1))))
+    }
+
+    @Test func `that a link leads nowhere but to its app and the web`() {
+        var manifest = Self.plain
+        manifest.urlScheme = "todo"
+        var world = Self.world(manifest)
+        let run = WidgetRun("a", 1)
+        world.happen(.process(run, .said(.open(url: "file:///etc/passwd"))))
+        world.happen(.process(run, .said(.open(url: "todo://1"))))
+        world.happen(.user(.open("a", line: nil)))
+        let opened = world.actions.compactMap { if case .open(let url, _) = $0 { url } else { nil } }
+        #expect(opened == ["todo://1", "todo:"])
+    }
+}

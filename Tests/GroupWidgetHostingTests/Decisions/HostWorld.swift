@@ -1,0 +1,181 @@
+import TestSupport
+import Widgets
+
+@testable import GroupWidgetHosting
+
+/// A host's surroundings, without processes: widgets that do what widgets do, good and bad, and a clock.
+struct HostWorld {
+    struct SimulatedWidget {
+        var inbox: [HostMessage] = []
+        var isStopped = false
+        var hasSpoken = false
+        var holds: [String] = []
+        /// What it showed last.
+        var rendered: Int?
+        /// Nothing can be expected of it any more.
+        var isStuck = false
+    }
+
+    private(set) var state: HostState
+    private(set) var now = Moment(monotonic: 1_000_000_000, wall: 1_700_000_000_000_000_000)
+    private(set) var widgets: [WidgetRun: SimulatedWidget] = [:]
+    /// What the container says, a number for each kind.
+    private(set) var truth: [String: Int] = [:]
+    private(set) var violations: [String] = []
+    private(set) var actions: [HostAction] = []
+    private var dying: [(run: WidgetRun, end: ProcessEnd)] = []
+    private var stopping: [WidgetRun] = []
+    private var random: SeededGenerator
+    var isWellBehaved = false
+
+    init(_ manifests: [WidgetManifest], options: HostOptions = HostOptions(), seed: UInt64) {
+        state = HostState(options)
+        random = SeededGenerator(seed: seed)
+        happen(.manifests(manifests))
+    }
+
+    var kinds: [String] { state.manifests.keys.sorted() }
+
+    mutating func happen(_ event: HostEvent) {
+        let answer = state.handle(event, at: now)
+        actions += answer
+        for action in answer { carryOut(action) }
+    }
+
+    mutating func change(_ kind: String) {
+        truth[kind, default: 0] += 1
+        happen(.changed([kind]))
+    }
+
+    mutating func pass(_ time: Int64) {
+        now.monotonic += time
+        now.wall += time
+        while state.wait(at: now) == 0 {
+            let before = actions.count
+            let alarms = state.widgets.mapValues(\.alarm)
+            happen(.tick)
+            if actions.count == before, alarms == state.widgets.mapValues(\.alarm) {
+                return violations.append("a tick that is due does nothing, and is due again")
+            }
+        }
+    }
+
+    private mutating func carryOut(_ action: HostAction) {
+        switch action {
+        case .start(let run, _):
+            if widgets.keys.contains(where: { $0.kind == run.kind }) {
+                violations.append("two processes of \(run.kind)")
+            }
+            widgets[run] = SimulatedWidget()
+        case .send(let run, let message):
+            guard let widget = widgets[run] else {
+                return violations.append("\(run) is told something, and is not there")
+            }
+            if widget.isStopped { violations.append("\(run) is told something, and is stopped") }
+            if case .update = message, widget.inbox.contains(where: { if case .update = $0 { true } else { false } }) {
+                violations.append("\(run) is to update twice at once")
+            }
+            widgets[run]?.inbox.append(message)
+        case .stop(let run):
+            if widgets[run] == nil { violations.append("\(run) is stopped, and is not there") }
+            widgets[run]?.isStopped = true
+            stopping.append(run)
+        case .goOn(let run): widgets[run]?.isStopped = false
+        case .kill(let run): if widgets[run] != nil { dying.append((run, .signal(9))) }
+        case .askWhatItHolds(let run): happen(.process(run, .holds(widgets[run]?.holds ?? [])))
+        case .open, .log, .redraw, .rearrange, .save, .keep, .finished: break
+        }
+    }
+
+    /// One thing happens; false: nothing is under way.
+    mutating func step() -> Bool {
+        if let run = stopping.popLast() {
+            happen(.process(run, .stopped))
+        } else if !dying.isEmpty {
+            let (run, end) = dying.removeFirst()
+            if widgets.removeValue(forKey: run) != nil { happen(.process(run, .exited(end))) }
+        } else {
+            let able = widgets.filter { run, widget in
+                !widget.isStopped && !widget.isStuck && (!widget.hasSpoken || !widget.inbox.isEmpty)
+                    && !dying.contains { $0.run == run }
+            }
+            guard let run = able.keys.sorted(by: { $0.kind < $1.kind }).randomElement(using: &random) else {
+                return false
+            }
+            live(run)
+        }
+        return true
+    }
+
+    private mutating func live(_ run: WidgetRun) {
+        guard var widget = widgets[run] else { return }
+        let mishap = isWellBehaved ? 100 : Int.random(in: 0..<40, using: &random)
+        switch mishap {
+        case 0: return die(run, .signal(11))
+        case 1: return happen(.process(run, .spoilt("it is no JSON")))
+        case 2:
+            widgets[run]?.isStuck = true
+            return
+        case 3: return happen(.process(run, .said(.answer(WidgetMessage.Answer(id: 0, result: .noData)))))
+        case 4: widget.holds = ["Library/a"]
+        default: break
+        }
+        if !widget.hasSpoken {
+            widget.hasSpoken = true
+            widgets[run] = widget
+            return happen(.process(run, .said(.hello(version: 1, kind: run.kind, placeholder: nil))))
+        }
+        let message = widget.inbox.removeFirst()
+        widgets[run] = widget
+        switch message {
+        case .update(let id, _, _, let shows, let reloads): answer(id, shows || reloads, mishap, run)
+        case .suspend(let id):
+            if mishap == 5 { return }
+            if mishap != 4 { widgets[run]?.holds = [] }
+            happen(.process(run, .said(.suspended(id: id))))
+        case .resume: break
+        case .end: die(run, .status(0))
+        }
+    }
+
+    private mutating func answer(_ id: Int, _ shows: Bool, _ mishap: Int, _ run: WidgetRun) {
+        var answer = WidgetMessage.Answer(id: id, result: .newData)
+        let number = truth[run.kind] ?? 0
+        if mishap == 6 {
+            answer.result = .failed
+        } else if widgets[run]?.rendered != number || shows {
+            answer.timeline = Timeline(WidgetView(lines: [WidgetView.Line(String(number))]))
+            widgets[run]?.rendered = number
+        } else {
+            answer.result = .noData
+        }
+        happen(.process(run, .said(.answer(answer))))
+        if mishap == 7 { happen(.process(run, .said(.answer(answer)))) }
+    }
+
+    mutating func die(_ run: WidgetRun, _ end: ProcessEnd) {
+        guard widgets.removeValue(forKey: run) != nil else { return }
+        happen(.process(run, .outputEnded))
+        happen(.process(run, .exited(end)))
+    }
+
+    /// Until nothing happens by itself for so long.
+    mutating func settle(atMost time: Int64 = 86_400_000_000_000) {
+        let end = now.monotonic + time
+        while now.monotonic < end {
+            var steps = 0
+            while step() {
+                steps += 1
+                if steps > 10_000 { return violations.append("it does not come to rest") }
+            }
+            guard let wait = state.wait(at: now) else { return }
+            pass(min(max(1, wait), end - now.monotonic))
+        }
+    }
+
+    mutating func roll(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
+
+    func panel(_ kind: String) -> Panel? { state.today.panels.first { $0.kind == kind } }
+
+    func shown(_ kind: String) -> String? { panel(kind)?.view?.lines.first?.text }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import GroupSystemCalls
+import TestSupport
+import Testing
+
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
+struct `A widget under a host` {
+    @Test func `shows what it renders, and what changes`() throws {
+        let run = try HostRun(["a": ""])
+        try run.await("a", "active", "nothing")
+        try run.write("milk", for: "a")
+        try run.await("a", "active", "milk")
+        let text = try run.quit()
+        #expect(run.host.reap() == 0 && !text.contains("ended"), "\(text)")
+    }
+
+    @Test func `is stopped when it is hidden, and gets what it missed when it is shown`() throws {
+        let run = try HostRun(["a": #""refresh": {"perDay": 1, "atOnce": 1}"#])
+        try run.await("a", "active", "nothing")
+        try run.send("hide a")
+        try run.await("a", "suspended", "nothing")
+        #expect(ProcessView(of: run.process(of: "a"))?.condition == .stopped)
+        // The first is within its budget, the second is not.
+        try run.write("milk", for: "a")
+        try run.await("a", "suspended", "milk")
+        try run.write("bread", for: "a")
+        try run.host.waitForText("suspended\tmilk\tdeferred: budget; again at 2")
+        let process = run.process(of: "a")
+        try run.send("show a")
+        try run.await("a", "active", "bread")
+        #expect(run.process(of: "a") == process, "it was continued, not started again")
+    }
+
+    @Test(arguments: [
+        ("crash", "ended by signal 9"), ("exit", "ended with status 7"), ("hang", "did not answer in time"),
+        ("garbage", "said what is no message: 'this is no message': it is no JSON"), ("chatter", "says too much"),
+        ("endless", "said what is no message: a line of more than 4194304 bytes"), ("close", "closed its output"),
+    ])
+    func `that goes wrong is ended, shown as it was, and started again`(word: String, cause: String) throws {
+        // Only who does not answer at all is to be late: four million bytes may take a while.
+        let deadline = word == "hang" ? "0.2" : "300"
+        let run = try HostRun(["a": #""refresh": {"deadline": \#(deadline)}"#, "b": ""])
+        try run.write("milk", for: "a")
+        try run.await("a", "active", "milk")
+        try run.write(word, for: "a")
+        try run.host.waitForText("\ta\tnotRunning\tmilk\t\(cause); again at 2")
+        #expect(run.host.text.contains("shown as of 2"))
+        try run.write("bread", for: "a")
+        try run.await("a", "active", "bread")
+        #expect(!run.host.text.contains("\tb\tnotRunning"), "the other one has nothing to do with it")
+    }
+
+    @Test func `that says that it failed stays as it was, and is asked again`() throws {
+        let run = try HostRun(["a": ""])
+        try run.write("milk", for: "a")
+        try run.await("a", "active", "milk")
+        try run.write("fail", for: "a")
+        try run.host.waitForText("\ta\tactive\tmilk\tfailed: the test wants it; again at 2")
+        try run.write("bread", for: "a")
+        try run.await("a", "active", "bread")
+        #expect(!run.host.text.contains("\ta\tnotRunning\tmilk"))
+    }
+
+    @Test func `that writes much to its standard error is shown, and not all of that is in the log`() throws {
+        let run = try HostRun(["a": ""])
+        try run.write("complain", for: "a")
+        try run.await("a", "active", "complain")
+        let lines = try run.quit().components(separatedBy: "and on it goes").count
+        #expect((100..<1_000).contains(lines), "\(lines)")
+    }
+
+    @Test func `that answers twice is heard once`() throws {
+        let run = try HostRun(["a": ""])
+        try run.write("twice", for: "a")
+        try run.await("a", "active", "twice")
+        try run.host.waitForText("which it was not asked")
+        try run.write("milk", for: "a")
+        try run.await("a", "active", "milk")
+    }
+
+    @Test(arguments: ["keep", "deafkeep"]) func `that keeps a lease when it is hidden is ended, and the lease is free`(
+        word: String
+    ) throws {
+        let run = try HostRun(["a": ""])
+        try run.write(word, for: "a")
+        try run.await("a", "active", word)
+        try run.send("hide a")
+        try run.host.waitForText("a: kept 'Library/kept' when it was to be suspended")
+        #expect(try run.container.groupctl("write", "Library/kept", input: "free").status == 0)
+    }
+
+    @Test func `that answers no suspension and holds nothing is stopped when its grace is over`() throws {
+        let run = try HostRun(["a": ""])
+        try run.write("deaf", for: "a")
+        try run.await("a", "active", "deaf")
+        try run.send("hide a")
+        try run.await("a", "suspended", "deaf")
+    }
+
+    @Test func `that uses more memory than it may is ended`() throws {
+        let run = try HostRun(["a": #""memoryLimit": 60000000"#])
+        try run.await("a", "active", "nothing")
+        try run.write("leak", for: "a")
+        try run.host.waitForText("its limit is 58593")
+        try run.write("milk", for: "a")
+        try run.await("a", "active", "milk")
+    }
+
+    @Test func `that was seen last the longest time ago is ended when memory is short`() throws {
+        let run = try HostRun(["a": "", "b": "", "c": ""])
+        for kind in ["a", "b", "c"] { try run.await(kind, "active", "nothing") }
+        for kind in ["b", "a"] {
+            try run.send("hide \(kind)")
+            try run.await(kind, "suspended", "nothing")
+        }
+        run.host.signal(12)
+        try run.host.waitForText("b: ended: memory is short")
+        try run.await("b", "notRunning", "nothing")
+        #expect(ProcessView(of: run.process(of: "a"))?.condition == .stopped)
+        try run.send("show b")
+        try run.write("milk", for: "b")
+        try run.await("b", "active", "milk")
+    }
+
+    @Test func `whose manifest speaks of another one is not shown`() throws {
+        let run = try HostRun(["a": #""arguments": ["z"]"#])
+        try run.host.waitForText("a: says that it is 'z'; its manifest says 'a'")
+    }
+
+    @Test func `whose program is another one is started anew`() throws {
+        let run = try HostRun([:], options: [])
+        let program = run.container.folder + "/program"
+        for name in [program, program + ".new"] {
+            try FileManager.default.copyItem(atPath: BuildFolder.path + "/test-widget", toPath: name)
+        }
+        try run.install("a", "")
+        let manifest = #"{"kind": "a", "executable": "../program", "interests": ["Library/a"]}"#
+        try Data(manifest.utf8).write(to: URL(filePath: run.widgets + "/a.json"), options: .atomic)
+        try run.await("a", "active", "nothing")
+        let process = run.process(of: "a")
+        #expect(unsafe rename(program + ".new", program) == 0)
+        try run.host.waitForText { $0.components(separatedBy: "a: process ").count > 2 }
+        #expect(run.process(of: "a") != process && !run.host.text.contains("ended"))
+    }
+
+    @Test func `does not outlive its host, not even where it is stopped`() async throws {
+        let run = try HostRun(["a": "", "b": ""])
+        for kind in ["a", "b"] {
+            try run.write("stubborn", for: kind)
+            try run.await(kind, "active", "stubborn")
+        }
+        try run.send("hide b")
+        try run.await("b", "suspended", "stubborn")
+        let processes = [run.process(of: "a"), run.process(of: "b")]
+        run.host.kill()
+        for process in processes {
+            let waiting = try Command("tail", ["--pid=\(process)", "-s", "0.01", "-f", "/dev/null"])
+            #expect(try await waiting.finish().status == 0)
+        }
+    }
+}

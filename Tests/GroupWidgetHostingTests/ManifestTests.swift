@@ -1,0 +1,90 @@
+import TestSupport
+import Testing
+import Widgets
+
+@testable import GroupWidgetHosting
+
+@Suite struct `A manifest` {
+    private static let complete = """
+        {"kind": "next-todo", "title": "Next", "executable": "../bin/w", "arguments": ["--style", "next"],
+         "displayModes": {"compact": {"maximum": {"columns": 40, "rows": 3}}, "expanded": {"preferred": {"columns": 9, "rows": 8}}},
+         "interests": ["Library/**", "defaults:settings:opened"], "unknown": [1, {}],
+         "refresh": {"perDay": 10, "atOnce": 2, "deadline": 0.5, "settle": 0}, "memoryLimit": 2000000, "urlScheme": "todo"}
+        """
+
+    private static func read(_ text: String) throws(ManifestError) -> WidgetManifest {
+        try WidgetManifest(Array(text.utf8), file: "w/a.json", folder: "w")
+    }
+
+    @Test func `says all that a host needs`() throws {
+        let manifest = try Self.read(Self.complete)
+        #expect(manifest.kind == "next-todo" && manifest.title == "Next" && manifest.executable == "w/../bin/w")
+        #expect(manifest.arguments == ["--style", "next"] && manifest.urlScheme == "todo")
+        #expect(manifest.rooms[.compact]?.maximum == WidgetSize(columns: 40, rows: 3))
+        #expect(manifest.rooms[.expanded]?.preferred == WidgetSize(columns: 9, rows: 8))
+        #expect(manifest.interests == [.path("Library/**"), .defaults("settings", key: "opened")])
+        #expect(manifest.refreshing.limit == RefreshBudget.Limit(perDay: 10, atOnce: 2))
+        #expect(manifest.refreshing.deadline == 500_000_000 && manifest.refreshing.settle == 0)
+        #expect(manifest.memoryLimit == 2_000_000)
+    }
+
+    @Test func `needs little`() throws {
+        let manifest = try Self.read(#"{"kind": "a", "executable": "widget", "title": null}"#)
+        #expect(manifest == WidgetManifest(kind: "a", executable: "widget"))
+    }
+
+    @Test(
+        arguments: [
+            ("", nil, "it ends where a value should be"), ("[]", nil, "it should be an object"),
+            ("{}", "kind", "it is missing"), (#"{"kind": "a/b"}"#, "kind", "'a/b' is none"),
+            (#"{"kind": ".a"}"#, "kind", "is none"), (#"{"kind": 7}"#, "kind", "it should be a text"),
+            (#"{"kind": "a"}"#, "executable", "it is missing"),
+            (#"{"kind": "a", "executable": "\u0000"}"#, "executable", "NUL"),
+            (#"{"kind": "a", "executable": "w", "arguments": "x"}"#, "arguments", "a list of texts"),
+            (#"{"kind": "a", "executable": "w", "interests": ["defaults:"]}"#, "interests", "'defaults:' is none"),
+            (
+                #"{"kind": "a", "executable": "w", "refresh": {"deadline": -1}}"#, "refresh.deadline",
+                "seconds from 0.01"
+            ),
+            (#"{"kind": "a", "executable": "w", "refresh": {"perDay": 1.5}}"#, "refresh.perDay", "a whole number"),
+            (#"{"kind": "a", "executable": "w", "memoryLimit": 5}"#, "memoryLimit", "a whole number from 1048576"),
+            (
+                #"{"kind": "a", "executable": "w", "displayModes": {"compact": {"maximum": {"rows": 3}}}}"#,
+                "displayModes.compact.maximum", "columns or rows are missing"
+            ),
+            (#"{"kind": "a", "executable": "w", "urlScheme": "file"}"#, "urlScheme", "'file' is none of an app"),
+        ] as [(String, String?, String)])
+    func `that is wrong says where, and what would be right`(text: String, field: String?, cause: String) {
+        do throws(ManifestError) {
+            Issue.record("read: \(try Self.read(text))")
+        } catch {
+            #expect(error.file == "w/a.json" && error.field == field && "\(error)".contains(cause), "\(error)")
+        }
+    }
+
+    @Test(arguments: UInt64(0)..<20) func `of any bytes is one, or an error`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<200 {
+            var bytes = Array(Self.complete.utf8)
+            for _ in 0...Int.random(in: 0..<4, using: &random) where !bytes.isEmpty {
+                let place = Int.random(in: 0..<bytes.count, using: &random)
+                switch Int.random(in: 0..<3, using: &random) {
+                case 0: bytes[place] = UInt8.random(in: .min ... .max, using: &random)
+                case 1: bytes.removeSubrange(place...)
+                default: bytes.insert(UInt8.random(in: .min ... .max, using: &random), at: place)
+                }
+            }
+            if let manifest = try? WidgetManifest(bytes, file: "a", folder: "") { #expect(!manifest.kind.isEmpty) }
+        }
+    }
+
+    @Test func `lets links lead to its app and into the web`() {
+        let manifest = WidgetManifest(kind: "a", executable: "a", urlScheme: "todo")
+        for url in ["todo:", "todo://7", "TODO:x", "https://example.com/a?b", "http://example.com"] {
+            #expect(manifest.allows(url), "\(url)")
+        }
+        for url in ["file:///etc/passwd", "javascript:x", "other://7", "todo", "-todo:", "", "todo:a b", "todo:\n"] {
+            #expect(!manifest.allows(url), "\(url)")
+        }
+    }
+}
