@@ -24,18 +24,18 @@ package struct CommandSpecification: Sendable, Equatable {
     /// Its own options; a subcommand accepts those of the commands around it as well.
     package let options: [OptionSpecification]
 
-    /// Its positional arguments in order. Required ones first; a variadic one last. Where there are
-    /// subcommands, these come before the subcommand (`defaults GROUP SUITE get KEY`) and are all required.
+    /// Its positional arguments in order. Required ones first; a variadic one last. None where there are subcommands:
+    /// the subcommand stands before all of them (`defaults get GROUP SUITE KEY`).
     package let positionals: [PositionalSpecification]
 
     /// Whether a command to be run may follow.
     package let trailingCommand: TrailingCommand
 
-    /// The commands under this one; where there are any, one of them must be given, unless `worksAlone`.
+    /// The commands under this one; where there are any, one of them must be given.
     package let subcommands: [CommandSpecification]
 
-    /// It does something by itself, without one of its subcommands.
-    package let worksAlone: Bool
+    /// The subcommand that a caller who names none has most probably meant.
+    package let usualSubcommand: String?
 
     /// What else is to be known, each paragraph under its heading.
     package let notes: [HelpEntry]
@@ -55,7 +55,7 @@ package struct CommandSpecification: Sendable, Equatable {
         positionals: [PositionalSpecification] = [],
         trailingCommand: TrailingCommand = .none,
         subcommands: [CommandSpecification] = [],
-        worksAlone: Bool = false,
+        usualSubcommand: String? = nil,
         notes: [HelpEntry] = [],
         examples: [HelpEntry] = [],
         exitStatuses: [HelpEntry] = []
@@ -67,7 +67,7 @@ package struct CommandSpecification: Sendable, Equatable {
         self.positionals = positionals
         self.trailingCommand = trailingCommand
         self.subcommands = subcommands
-        self.worksAlone = worksAlone
+        self.usualSubcommand = usualSubcommand
         self.notes = notes
         self.examples = examples
         self.exitStatuses = exitStatuses

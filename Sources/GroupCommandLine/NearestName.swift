@@ -12,6 +12,11 @@ enum NearestName {
         return best.distance <= max(1, word.utf8.count / 3) ? best.name : nil
     }
 
+    /// Whether a slip of the fingers makes `word` of `name`, rather than that it begins like it.
+    static func isMisspelling(_ word: String, of name: String) -> Bool {
+        distance(Array(name.utf8), Array(word.utf8)) <= max(1, word.utf8.count / 3)
+    }
+
     /// Optimal string alignment: a swap of neighbours, the commonest slip of the fingers, counts as one.
     private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var beforeLast: [Int] = []

@@ -48,6 +48,7 @@ package struct OptionSpecification: Sendable, Equatable {
             name: name, letter: letter, placeholder: placeholder, isRepeatable: true, help: help, heading: heading)
     }
 
-    static let help = flag("help", heading: commonHeading, help: "Show this help and end.")
-    static let version = flag("version", heading: commonHeading, help: "Show the package and format version and end.")
+    static let help = flag("help", letter: "h", heading: commonHeading, help: "Show this help and end.")
+    static let version = flag(
+        "version", letter: "V", heading: commonHeading, help: "Show the package and format version and end.")
 }

@@ -5,6 +5,7 @@ struct ParsingPass {
     /// From the program to the innermost subcommand met so far.
     private var outer: [CommandSpecification] = []
     private var inner: CommandSpecification
+    private let words: [[UInt8]]
     private var rest: ArraySlice<[UInt8]>
     private var acceptsOptions = true
     /// How many words `inner`'s own positionals have taken.
@@ -13,6 +14,7 @@ struct ParsingPass {
 
     init(root: CommandSpecification, words: [[UInt8]]) {
         inner = root
+        self.words = words
         rest = words[...]
         parsed = ParsedArguments(commandPath: [root.name])
     }
@@ -28,7 +30,7 @@ struct ParsingPass {
                 let met = word[1] == Self.dash ? try takeName(word) : try takeLetters(word)
                 if let met { return met }
             } else {
-                try takeOperand(word)
+                if let met = try takeOperand(word) { return met }
             }
         }
         try checkNothingIsMissing()
@@ -80,49 +82,56 @@ struct ParsingPass {
             throw parsed.usageError("option '\(spelled)' takes no value")
         }
         if option == .help {
-            return .help(help)
+            return .help(helpText)
         }
         if option == .version { return .version }
         parsed.options.append(ParsedArguments.NamedValue(name: option.name, value: value))
         return nil
     }
 
-    /// Of the command that was meant: who asks for help may leave out what stands before a subcommand.
-    private var help: String {
-        var (command, path) = (inner, parsed.commandPath)
-        var inherited = outer.reversed().flatMap(\.options)
-        if taken > 0, let word = parsed.namedPositionals.last?.value,
-            let meant = inner.subcommands.first(where: { Array($0.name.utf8) == word })
-        {
-            (inherited, command) = (inner.options + inherited, meant)
-            path.append(meant.name)
-        }
-        return HelpText(of: command, path: path, inherited: inherited).rendered()
+    private var helpText: String {
+        HelpText(of: inner, path: parsed.commandPath, inherited: outer.reversed().flatMap(\.options)).rendered()
     }
 
-    private mutating func takeOperand(_ word: [UInt8]) throws(UsageError) {
+    private mutating func takeOperand(_ word: [UInt8]) throws(UsageError) -> Invocation? {
+        // Where there are no subcommands, a GROUP may be called so, too.
+        let mayBeHelp = inner.subcommands.isEmpty ? outer.isEmpty && words.count == 1 : true
+        if mayBeHelp, word == Array("help".utf8) { return try helpOnRest() }
+        if !inner.subcommands.isEmpty {
+            try enterSubcommand(named: word)
+            return nil
+        }
         let isVariadic = inner.positionals.last?.arity == .variadic
         if taken < inner.positionals.count || isVariadic {
             let positional = inner.positionals[min(taken, inner.positionals.count - 1)]
             parsed.namedPositionals.append(ParsedArguments.NamedValue(name: positional.name, value: word))
             taken += 1
-        } else if !inner.subcommands.isEmpty {
-            try enterSubcommand(named: word)
-        } else if inner.trailingCommand != .none {
-            parsed.command = [word] + rest
-        } else {
-            throw parsed.usageError("unexpected argument '\(PipeText.escaped(word))'")
+            return nil
         }
+        let shown = PipeText.escaped(word)
+        if inner.trailingCommand == .none { throw parsed.usageError("unexpected argument '\(shown)'") }
+        let meant = Misplaced.command(in: words, at: words.count - rest.count - 1, of: parsed.commandPath[0])
+        throw parsed.usageError("unexpected argument '\(shown)'; a COMMAND stands behind '--': \(meant)")
+    }
+
+    /// `help`, and the words that lead to a command.
+    private mutating func helpOnRest() throws(UsageError) -> Invocation {
+        while let word = rest.popFirst() {
+            if word.first == Self.dash { continue }
+            if inner.subcommands.isEmpty { throw parsed.usageError("unexpected argument '\(PipeText.escaped(word))'") }
+            try enterSubcommand(named: word)
+        }
+        return .help(helpText)
     }
 
     private mutating func enterSubcommand(named word: [UInt8]) throws(UsageError) {
         let name = PipeText.escaped(word)
         guard let next = inner.subcommands.first(where: { $0.name == name }) else {
-            throw unknown("command '\(name)'", name, among: inner.subcommands.map(\.name), prefix: "")
+            throw Misplaced.unknownCommand(
+                name, at: words.count - rest.count - 1, of: words, under: inner, called: parsed.commandPath)
         }
         outer.append(inner)
         inner = next
-        taken = 0
         parsed.commandPath.append(name)
     }
 
@@ -130,11 +139,13 @@ struct ParsingPass {
         if taken < inner.positionals.count, inner.positionals[taken].arity != .optional {
             throw parsed.usageError("missing \(inner.positionals[taken].name)")
         }
-        if !inner.subcommands.isEmpty, !inner.worksAlone {
+        if !inner.subcommands.isEmpty {
             let names = inner.subcommands.map(\.name).joined(separator: ", ")
             throw parsed.usageError("missing a command, one of: \(names)")
         }
-        if inner.trailingCommand == .required, parsed.command == nil { throw parsed.usageError("missing COMMAND") }
+        if inner.trailingCommand == .required, parsed.command == nil {
+            throw parsed.usageError("missing COMMAND, which stands behind '--'")
+        }
     }
 
     private func unknown(_ what: String, _ name: String, among known: [String], prefix: String) -> UsageError {

@@ -40,6 +40,14 @@ package enum ShellWords {
         return words
     }
 
+    /// A word as it is typed, in quotes where a shell would not take it as it is. For eyes: what is no text is escaped.
+    package static func quoted(_ word: [UInt8]) -> String {
+        let plain = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-".utf8)
+        let text = PipeText.escaped(word)
+        if !word.isEmpty, word.allSatisfy({ plain.contains($0) || $0 >= 0x80 }) { return text }
+        return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+    }
+
     private static func quoted(_ rest: inout ArraySlice<UInt8>) throws(ShellWordsFault) -> [UInt8] {
         guard let end = rest.firstIndex(of: UInt8(ascii: "'")) else { throw .openQuote("'") }
         defer { rest = rest[(end + 1)...] }

@@ -6,7 +6,7 @@ enum GroupControl {
     static let specification = CommandSpecification(
         name: "groupctl",
         summary: "Makes, reads, changes and shows group containers: folders that an app and its widgets share.",
-        usage: ["groupctl [options] SUBCOMMAND GROUP …"],
+        usage: ["groupctl COMMAND GROUP … [options]"],
         options: CommonOptions.specifications(
             timeout: "How long to wait for a lease: 2, 0.5 (seconds) or 250ms; 30 s unless told; 0 is one try."),
         subcommands: [

@@ -53,7 +53,7 @@ let watchGroupSpecification = CommandSpecification(
         ),
         HelpEntry(
             "Keys",
-            "With --defaults a line in a pipe is KIND<TAB>KEY<TAB>VALUE, without VALUE for what is gone; VALUE is what 'groupctl defaults … get' prints, escaped. Kinds: set, removed, cleared (all keys, in one line), present; rescan: the place was lost, what is set now, or how it differs, follows up to the next bookmark; degraded: a record is damaged, so something that was set is lost, and why. A snapshot ends with a bookmark, too. JSON lines have old and new; those of a transaction share sequence and cursor. COMMAND reads the keys that changed, each once, and has GROUP_SUITE, GROUP_KEYS, GROUP_CLEARED (1 if all keys were removed) in its environment. Options for which keys have no meaning are refused."
+            "With --defaults a line in a pipe is KIND<TAB>KEY<TAB>VALUE, without VALUE for what is gone; VALUE is what 'groupctl defaults get' prints, escaped. Kinds: set, removed, cleared (all keys, in one line), present; rescan: the place was lost, what is set now, or how it differs, follows up to the next bookmark; degraded: a record is damaged, so something that was set is lost, and why. A snapshot ends with a bookmark, too. JSON lines have old and new; those of a transaction share sequence and cursor. COMMAND reads the keys that changed, each once, and has GROUP_SUITE, GROUP_KEYS, GROUP_CLEARED (1 if all keys were removed) in its environment. Options for which keys have no meaning are refused."
         ),
     ],
     examples: [

@@ -1,60 +1,69 @@
 import GroupCommandLine
 import GroupCommands
 
+private let group = PositionalSpecification(
+    "GROUP", help: "A group identifier or, with a '/' in it, the path of a container.")
 private let kind = PositionalSpecification("KIND", help: "What a container calls the widget.")
+
+/// Of what starts widgets.
+private let running: [OptionSpecification] = [
+    .value(
+        "grace", "T",
+        help:
+            "How long a widget may take to give back what it holds before it is suspended; then it is ended. 5 s, unless told."
+    ),
+    .value(
+        "opener", "COMMAND",
+        help: "What opens an address that no app of the container has registered: COMMAND URL. xdg-open, unless told."),
+]
 
 /// What widget-host can be told.
 let widgetHostSpecification = CommandSpecification(
     name: "widget-host",
     summary: "Shows the widgets of a group container: starts them, keeps them true, suspends those nobody sees.",
     usage: [
-        "widget-host [options] GROUP", "widget-host GROUP run KIND", "widget-host GROUP list",
-        "widget-host GROUP add|remove KIND", "widget-host GROUP order KIND…",
+        "widget-host show GROUP [options]", "widget-host run GROUP KIND [options]", "widget-host list GROUP",
+        "widget-host add|remove GROUP KIND", "widget-host order GROUP KIND…",
     ],
     options: [
         .value(
             "widgets", "DIR",
             help:
                 "Where the manifests are, *.json; $XDG_CONFIG_HOME/widget-host/widgets and widget-host/widgets in $XDG_DATA_DIRS, unless told."
-        ),
-        .value("show", "KIND,…", help: "Show only these, in this order, whatever the list says."),
-        .flag("once", help: "Refresh each once, print what it shows, and end: with 1 if one of them failed."),
-        .value(
-            "grace", "T",
-            help:
-                "How long a widget may take to give back what it holds before it is suspended; then it is ended. 5 s, unless told."
-        ),
-        .value(
-            "opener", "COMMAND",
-            help:
-                "What opens an address that no app of the container has registered: COMMAND URL. xdg-open, unless told."
-        ),
+        )
     ]
         + CommonOptions.specifications(
             timeout: "End with status 2 when no line came for so long; with --once when it took so long."),
-    positionals: [
-        PositionalSpecification("GROUP", help: "A group identifier or, with a '/' in it, the path of a container.")
-    ],
     subcommands: [
+        CommandSpecification(
+            name: "show", summary: "Shows the widgets of the list, until it is ended.",
+            usage: ["widget-host show GROUP [options]"],
+            options: [
+                .value("show", "KIND,…", help: "Show only these, in this order, whatever the list says."),
+                .flag("once", help: "Refresh each once, print what it shows, and end: with 1 if one of them failed."),
+            ] + running,
+            positionals: [group]),
         CommandSpecification(
             name: "run",
             summary:
                 "Runs one widget alone, to be debugged: prints its process's number; nothing is too late, and it is not suspended. With --verbose what it is told (>) and what it says (<).",
-            usage: ["widget-host GROUP run KIND"], positionals: [kind]),
+            usage: ["widget-host run GROUP KIND [options]"], options: running, positionals: [group, kind]),
         CommandSpecification(
             name: "list", summary: "Prints the widgets that are installed: shown or not, kind, title, program.",
-            usage: ["widget-host GROUP list"]),
+            usage: ["widget-host list GROUP"], positionals: [group]),
         CommandSpecification(
             name: "add", summary: "Puts a widget onto the list of those that are shown, at its end.",
-            usage: ["widget-host GROUP add KIND"], positionals: [kind]),
+            usage: ["widget-host add GROUP KIND"], positionals: [group, kind]),
         CommandSpecification(
-            name: "remove", summary: "Takes a widget off the list.", usage: ["widget-host GROUP remove KIND"],
-            positionals: [kind]),
+            name: "remove", summary: "Takes a widget off the list.", usage: ["widget-host remove GROUP KIND"],
+            positionals: [group, kind]),
         CommandSpecification(
-            name: "order", summary: "Puts these first, in this order.", usage: ["widget-host GROUP order KIND…"],
-            positionals: [PositionalSpecification("KIND", .variadic, help: "What a container calls the widgets.")]),
+            name: "order", summary: "Puts these first, in this order.", usage: ["widget-host order GROUP KIND…"],
+            positionals: [
+                group, PositionalSpecification("KIND", .variadic, help: "What a container calls the widgets."),
+            ]),
     ],
-    worksAlone: true,
+    usualSubcommand: "show",
     notes: [
         HelpEntry(
             "Terminal",
@@ -74,11 +83,12 @@ let widgetHostSpecification = CommandSpecification(
         ),
     ],
     examples: [
-        HelpEntry("widget-host group.com.example.todo", "Shows the widgets that are installed."),
+        HelpEntry("widget-host show group.com.example.todo", "Shows the widgets that are installed."),
         HelpEntry(
-            "widget-host --widgets ./widgets --once --json ./shared/", "What each of them shows now, an object a line."),
-        HelpEntry("widget-host ./shared/ run next-todo --verbose", "One widget alone, and all that is said."),
-        HelpEntry("(echo hide next-todo; cat) | widget-host ./shared/", "Driven by a script."),
+            "widget-host show --widgets ./widgets --once --json ./shared/",
+            "What each of them shows now, an object a line."),
+        HelpEntry("widget-host run ./shared/ next-todo --verbose", "One widget alone, and all that is said."),
+        HelpEntry("(echo hide next-todo; cat) | widget-host show ./shared/", "Driven by a script."),
     ],
     exitStatuses: [
         HelpEntry("0", "done, ended by 'quit', or the reader of the output is gone"),

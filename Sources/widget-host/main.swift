@@ -3,10 +3,10 @@ import GroupCommands
 
 CommandRun.main(widgetHostSpecification) { run in
     switch run.arguments.subcommands.first {
-    case nil: try show(&run)
+    case "show": try show(&run)
     case "run": try runAlone(&run)
     case "list": try list(&run)
     case "add", "remove", "order": try edit(&run)
-    default: throw run.arguments.usageError("say run, list, add, remove or order, or nothing")
+    default: throw run.arguments.usageError("say show, run, list, add, remove or order")
     }
 }

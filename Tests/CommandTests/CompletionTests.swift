@@ -19,7 +19,7 @@ import Testing
         #expect(try await offered("groupctl", "re") == ["read", "remove", "refresh"])
         #expect(try await offered("groupctl", "read", "./shared/", "--gen") == ["--generation-file"])
         #expect(try await offered("groupctl", "list", "./shared/", "--gen") == [""])
-        #expect(try await offered("groupctl", "--json", "defaults", "g", "s", "inc") == ["increment"])
+        #expect(try await offered("groupctl", "--json", "defaults", "inc") == ["increment"])
         #expect(try await offered("watch-group", "--inc") == ["--include"])
     }
 

@@ -48,7 +48,7 @@ struct `groupctl defaults batch` {
 
     @Test func `answers when input has run dry, and takes half a line for none`() throws {
         let container = try TemporaryContainer()
-        let batch = try RunningProcess(["groupctl", "defaults", container.path, "s", "batch"])
+        let batch = try RunningProcess(["groupctl", "defaults", "batch", container.path, "s"])
         for number in 1...5 {
             try batch.send("increment n")
             try batch.waitForText("\(number)\n")
@@ -62,7 +62,7 @@ struct `groupctl defaults batch` {
     @Test func `ends quietly when nobody reads its answers`() async throws {
         let container = try await TemporaryContainer()
         let batch = try container.start(
-            "groupctl", ["defaults", container.path, "s", "batch"], input: "increment n\n", output: .closedPipe)
+            "groupctl", ["defaults", "batch", container.path, "s"], input: "increment n\n", output: .closedPipe)
         let outcome = try await batch.finish()
         #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")
     }
@@ -72,7 +72,7 @@ struct `groupctl defaults batch` {
         let container = try await TemporaryContainer()
         let input = String(repeating: "increment n\n", count: 500)
         let batches = try (0..<8).map { _ in
-            try container.start("groupctl", ["defaults", container.path, "s", "batch"], input: input)
+            try container.start("groupctl", ["defaults", "batch", container.path, "s"], input: input)
         }
         var answers: [Int] = []
         for batch in batches {

@@ -3,11 +3,12 @@ import TestSupport
 import Testing
 
 extension TemporaryContainer {
-    /// Runs `groupctl defaults <this container> SUITE WORDS…` to its end.
+    /// Runs `groupctl defaults WORD <this container> SUITE WORDS…` to its end.
     func defaults(
         _ suite: String = "s", _ words: any BytesConvertible..., input: any BytesConvertible = ""
     ) async throws -> Command.Outcome {
-        try await start("groupctl", ["defaults", path, suite] + words, input: input).finish()
+        try await start("groupctl", ["defaults"] + words.prefix(1) + [path, suite] + words.dropFirst(), input: input)
+            .finish()
     }
 }
 
@@ -45,7 +46,7 @@ struct `groupctl defaults` {
         #expect(try await container.defaults("s", "list", "--json").text == "{}\n")
         #expect(try await container.defaults("s", "clear").status == 0)
         #expect(try await container.shell("ls \"$1/.group/defaults\"").output.isEmpty, "no suite was made for it")
-        #expect(try await container.start("groupctl", ["defaults", "./nowhere/", "s", "list"]).finish().status == 66)
+        #expect(try await container.start("groupctl", ["defaults", "list", "./nowhere/", "s"]).finish().status == 66)
     }
 
     @Test(
@@ -64,7 +65,10 @@ struct `groupctl defaults` {
     func `refuses what is wrong`(line: String, message: String) async throws {
         let container = try await TemporaryContainer()
         let words = line.split(separator: " ").map(String.init)
-        let outcome = try await container.start("groupctl", ["defaults", container.path, "s"] + words).finish()
+        let suite = words.isEmpty ? [] : [container.path, "s"]
+        let outcome = try await container.start(
+            "groupctl", ["defaults"] + words.prefix(1) + suite + words.dropFirst()
+        ).finish()
         #expect(outcome.status == 64 && outcome.errors.contains(message), "\(outcome)")
         #expect(try await container.defaults("s", "list").text == "")
     }
@@ -131,7 +135,8 @@ struct `groupctl defaults` {
         ]
         try #require(geteuid() == 0)
         func run(_ words: String...) async throws -> Command.Outcome {
-            try await container.start("env", nobody + ["defaults", container.path, "s"] + words).finish()
+            try await container.start("env", nobody + ["defaults", words[0], container.path, "s"] + words.dropFirst())
+                .finish()
         }
         let read = try await run("get", "k")
         #expect(read.text == "v\n" && read.status == 0, "\(read)")

@@ -192,17 +192,17 @@ import Testing
     @Test func `finds a suite that was cut short, and keeps what is left of it`() async throws {
         let container = try await container()
         let lines = (0..<1_000).map { "set key\($0) value\($0)\n" }.joined()
-        try await container.done("defaults", "s", "batch", input: lines)
-        let before = try await container.done("defaults", "s", "list").lines
+        try await container.done("defaults batch", "s", input: lines)
+        let before = try await container.done("defaults list", "s").lines
         #expect(try await container.shell("truncate -s 50000 \"$1/.group/defaults/s/1.log\"").status == 0)
-        #expect(try await container.run("defaults", "s", "list").status == 65)
+        #expect(try await container.run("defaults list", "s").status == 65)
         let found = try await container.findings()
         #expect(found.map(\.code) == ["suiteDamaged"] && found.first?.repairable == true, "\(found)")
         #expect(try await container.findings("--repair").map(\.mended) == [true])
         #expect(try await container.findings().isEmpty)
-        let after = try await container.done("defaults", "s", "list").lines
+        let after = try await container.done("defaults list", "s").lines
         #expect(after.count > 400 && after.count < 1_000 && Set(after).isSubset(of: before))
-        try await container.done("defaults", "s", "set", "new", "x")
+        try await container.done("defaults set", "s", "new", "x")
     }
 
     @Test func `sweeps what the dead left`() async throws {

@@ -30,7 +30,7 @@ struct `watch-group --defaults -- COMMAND` {
         let file = container.folder + "/cursor"
         let script = """
             cat; cat "$2"; echo "failures $GROUP_FAILURES"
-            if [ "$GROUP_FAILURES" = 0 ]; then groupctl defaults "$1" s set b 1; exit 3; fi
+            if [ "$GROUP_FAILURES" = 0 ]; then groupctl defaults set "$1" s b 1; exit 3; fi
             """
         let outcome = try await container.start(
             "watch-group",

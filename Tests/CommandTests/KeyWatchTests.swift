@@ -185,7 +185,7 @@ struct `watch-group --defaults` {
         // More than fits a pipe.
         #expect(try await container.defaults("s", "batch", input: commands(1...1_500)).status == 0)
         let setter = try container.start(
-            "groupctl", ["defaults", container.path, "s", "batch"], input: commands(1_501...2_000))
+            "groupctl", ["defaults", "batch", container.path, "s"], input: commands(1_501...2_000))
         var last = 0
         for round in 1...3 {
             let watcher = try container.start("watch-group", words)

@@ -211,7 +211,7 @@ struct `A container on overlayfs` {
         let disk = try await SmallFileSystem(.ext4)
         let script = """
             set -e; chmod 711 .; mkdir merged disk/lower disk/upper disk/work
-            groupctl create ./disk/lower/c; groupctl defaults ./disk/lower/c s set n 1; chmod -R a+rX disk
+            groupctl create ./disk/lower/c; groupctl defaults set ./disk/lower/c s n 1; chmod -R a+rX disk
             mkfifo questions; chmod a+rw questions
             mount -t overlay -o lowerdir=disk/lower,upperdir=disk/upper,workdir=disk/work none merged
             """
@@ -220,12 +220,12 @@ struct `A container on overlayfs` {
         func asNobody(_ script: String) throws -> Command {
             try disk.start("setpriv", nobody() + ["sh", "-c", script])
         }
-        let reader = try asNobody("exec groupctl defaults ./merged/c s batch <>questions")
+        let reader = try asNobody("exec groupctl defaults batch ./merged/c s <>questions")
         let follower = try asNobody("exec watch-group ./merged/c --defaults s --since start --count 3")
         _ = try await follower.readLine()
         for number in 1...3 {
             if number > 1 {
-                let set = try await disk.shell("groupctl defaults ./merged/c s set n \(number)")
+                let set = try await disk.shell("groupctl defaults set ./merged/c s n \(number)")
                 #expect(set.status == 0, "\(set)")
             }
             #expect(try await disk.shell("echo get n >questions").status == 0)

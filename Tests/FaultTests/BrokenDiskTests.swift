@@ -14,7 +14,7 @@ struct `A disk that refuses to write` {
         disk = try BrokenDisk()
         #expect(try disk.run("groupctl", "create", "disk/c").status == 0)
         #expect(try disk.run("groupctl", "write", "disk/c", "item", input: "old\n").status == 0)
-        #expect(try disk.run("groupctl", "defaults", "disk/c", "s", "set", "--durable", "key", "old").status == 0)
+        #expect(try disk.run("groupctl", "defaults", "set", "disk/c", "s", "--durable", "key", "old").status == 0)
     }
 
     private func expect(_ status: Int32, _ code: String, of words: String..., input: String = "") throws {
@@ -80,17 +80,17 @@ struct `A disk that refuses to write` {
         let (logs, set) = ("disk/c/.group/defaults/s", ["set", "--durable", "key"])
         #expect(try disk.run("ls", logs).text == "1.log\n")
         try disk.fail()
-        try expect(74, "notDurable", of: "defaults", "disk/c", "s", set[0], set[1], set[2], "new")
-        #expect(try disk.run("groupctl", "defaults", "disk/c", "s", "get", "key").text.contains("new"))
+        try expect(74, "notDurable", of: "defaults", set[0], "disk/c", "s", set[1], set[2], "new")
+        #expect(try disk.run("groupctl", "defaults", "get", "disk/c", "s", "key").text.contains("new"))
         // Its pages are clean by now: another sync of the same file would succeed. There is no file for another value.
-        #expect(try disk.run("groupctl", "defaults", "disk/c", "s", "set", "--durable", "key", "again").status == 74)
+        #expect(try disk.run("groupctl", "defaults", "set", "disk/c", "s", "--durable", "key", "again").status == 74)
         try disk.heal()
         // To sync the same file is not enough: another one is made.
-        #expect(try disk.run("groupctl", "defaults", "disk/c", "s", "flush").status == 0)
+        #expect(try disk.run("groupctl", "defaults", "flush", "disk/c", "s").status == 0)
         #expect(try disk.run("ls", logs).text != "1.log\n")
         try disk.remount()
-        #expect(try disk.run("groupctl", "defaults", "disk/c", "s", "get", "key").text.contains("new"))
-        #expect(try disk.run("groupctl", "defaults", "disk/c", "s", "set", "--durable", "key", "last").status == 0)
+        #expect(try disk.run("groupctl", "defaults", "get", "disk/c", "s", "key").text.contains("new"))
+        #expect(try disk.run("groupctl", "defaults", "set", "disk/c", "s", "--durable", "key", "last").status == 0)
         try expectHealth()
         try disk.end()
     }

@@ -47,15 +47,14 @@ struct ArgumentParserTests {
         #expect(try arguments(Samples.groupctl, [bytes("read"), bytes("-"), []])?.positionals == [bytes("-"), []])
     }
 
-    @Test(arguments: ["g -- make --json -- x", "g make --json -- x"])
-    func `the command keeps its own options, with or without two dashes`(line: String) throws {
-        let parsed = try #require(try arguments(Samples.watch, line))
+    @Test func `the command keeps its own options`() throws {
+        let parsed = try #require(try arguments(Samples.watch, "g -- make --json -- x"))
         #expect(parsed.command == words("make --json -- x"))
         #expect(!parsed.flag("json"))
     }
 
     @Test func `options may stand between the positional and the command`() throws {
-        let parsed = try #require(try arguments(Samples.watch, "g --json make -n"))
+        let parsed = try #require(try arguments(Samples.watch, "g --json -- make -n"))
         #expect(parsed.flag("json"))
         #expect(parsed.command == words("make -n"))
     }
@@ -75,8 +74,8 @@ struct ArgumentParserTests {
         #expect(parsed.positionals == words("g p"))
     }
 
-    @Test func `a subcommand may follow the positionals of the command above it`() throws {
-        let parsed = try #require(try arguments(Samples.groupctl, "defaults g s set --type int --quiet -- n -5"))
+    @Test func `a subcommand of a subcommand stands before the positionals, too`() throws {
+        let parsed = try #require(try arguments(Samples.groupctl, "defaults set g s --type int --quiet -- n -5"))
         #expect(parsed.subcommands == ["defaults", "set"])
         #expect(parsed.namedPositionals.map(\.name) == ["GROUP", "SUITE", "KEY", "VALUE"])
         #expect(parsed.positional("VALUE") == bytes("-5"))
@@ -108,9 +107,32 @@ struct ArgumentParserTests {
         #expect(text.hasPrefix("Usage: watch-group"))
     }
 
+    @Test(arguments: [
+        ("-h", "groupctl COMMAND"), ("help", "groupctl COMMAND"), ("help read", "groupctl read"),
+        ("defaults set -h", "groupctl defaults set"), ("help defaults set", "groupctl defaults set"),
+        ("defaults help set", "groupctl defaults set"), ("--json help read", "groupctl read"),
+    ])
+    func `help can be asked for in three ways`(line: String, usage: String) throws {
+        guard case .help(let text) = try ArgumentParser(Samples.groupctl).parse(words(line)) else {
+            Issue.record("not help")
+            return
+        }
+        #expect(text.hasPrefix("Usage: \(usage)"), "\(text)")
+    }
+
+    @Test func `help is a word of its own where there is nothing else`() throws {
+        guard case .help = try ArgumentParser(Samples.watch).parse(words("help")) else {
+            Issue.record("not help")
+            return
+        }
+        #expect(try arguments(Samples.watch, "--json help")?.positional("GROUP") == bytes("help"))
+        #expect(throws: UsageError.self) { try ArgumentParser(Samples.groupctl).parse(words("help nonsense")) }
+    }
+
     @Test func `version exists at every level`() throws {
+        #expect(try ArgumentParser(Samples.watch).parse(words("-V")) == .version)
         #expect(try ArgumentParser(Samples.watch).parse(words("--version")) == .version)
-        #expect(try ArgumentParser(Samples.groupctl).parse(words("defaults g s set --version")) == .version)
+        #expect(try ArgumentParser(Samples.groupctl).parse(words("defaults set g s --version")) == .version)
     }
 
     @Test func `help behind the two dashes is the command's`() throws {

@@ -22,8 +22,8 @@ struct HelpTextTests {
                       --json          Write JSON.
                       --timeout TIME  Give up after TIME.
                   -q, --quiet         Say nothing.
-                      --help          Show this help and end.
-                      --version       Show the package and format version and end.
+                  -h, --help          Show this help and end.
+                  -V, --version       Show the package and format version and end.
 
                 Examples:
                   watch-group notes -- make

@@ -43,13 +43,12 @@ enum Samples {
                 positionals: [PositionalSpecification("GROUP"), PositionalSpecification("PATH", .variadic)],
                 trailingCommand: .required),
             CommandSpecification(
-                name: "defaults", summary: "Keys and values.", usage: ["groupctl defaults GROUP SUITE COMMAND"],
-                positionals: [PositionalSpecification("GROUP"), PositionalSpecification("SUITE")],
+                name: "defaults", summary: "Keys and values.", usage: ["groupctl defaults COMMAND GROUP SUITE"],
                 subcommands: [
                     CommandSpecification(
-                        name: "set", summary: "Set a key.", usage: ["groupctl defaults GROUP SUITE set KEY VALUE"],
+                        name: "set", summary: "Set a key.", usage: ["groupctl defaults set GROUP SUITE KEY VALUE"],
                         options: [.value("type", "TYPE", help: "The type of VALUE.")],
-                        positionals: [PositionalSpecification("KEY"), PositionalSpecification("VALUE")])
+                        positionals: ["GROUP", "SUITE", "KEY", "VALUE"].map { PositionalSpecification($0) })
                 ]),
         ])
 }

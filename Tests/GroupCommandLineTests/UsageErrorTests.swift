@@ -32,6 +32,45 @@ struct UsageErrorTests {
         #expect(message(Samples.groupctl, [[]]) == "unknown command ''")
     }
 
+    @Test(arguments: [
+        ("ls", "list"), ("cat", "read"), ("rm", "remove"), ("delete", "remove"), ("defaults write", "set"),
+    ])
+    func `another system's name for a command leads to ours`(line: String, meant: String) {
+        let word = line.split(separator: " ").last ?? ""
+        #expect(
+            message(Samples.groupctl, words(line + " g p")) == "unknown command '\(word)'; did you mean '\(meant)'?")
+    }
+
+    @Test(arguments: [
+        ("./g/ read p", "groupctl read ./g/ p"), ("g read", "groupctl read g"),
+        ("--json g list", "groupctl --json list g"),
+        ("defaults g s set k v", "groupctl defaults set g s k v"),
+        ("defaults ./g/ s set --type int -- k -5", "groupctl defaults set ./g/ s --type int -- k -5"),
+        ("defaults g --json s set k v", "groupctl defaults set g --json s k v"),
+    ])
+    func `a GROUP before its command is answered with the call as it should be`(line: String, right: String) {
+        #expect(
+            message(Samples.groupctl, words(line))?.hasSuffix("; the command stands before GROUP: \(right)") == true,
+            "\(message(Samples.groupctl, words(line)) ?? "")")
+    }
+
+    @Test func `a call as it should be is one that a shell takes`() {
+        let line = [bytes("g"), bytes("read"), bytes("it's $HOME"), []]
+        #expect(message(Samples.groupctl, line)?.hasSuffix(#"groupctl read g 'it'\''s $HOME' ''"#) == true)
+    }
+
+    @Test(arguments: [
+        (Samples.watch, "./a ./b", "unexpected argument './b'; a COMMAND stands behind '--': watch-group ./a -- ./b"),
+        (Samples.watch, "g --json make -n", "a COMMAND stands behind '--': watch-group g --json -- make -n"),
+        (Samples.watch, "g make -- x", "a COMMAND stands behind '--': watch-group g -- make -- x"),
+        (Samples.groupctl, "lock g a sort", "missing COMMAND, which stands behind '--'"),
+    ])
+    func `a word is taken for a COMMAND behind two dashes only`(
+        command: CommandSpecification, line: String, expected: String
+    ) {
+        #expect(message(command, words(line))?.hasSuffix(expected) == true, "\(message(command, words(line)) ?? "")")
+    }
+
     @Test func `a missing value names its placeholder`() {
         #expect(message(Samples.watch, words("g --timeout")) == "option '--timeout' needs a value: TIME")
         #expect(message(Samples.watch, words("g -0n")) == "option '-n' needs a value: N")
@@ -44,8 +83,8 @@ struct UsageErrorTests {
 
     @Test(arguments: [
         ("read", "missing GROUP"), ("read g", "missing PATH"), ("lock g -- ls", "missing PATH"),
-        ("lock g p", "missing COMMAND"), ("lock g p --", "missing COMMAND after '--'"),
-        ("defaults g", "missing SUITE"), ("defaults g s", "missing a command, one of: set"),
+        ("lock g p", "missing COMMAND, which stands behind '--'"), ("lock g p --", "missing COMMAND after '--'"),
+        ("defaults set g", "missing SUITE"), ("defaults", "missing a command, one of: set"),
         ("read g p q", "unexpected argument 'q'"), ("list g p q", "unexpected argument 'q'"),
     ])
     func `what is missing or too many is named`(line: String, expected: String) {
@@ -60,7 +99,7 @@ struct UsageErrorTests {
 
     @Test func `a negative number is told where to go`() {
         #expect(
-            message(Samples.groupctl, words("defaults g s set n -5"))
+            message(Samples.groupctl, words("defaults set g s n -5"))
                 == "unknown option '-5'; a negative number goes behind '--'")
     }
 
@@ -78,7 +117,7 @@ struct UsageErrorTests {
 
     @Test func `the hint names the innermost command`() {
         let error = #expect(throws: UsageError.self) {
-            try ArgumentParser(Samples.groupctl).parse(words("defaults g s set --nonsense"))
+            try ArgumentParser(Samples.groupctl).parse(words("defaults set g s --nonsense"))
         }
         #expect(error?.hint == "try 'groupctl defaults set --help'")
         #expect(error?.description == "unknown option '--nonsense' (try 'groupctl defaults set --help')")

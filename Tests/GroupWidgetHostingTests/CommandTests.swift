@@ -13,17 +13,18 @@ struct `widget-host` {
         try run.quit()
         try run.write("milk", for: "a")
         try run.write("bread\tand butter", for: "b")
-        let (status, text) = try run.run(options: ["--once"])
+        let (status, text) = try run.run("show", options: ["--once"])
         #expect(status == 0 && text.split(separator: "\n").count == 2)
         #expect(text.contains("\ta\tactive\tmilk\n") && text.contains("\tb\tactive\tbread\\tand butter\n"), "\(text)")
-        let json = try run.run(options: ["--once", "--json", "--show", "b"]).text
+        let json = try run.run("show", options: ["--once", "--json", "--show", "b"]).text
         #expect(json.contains(#""kind":"b","title":"Bread","state":"active""#) && !json.contains(#""kind":"a""#))
         try run.write("fail", for: "b")
         let nowhere = try RunningProcess(
-            ["widget-host", "--widgets", "/no/such/folder", run.container.path], input: "", environment: run.environment
+            ["widget-host", "show", "--widgets", "/no/such/folder", run.container.path], input: "",
+            environment: run.environment
         ).finish()
         #expect(nowhere.status == 64 && nowhere.text.contains("there is no such folder"), "\(nowhere)")
-        let failed = try run.run(options: ["--once"])
+        let failed = try run.run("show", options: ["--once"])
         #expect(failed.status == 1 && failed.text.contains("failed: the test wants it"), "\(failed)")
     }
 
@@ -31,7 +32,7 @@ struct `widget-host` {
         let run = try HostRun(["a": ""])
         try run.quit()
         let file = run.container.folder + "/lines"
-        let script = #"exec widget-host --widgets "$1" "$2" >"$3""#
+        let script = #"exec widget-host show --widgets "$1" "$2" >"$3""#
         let host = try RunningProcess(
             ["sh", "-c", script, "sh", run.widgets, run.container.path, file], environment: run.environment)
         let reader = try RunningProcess(["tail", "-n", "+1", "-F", file])
@@ -70,7 +71,9 @@ struct `widget-host` {
         #expect(try list() == [["shown", "a"], ["expanded", "b"], ["-", "c"]])
         let unknown = try run.run("add", "z")
         #expect(unknown.status == 66 && unknown.text.contains("there is no widget 'z'"))
-        let once = try run.run(options: ["--once"]).text.split(separator: "\n").map { $0.split(separator: "\t")[1] }
+        let once = try run.run("show", options: ["--once"]).text.split(separator: "\n").compactMap {
+            $0.split(separator: "\t").dropFirst().first
+        }
         #expect(once == ["a", "b"])
     }
 
@@ -110,10 +113,13 @@ struct `widget-host` {
         let run = try HostRun(["a": "", "b": ""])
         try run.quit()
         let environment = run.environment.merging(["XDG_STATE_HOME": nil, "HOME": nil]) { $1 }
-        let words = ["widget-host", "--widgets", run.widgets, run.container.path]
-        let shown = try RunningProcess(words + ["--once"], input: "", environment: environment).finish()
+        let words = ["--widgets", run.widgets, run.container.path]
+        let shown = try RunningProcess(
+            ["widget-host", "show"] + words + ["--once"], input: "", environment: environment
+        ).finish()
         #expect(shown.status == 0 && shown.text.split(separator: "\n").count == 2, "\(shown)")
-        let edit = try RunningProcess(words + ["remove", "a"], input: "", environment: environment).finish()
+        let edit = try RunningProcess(["widget-host", "remove"] + words + ["a"], input: "", environment: environment)
+            .finish()
         #expect(edit.status != 0 && edit.text.contains("neither XDG_STATE_HOME nor HOME is set"), "\(edit)")
     }
 
@@ -122,7 +128,7 @@ struct `widget-host` {
         try run.quit()
         let words = ["--widgets", run.widgets, "--quiet", run.container.path]
         let host = try RunningProcess(
-            ["sh", "-c", "exec widget-host \"$@\" </dev/urandom", "sh"] + words,
+            ["sh", "-c", "exec widget-host show \"$@\" </dev/urandom", "sh"] + words,
             environment: run.environment.merging(["PATH": "\(BuildFolder.path):/usr/bin:/bin"]) { $1 })
         try host.waitForText("\ta\tactive\tnothing")
         host.signal(SIGTERM)
@@ -183,7 +189,7 @@ struct `widget-host` {
         try run.quit()
         let script = """
             exec 3>&1
-            { sh -c 'echo "host $$" >&3; exec "$0" --json --widgets "$1" "$2"' "$0" "$1" "$2"; echo "end $?" >&3; } | sleep 60
+            { sh -c 'echo "host $$" >&3; exec "$0" show --json --widgets "$1" "$2"' "$0" "$1" "$2"; echo "end $?" >&3; } | sleep 60
             """
         let pipeline = try RunningProcess(
             ["sh", "-c", script, BuildFolder.resolve("widget-host"), run.widgets, run.container.path],
@@ -211,7 +217,7 @@ struct `widget-host` {
         let run = try HostRun(["a": #""refresh": {"deadline": 0.01}"#, "b": ""])
         try run.quit()
         let alone = try RunningProcess(
-            ["widget-host", "--widgets", run.widgets, run.container.path, "run", "a", "--verbose"],
+            ["widget-host", "run", "--widgets", run.widgets, run.container.path, "a", "--verbose"],
             environment: run.environment)
         try alone.waitForText("widget-host: a is process ")
         try alone.waitForText(#"< {"id":1,"result":"newData""#)

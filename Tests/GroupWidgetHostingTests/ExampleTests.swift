@@ -22,7 +22,7 @@ struct `The example widgets` {
                 "XDG_STATE_HOME": container.folder + "/state", "PATH": "\(BuildFolder.path):\(path)",
             ]) { $1 }
             host = try RunningProcess(
-                ["widget-host", "--verbose", "--widgets", manifests, "--show", kinds, container.path],
+                ["widget-host", "show", "--verbose", "--widgets", manifests, "--show", kinds, container.path],
                 environment: environment)
         }
 

@@ -8,7 +8,7 @@ struct `On a terminal, widget-host` {
         try run.quit()
         try run.write("milk", for: "a")
         let terminal = try TerminalProcess(
-            ["widget-host", "--widgets", run.widgets, run.container.path], columns: 60, rows: 20,
+            ["widget-host", "show", "--widgets", run.widgets, run.container.path], columns: 60, rows: 20,
             environment: run.environment.merging(["LC_ALL": "C.UTF-8"]) { $1 })
         try terminal.wait { $0.contains("milk") && $0.contains("nothing") && $0.contains("2 widgets") }
         try run.write("BREAD", for: "a")
@@ -31,7 +31,7 @@ struct `On a terminal, widget-host` {
         try run.quit()
         try run.write("room", for: "a")
         let terminal = try TerminalProcess(
-            ["widget-host", "--widgets", run.widgets, run.container.path], columns: 60, rows: 20,
+            ["widget-host", "show", "--widgets", run.widgets, run.container.path], columns: 60, rows: 20,
             environment: run.environment.merging(["LC_ALL": "C.UTF-8"]) { $1 })
         try terminal.wait { $0.contains("5555566666") }
         #expect(terminal.resize(columns: 47, rows: 20))

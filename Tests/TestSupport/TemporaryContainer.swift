@@ -47,12 +47,14 @@ package final class TemporaryContainer: Sendable {
             program, words, environment: environment.merging(changes) { $1 }, input: input, output: output)
     }
 
-    /// Starts `groupctl SUBCOMMAND <this container> WORDS…`.
+    /// Starts `groupctl SUBCOMMAND <this container> WORDS…`; a subcommand may be two words.
     package func start(
         _ subcommand: String, _ words: any BytesConvertible..., input: any BytesConvertible = "",
         output: Command.Output = .captured
     ) throws -> Command {
-        try start("groupctl", [subcommand, path] + words, input: input, output: output)
+        try start(
+            "groupctl", subcommand.split(separator: " ").map(String.init) + [path] + words, input: input, output: output
+        )
     }
 
     /// Runs `groupctl SUBCOMMAND <this container> WORDS…` to its end.
@@ -60,7 +62,9 @@ package final class TemporaryContainer: Sendable {
         _ subcommand: String, _ words: any BytesConvertible..., input: any BytesConvertible = "",
         output: Command.Output = .captured
     ) async throws -> Command.Outcome {
-        try await start("groupctl", [subcommand, path] + words, input: input, output: output).finish()
+        try await start(
+            "groupctl", subcommand.split(separator: " ").map(String.init) + [path] + words, input: input, output: output
+        ).finish()
     }
 
     /// The same, where success is taken for granted.
@@ -68,7 +72,9 @@ package final class TemporaryContainer: Sendable {
     package func done(
         _ subcommand: String, _ words: any BytesConvertible..., input: any BytesConvertible = ""
     ) async throws -> Command.Outcome {
-        let outcome = try await start("groupctl", [subcommand, path] + words, input: input).finish()
+        let outcome = try await start(
+            "groupctl", subcommand.split(separator: " ").map(String.init) + [path] + words, input: input
+        ).finish()
         if outcome.status != 0 { throw Failed(description: "groupctl \(subcommand): \(outcome)") }
         return outcome
     }

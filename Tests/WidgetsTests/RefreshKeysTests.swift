@@ -17,7 +17,9 @@ struct `groupctl refresh, of keys,` {
     }
 
     private func defaults(_ suite: String, _ words: String...) async throws {
-        let outcome = try await container.start("groupctl", ["defaults", container.path, suite] + words).finish()
+        let outcome = try await container.start(
+            "groupctl", ["defaults", words[0], container.path, suite] + words.dropFirst()
+        ).finish()
         #expect(outcome.status == 0, "\(outcome)")
     }
 
@@ -94,7 +96,7 @@ struct `groupctl refresh, of keys,` {
         try await defaults("s", "set", "k", "1")
         #expect(try await refresh("defaults:s:k") == ["1", "newData"])
         let batch = (0..<3_000).map { "set other \($0)\(String(repeating: "x", count: 500))\n" }.joined()
-        try await container.done("defaults", "s", "batch", input: batch)
+        try await container.done("defaults batch", "s", input: batch)
         try await defaults("s", "set", "k", "2")
         #expect(try await refresh("defaults:s:k") == ["2", "newData"])
         #expect(try await refresh("defaults:s:k") == ["noData"])

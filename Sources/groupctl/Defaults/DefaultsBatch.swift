@@ -13,7 +13,8 @@ struct DefaultsBatch {
         self.commands = commands
         parser = ArgumentParser(
             CommandSpecification(
-                name: "groupctl defaults", summary: "", usage: [], subcommands: DefaultsCommand.specifications))
+                name: "groupctl defaults", summary: "", usage: [],
+                subcommands: DefaultsCommand.allCases.map { $0.specification(behind: []) }))
     }
 
     func run(_ run: inout CommandRun) throws -> ExitStatus {

@@ -5,11 +5,8 @@ extension GroupControl {
         name: "defaults",
         summary:
             "Reads and sets keys and values that all members share: what UserDefaults(suiteName:) is for an app group. No set is lost, and each is seen at once.",
-        usage: ["groupctl defaults GROUP SUITE COMMAND …"],
-        positionals: [
-            group, PositionalSpecification("SUITE", help: "Its name; it comes into being with its first value."),
-        ],
-        subcommands: DefaultsCommand.specifications + [batch],
+        usage: ["groupctl defaults COMMAND GROUP SUITE …"],
+        subcommands: DefaultsCommand.allCases.map { $0.specification(behind: suite) } + [batch],
         notes: [
             HelpEntry(
                 "Values",
@@ -17,22 +14,27 @@ extension GroupControl {
             )
         ],
         examples: [
-            HelpEntry("groupctl defaults ./shared/ settings set theme dark", "Sets a text."),
+            HelpEntry("groupctl defaults set ./shared/ settings theme dark", "Sets a text."),
             HelpEntry(
-                "groupctl defaults ./shared/ settings increment opened", "Adds one; however many do, none is lost."),
+                "groupctl defaults increment ./shared/ settings opened", "Adds one; however many do, none is lost."),
             HelpEntry(
-                "groupctl defaults ./shared/ settings set --if dark -- theme light",
+                "groupctl defaults set ./shared/ settings --if dark -- theme light",
                 "Only if nobody has set another theme meanwhile; else status 4."),
             HelpEntry(
-                "groupctl defaults a/ s export --format plist | groupctl defaults b/ s import -",
+                "groupctl defaults export a/ s --format plist | groupctl defaults import b/ s -",
                 "Copies a suite, types included."),
         ])
+
+    private static let suite = [
+        group, PositionalSpecification("SUITE", help: "Its name; it comes into being with its first value."),
+    ]
 
     private static let batch = CommandSpecification(
         name: "batch",
         summary:
-            "Runs the commands on standard input, one a line, in one process: the words behind SUITE, quoted as for a shell. Answers with a line each: a JSON value, 'ok', or 'error: …', flushed whenever input has run dry. Goes on after an error; ends with 1 if there was any.",
-        usage: ["groupctl defaults GROUP SUITE batch"],
+            "Runs the commands on standard input, one a line, in one process: the words without GROUP and SUITE ('set KEY VALUE'), quoted as for a shell. Answers with a line each: a JSON value, 'ok', or 'error: …', flushed whenever input has run dry. Goes on after an error; ends with 1 if there was any.",
+        usage: ["groupctl defaults batch GROUP SUITE"],
+        positionals: suite,
         notes: [
             HelpEntry(
                 "Quoting",
@@ -40,7 +42,9 @@ extension GroupControl {
             )
         ],
         examples: [
-            HelpEntry("printf 'increment n 2\\nget n\\nset k \"two words\"\\n' | groupctl defaults g s batch", "")
+            HelpEntry(
+                "printf 'increment n 2\\nget n\\nset k \"two words\"\\n' | groupctl defaults batch ./shared/ settings",
+                "")
         ])
 }
 
@@ -50,44 +54,43 @@ enum DefaultsCommand: String, CaseIterable {
     case importing = "import"
     case export, clear, flush
 
-    static let specifications = allCases.map(\.specification)
-
     private static let key = PositionalSpecification("KEY", help: "At most 1,024 bytes.")
 
-    private var specification: CommandSpecification {
-        let usage = "groupctl defaults GROUP SUITE \(rawValue)"
+    /// `suite`: the positionals that say which; none in a batch, which has one.
+    func specification(behind suite: [PositionalSpecification]) -> CommandSpecification {
+        let usage = (["groupctl defaults \(rawValue)"] + suite.map(\.name)).joined(separator: " ")
         return switch self {
         case .get:
             CommandSpecification(
                 name: rawValue, summary: "Prints what is set under a key; ends with 66 where nothing is.",
                 usage: [usage + " KEY [--default VALUE]"],
                 options: [.value("default", "VALUE", help: "Print this text where nothing is set.")],
-                positionals: [Self.key])
-        case .set: Self.setting(usage)
+                positionals: suite + [Self.key])
+        case .set: Self.setting(usage, suite)
         case .delete:
             CommandSpecification(
                 name: rawValue, summary: "Removes a key; ends with 66 where nothing is set.", usage: [usage + " KEY"],
-                positionals: [Self.key])
+                positionals: suite + [Self.key])
         case .increment:
             CommandSpecification(
                 name: rawValue,
                 summary:
                     "Adds N (1 unless told) to a whole number, and prints the sum; nothing counts as 0. A negative N goes behind '--'. Exact, however many do it at once. Ends with 65 where something else is set.",
                 usage: [usage + " KEY [N]"],
-                positionals: [Self.key, PositionalSpecification("N", .optional, help: "A whole number.")])
+                positionals: suite + [Self.key, PositionalSpecification("N", .optional, help: "A whole number.")])
         case .list:
             CommandSpecification(
                 name: rawValue,
                 summary:
                     "Prints each key and its value with a TAB between, escaped as watch-group's lines; with --json one object.",
-                usage: [usage])
+                usage: [usage], positionals: suite)
         case .importing:
             CommandSpecification(
                 name: rawValue,
                 summary:
                     "Sets what a file holds: a JSON object, or a property list in XML with a dictionary. All of it at once or, if anything is wrong with it, nothing; other keys stay.",
                 usage: [usage + " FILE"],
-                positionals: [PositionalSpecification("FILE", help: "A path, or '-' for standard input.")])
+                positionals: suite + [PositionalSpecification("FILE", help: "A path, or '-' for standard input.")])
         case .export:
             CommandSpecification(
                 name: rawValue,
@@ -98,15 +101,18 @@ enum DefaultsCommand: String, CaseIterable {
                     .value(
                         "format", "FORMAT",
                         help: "json (the default): one object; plist: XML, version 1.0, as macOS and Python read it.")
-                ])
-        case .clear: CommandSpecification(name: rawValue, summary: "Removes all keys, as one change.", usage: [usage])
+                ], positionals: suite)
+        case .clear:
+            CommandSpecification(
+                name: rawValue, summary: "Removes all keys, as one change.", usage: [usage], positionals: suite)
         case .flush:
             CommandSpecification(
-                name: rawValue, summary: "Returns once everything that was set is on the disk.", usage: [usage])
+                name: rawValue, summary: "Returns once everything that was set is on the disk.", usage: [usage],
+                positionals: suite)
         }
     }
 
-    private static func setting(_ usage: String) -> CommandSpecification {
+    private static func setting(_ usage: String, _ suite: [PositionalSpecification]) -> CommandSpecification {
         CommandSpecification(
             name: "set", summary: "Sets a key. Seen by everybody when it ends.",
             usage: [usage + " [--type TYPE] [--if VALUE] [--durable] [--] KEY VALUE"],
@@ -121,7 +127,7 @@ enum DefaultsCommand: String, CaseIterable {
                     help: "Only if the key has this value still, as 'get' prints it; else end with status 4."),
                 .flag("durable", help: "Return once it is on the disk."),
             ],
-            positionals: [
+            positionals: suite + [
                 key, PositionalSpecification("VALUE", help: "One that begins with '-' goes behind '--', with its key."),
             ])
     }

@@ -24,8 +24,8 @@ extension FaultedOperation {
     }
 
     static let keysAndMessages: [FaultedOperation] = [
-        suite("set a key", "groupctl", "defaults", "@", "standard", "set", "--durable", "first", "new"),
-        suite("remove a key", "groupctl", "defaults", "@", "standard", "delete", "first"),
+        suite("set a key", "groupctl", "defaults", "set", "@", "standard", "--durable", "first", "new"),
+        suite("remove a key", "groupctl", "defaults", "delete", "@", "standard", "first"),
         suite("transaction of keys", "test-member", "defaults-transact", "@", "new"),
         {
             var compact = suite("begin a suite's file", "test-member", "defaults-compact", "@", "new", "durable")

@@ -29,11 +29,10 @@ extension Decoder {
                 positionals: [PositionalSpecification("GROUP")], trailingCommand: .optional),
             CommandSpecification(
                 name: "defaults", summary: "Sets.", usage: ["tool defaults"],
-                positionals: [PositionalSpecification("GROUP"), PositionalSpecification("SUITE")],
                 subcommands: [
                     CommandSpecification(
                         name: "set", summary: "Sets.", usage: ["tool set"], options: [.value("type", "TYPE", help: "")],
-                        positionals: [PositionalSpecification("KEY"), PositionalSpecification("VALUE")])
+                        positionals: ["GROUP", "SUITE", "KEY", "VALUE"].map { PositionalSpecification($0) })
                 ]),
         ])
 
@@ -45,9 +44,9 @@ extension Decoder {
         [
             "list": line("list", "--timeout=0.5", "-qn5", "group"),
             "lock": line("lock", "g", "a", "b", "--", "make", "-n"),
-            "watch": line("watch", "--include", "a*", "-0", "g", "make", "--json"),
-            "set": line("--json", "defaults", "g", "s", "set", "--", "-k", "v"),
-            "help": line("defaults", "g", "--help"), "version": line("--version"),
+            "watch": line("watch", "--include", "a*", "-0", "g", "--", "make", "--json"),
+            "set": line("--json", "defaults", "set", "g", "s", "--", "-k", "v"),
+            "help": line("defaults", "set", "g", "--help"), "version": line("--version"),
         ]
     ) { bytes in
         let words = bytes.split(separator: 0, omittingEmptySubsequences: false).map { Array($0) }

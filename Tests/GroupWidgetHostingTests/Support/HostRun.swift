@@ -26,7 +26,9 @@ final class HostRun {
 
     private static func started(_ options: [String], _ container: TemporaryContainer) throws -> RunningProcess {
         try RunningProcess(
-            ["widget-host", "--verbose", "--widgets", container.folder + "/widgets"] + options + [container.path],
+            ["widget-host", "show", "--verbose", "--widgets", container.folder + "/widgets"] + options + [
+                container.path
+            ],
             environment: environment(container))
     }
 
@@ -36,7 +38,8 @@ final class HostRun {
     /// Runs a widget-host of its own to its end.
     func run(_ words: String..., options: [String] = []) throws -> (status: Int32, text: String) {
         try RunningProcess(
-            ["widget-host", "--widgets", widgets] + options + [container.path] + words, input: "",
+            ["widget-host"] + words.prefix(1) + ["--widgets", widgets] + options + [container.path]
+                + words.dropFirst(), input: "",
             environment: environment
         ).finish()
     }

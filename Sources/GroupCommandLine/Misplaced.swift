@@ -1,0 +1,75 @@
+/// Says how a call with a word in the wrong place is written right.
+enum Misplaced {
+    /// Other systems' names for what a command does.
+    private static let otherNames = [
+        "ls": ["list"], "dir": ["list"], "ll": ["list"], "cat": ["read", "get"], "show": ["read", "get"],
+        "rm": ["remove", "delete"], "del": ["remove", "delete"], "delete": ["remove"], "remove": ["delete"],
+        "unlink": ["remove"], "rmdir": ["remove"], "unset": ["delete"], "mv": ["move"], "rename": ["move"],
+        "cp": ["copy"], "md": ["mkdir"], "put": ["write", "set", "post"], "echo": ["write", "post"],
+        "edit": ["update"], "flock": ["lock"], "log": ["changes"], "history": ["changes"], "ps": ["status"],
+        "info": ["status"], "who": ["status"], "fsck": ["doctor"], "check": ["doctor"], "repair": ["doctor"],
+        "new": ["create"], "init": ["create", "mkdir"], "destroy": ["delete-group"], "where": ["path"],
+        "write": ["set", "post"], "read": ["get", "show", "follow"], "incr": ["increment"], "publish": ["post"],
+        "send": ["post"], "subscribe": ["follow"], "listen": ["follow"], "watch": ["follow"], "tail": ["follow"],
+        "ack": ["acknowledge"], "start": ["show"], "open": ["show"],
+    ]
+
+    /// Words in one call that are shown; a longer one is cut.
+    private static let longest = 400
+
+    /// A word stands where a command should: a misspelling, another system's name, or a GROUP before its command.
+    static func unknownCommand(
+        _ name: String, at position: Int, of words: [[UInt8]], under command: CommandSpecification,
+        called path: [String]
+    ) -> UsageError {
+        let known = command.subcommands.map(\.name)
+        if let other = otherNames[name]?.first(where: known.contains) { return unknown(name, meant: other, path) }
+        // Of a GROUP with one letter every command that begins with it would be near.
+        let near = name.contains("/") ? nil : NearestName.among(known, to: name)
+        if let near, NearestName.isMisspelling(name, of: near) { return unknown(name, meant: near, path) }
+        let operands = words.indices.dropFirst(position).filter { words[$0].first != UInt8(ascii: "-") }
+        let later = operands.enumerated().dropFirst().first { count, index in
+            command.subcommands.contains { Array($0.name.utf8) == words[index] && count <= $0.leading }
+        }?.element
+        if let later {
+            var right = words
+            right.insert(right.remove(at: later), at: position)
+            return verbFirst(name, line(right, of: path[0]), path)
+        }
+        if let near { return unknown(name, meant: near, path) }
+        if let usual = command.usualSubcommand {
+            var right = words
+            right.insert(Array(usual.utf8), at: position)
+            return verbFirst(name, line(right, of: path[0]), path)
+        }
+        return UsageError(
+            "unknown command '\(name)'" + (name.contains("/") ? "; a command stands before GROUP" : ""),
+            commandPath: path)
+    }
+
+    /// The call with `--` before the word at that position.
+    static func command(in words: [[UInt8]], at position: Int, of program: String) -> String {
+        var right = words
+        right.insert(Array("--".utf8), at: position)
+        return line(right, of: program)
+    }
+
+    private static func unknown(_ name: String, meant: String, _ path: [String]) -> UsageError {
+        UsageError("unknown command '\(name)'; did you mean '\(meant)'?", commandPath: path)
+    }
+
+    private static func verbFirst(_ name: String, _ line: String, _ path: [String]) -> UsageError {
+        UsageError("unknown command '\(name)'; the command stands before GROUP: \(line)", commandPath: path)
+    }
+
+    /// As it is typed at a shell.
+    private static func line(_ words: [[UInt8]], of program: String) -> String {
+        let line = ([program] + words.map(ShellWords.quoted)).joined(separator: " ")
+        return line.count <= longest ? line : String(line.prefix(longest)) + "…"
+    }
+}
+
+extension CommandSpecification {
+    /// How many operands may stand before the command in the order that was never right.
+    fileprivate var leading: Int { max(1, positionals.count { ["GROUP", "SUITE", "NAME"].contains($0.name) }) }
+}
