@@ -89,7 +89,7 @@ struct `What watch-group chooses` {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching("--settle", "3600", "--settle-max", "100ms")
         let writer = try container.start(
-            "sh", ["-c", "while :; do date +%N > \"$1/a\"; done", "sh", container.path])
+            "sh", ["-c", "for i in $(seq 100000); do date +%N > \"$1/a\"; done", "sh", container.path])
         #expect(try await watcher.readLines(2) == ["created\ta", "modified\ta"])
         writer.signal(SIGKILL)
         _ = try await writer.finish()
@@ -99,7 +99,7 @@ struct `What watch-group chooses` {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching()
         let writer = try container.start(
-            "sh", ["-c", "i=0; while :; do i=$((i+1)); : > \"$1/$i\"; done", "sh", container.path])
+            "sh", ["-c", "for i in $(seq 100000); do : > \"$1/$i\"; done", "sh", container.path])
         #expect(try await watcher.readLines(50).count == 50)
         #expect(!writer.hasEnded)
         writer.signal(SIGKILL)

@@ -20,6 +20,12 @@ struct `A full disk` {
             }, uniquingKeysWith: { $1 })
     }
 
+    @Test(arguments: SmallFileSystem.Kind.allCases)
+    func `is never filled where something else stands in its place`(disk: SmallFileSystem.Kind) async throws {
+        let outcome = try await SmallFileSystem(disk).shell("umount disk && fill; echo filled")
+        #expect(outcome.status == 99 && outcome.lines == [] && outcome.errors.contains("is not the small file system"))
+    }
+
     @Test func `is seen by the doctor before it is met`() async throws {
         let answers = try await run(
             """

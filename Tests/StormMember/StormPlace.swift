@@ -30,14 +30,15 @@ final class StormPlace {
     func run(_ words: [String]) throws -> (status: Int32, text: String) { try start(words, input: "").finish() }
 
     func fill() throws {
-        if !canBeFilled || isFull { return }
+        guard let small, !isFull else { return }
         isFull = true
-        _ = try run(["dd", "if=/dev/zero", "of=\(container).filler", "bs=256k", "status=none"])
+        let done = try run(["sh", "-c", small.filling + "fill"])
+        if done.status != 0 { throw TemporaryContainer.Failed(description: done.text) }
     }
 
     func makeRoom() throws {
-        if !isFull { return }
-        _ = try run(["rm", "\(container).filler"])
+        guard let small, isFull else { return }
+        _ = try run(["sh", "-c", small.filling + "make_room"])
         isFull = false
     }
 

@@ -61,7 +61,7 @@ package final class BrokenDisk {
 
     /// In its folder, in its namespace.
     package func command(_ words: String...) -> [String] {
-        ["nsenter", "-t", "\(keeper.identifier)", "-m", "env", "-C", folder, BuildFolder.resolve(words[0])]
+        ["nsenter", "-t", "\(keeper.identifier)", "-m", "-r", "env", "-C", folder, BuildFolder.resolve(words[0])]
             + words.dropFirst()
     }
 

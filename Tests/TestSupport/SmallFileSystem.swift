@@ -14,6 +14,11 @@ package final class SmallFileSystem {
     /// Holds the mount namespace; goes first.
     private let keeper: Command
     private let surroundings: TemporaryContainer
+    /// Its device number, and how many bytes it has: what a fill must be sure of.
+    private let device: Int
+    private let size: Int
+    /// None that is larger counts as small.
+    private static let largest = 1 << 30
 
     /// Where it is mounted, for the programs that are started in it.
     package var path: String { surroundings.folder + "/disk" }
@@ -27,17 +32,27 @@ package final class SmallFileSystem {
 
     private init(mounting mount: String) async throws {
         surroundings = try await TemporaryContainer(creating: false)
-        let script = "cd \"$1\" && mkdir disk && { \(mount); } && echo mounted && exec cat"
+        // Refused where `disk` is no other file system than the directory that it lies in: a fill would have no end there.
+        let script = """
+            cd "$1" && mkdir disk && { \(mount); } && device=$(stat -c %d disk) && [ "$device" != "$(stat -c %d .)" ] &&
+                echo "$device $(($(stat -f -c '%b * %S' disk)))" && exec cat
+            """
         // Its input ends with this process, however that ends.
         let words = ["-m", "sh", "-c", script, "sh", surroundings.folder]
         keeper = try surroundings.start("unshare", words, input: nil)
-        guard try await keeper.readLine() == "mounted" else {
-            throw TemporaryContainer.Failed(description: "no file system: \(try await keeper.finish())")
+        let facts = (try await keeper.readLine() ?? "").split(separator: " ").compactMap { Int(String($0)) }
+        guard facts.count == 2, facts[1] <= Self.largest else {
+            throw TemporaryContainer.Failed(description: "no small file system: \(try await keeper.finish())")
         }
+        (device, size) = (facts[0], facts[1])
     }
 
+    /// The options of nsenter(1) that enter it: the namespace, and the keeper's root, because a mount namespace that is
+    /// entered without it puts the process at the root of the machine, outside of a chroot that this process runs in.
+    private var entering: [String] { ["-t", "\(keeper.identifier)", "-m", "-r"] }
+
     /// What starts a program there: nsenter(1) becomes it.
-    package func words(_ words: [String]) -> [String] { ["nsenter", "-t", "\(keeper.identifier)", "-m", "--"] + words }
+    package func words(_ words: [String]) -> [String] { ["nsenter"] + entering + ["--"] + words }
 
     /// Around the file system, and seen by everybody.
     package var surroundingFolder: String { surroundings.folder }
@@ -47,19 +62,35 @@ package final class SmallFileSystem {
         _ program: String, _ words: [any BytesConvertible], input: any BytesConvertible = "",
         output: Command.Output = .captured
     ) throws -> Command {
-        let enter = [
-            "-t", "\(keeper.identifier)", "-m", "env", "-C", surroundings.folder, BuildFolder.resolve(program),
-        ]
+        let enter = entering + ["env", "-C", surroundings.folder, BuildFolder.resolve(program)]
         return try surroundings.start("nsenter", enter + words, input: input, output: output)
     }
 
     /// Runs a shell script there to its end; `fill` in it leaves not one byte free, `make_room` undoes that.
     package func shell(_ script: String) async throws -> Command.Outcome {
-        let functions = """
-            fill() { dd if=/dev/zero of=disk/filler bs=64k; dd if=/dev/zero of=disk/filler2 bs=1; } 2>/dev/null
-            make_room() { rm disk/filler disk/filler2; }
+        try await start("sh", ["-c", filling + script]).finish()
+    }
+
+    /// A shell script's functions, for a script that runs where the file system is seen. `fill` leaves not one byte of it
+    /// free, `make_room` undoes that. `fill` writes only to the device that was mounted, and never more than fits there:
+    /// where a script runs somewhere else than it should, the directory of that name may be the machine's memory. Else it
+    /// says so and ends the script with 99.
+    package var filling: String {
+        let disk = "'\(path)'"
+        return """
+            fill() {
+                if [ "$(stat -c %d \(disk))" != \(device) ]; then
+                    echo "not filled: \(path) is not the small file system" >&2
+                    exit 99
+                fi
+                {
+                    dd if=/dev/zero of=\(disk)/filler bs=64k count=\(size / 65_536 + 1)
+                    dd if=/dev/zero of=\(disk)/filler2 bs=1 count=131072
+                } 2>/dev/null
+                true
+            }
+            make_room() { rm -f \(disk)/filler \(disk)/filler2; }
 
             """
-        return try await start("sh", ["-c", functions + script]).finish()
     }
 }

@@ -76,7 +76,9 @@ final class Patient {
             let defaults = try GroupDefaults(container, suite: "settings")
             let filler = String(repeating: "x", count: 1_000)
             let before = try newest()
-            while try newest() == before { try defaults.set(filler, forKey: "filler") }
+            // A file of a suite is 4 MiB at the most.
+            for _ in 0..<5_000 where try newest() == before { try defaults.set(filler, forKey: "filler") }
+            try #require(try newest() != before, "no file began after 5 MB")
             try defaults.removeValue(forKey: "filler")
         }
     }

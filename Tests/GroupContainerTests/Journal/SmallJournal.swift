@@ -1,5 +1,6 @@
 import GroupSystemCalls
 import TestSupport
+import Testing
 
 @testable import GroupContainer
 
@@ -21,7 +22,9 @@ struct SmallJournal {
     /// Appends records that no change stands behind, until so many more files were made.
     func fill(files: Int, then count: Int = 0) throws {
         let first = try log.last().header.number
-        while try log.last().header.number < first + UInt64(files) { try appendOne() }
+        // A file of a journal is 4 MiB at the most.
+        for _ in 0..<(files * 5_000) where try log.last().header.number < first + UInt64(files) { try appendOne() }
+        try #require(try log.last().header.number >= first + UInt64(files), "the files are larger than they should be")
         for _ in 0..<count { try appendOne() }
     }
 
