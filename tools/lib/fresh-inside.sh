@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Run by tools/fresh-check inside the machine that it has made; does nothing elsewhere.
+#
+# usage: fresh-inside.sh COUNT PACKAGE... COMMAND...
+#
+# Installs the packages, COUNT of them, then runs each command in the working directory, all of them.
+set -euo pipefail
+
+count="$1"
+shift
+export DEBIAN_FRONTEND=noninteractive
+if ! { apt-get --quiet=2 update && apt-get --quiet=2 install --yes --no-install-recommends "${@:1:count}"; } \
+    >/root/packages 2>&1 </dev/null; then
+    tail -n 20 /root/packages >&2
+    exit 1
+fi
+shift "$count"
+
+status=0
+SECONDS=0
+for command in "$@"; do
+    printf '== [%s s] %s\n' "$SECONDS" "$command"
+    if ! bash -c "$command" </dev/null; then
+        printf '== [%s s] failed: %s\n' "$SECONDS" "$command"
+        status=1
+    fi
+done
+if ((status == 0)); then printf '== [%s s] all passed\n' "$SECONDS"; fi
+exit "$status"
