@@ -117,7 +117,8 @@ struct `A container on a read-only mount` {
         #expect(try await disk.shell("groupctl read ./disk/c a --timeout 0").status == 0)
         // From here on somebody wants it, and is not overtaken.
         let writer = try disk.start("groupctl", ["write", "./disk/c", "a"], input: "2\n")
-        let waits = "for i in $(seq 10000); do groupctl status ./view --json | grep -q '\"state\":\"waiting\"' && break; done"
+        let waits =
+            "for i in $(seq 10000); do groupctl status ./view --json | grep -q '\"state\":\"waiting\"' && break; done"
         try await done(waits, in: disk)
         #expect(try await disk.shell("groupctl read ./view a --timeout 0").status == 75)
         let later = try disk.start("groupctl", ["read", "./view", "a"])
