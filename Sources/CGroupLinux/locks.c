@@ -3,10 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "threads.h"
 
 static struct flock range(int64_t start, int64_t length, int type) {
     struct flock lock;
@@ -144,23 +145,9 @@ int clinux_lock_waiter_start(
     waiter->count = count;
     memcpy(waiter->steps, steps, count * sizeof *steps);
 
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, 128 * 1024);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    sigset_t all, before;
-    sigfillset(&all);
-    // Those that the thread itself may cause: blocked, they would end the process past every handler.
-    sigdelset(&all, SIGBUS);
-    sigdelset(&all, SIGSEGV);
-    sigdelset(&all, SIGFPE);
-    sigdelset(&all, SIGILL);
-    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the program's own threads
     pthread_mutex_lock(&waiter->mutex);
-    int error = pthread_create(&waiter->thread, &attributes, take_steps, waiter);
+    int error = clinux_start_thread(&waiter->thread, 128 * 1024, take_steps, waiter);
     pthread_mutex_unlock(&waiter->mutex);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
     if (error != 0) {
         pthread_mutex_destroy(&waiter->mutex);
         free(waiter);

@@ -3,10 +3,10 @@ import Glibc
 
 /// A file's extended attributes: names with a namespace in front (`user.comment`), values of any bytes.
 ///
-/// They are read through `/proc/self/fd`, because the calls that take a descriptor refuse a `placeOnly` one, and a file
+/// They are read through `/proc/thread-self/fd` (not every thread has the process's table: see `SeparateTable`), because the calls that take a descriptor refuse a `placeOnly` one, and a file
 /// that may not be read can only be opened as that. A file system without attributes has none.
 extension FileDescriptor {
-    private var ownPath: [UInt8] { Array("/proc/self/fd/\(number)".utf8) }
+    private var ownPath: [UInt8] { Array("/proc/thread-self/fd/\(number)".utf8) }
 
     /// The names of all that this user may see. System calls: listxattr(2)
     package func attributeNames() throws(Errno) -> [[UInt8]] {

@@ -105,7 +105,7 @@ extension FileDescriptor {
 
     /// Where the kernel says that it is, from the root of all files. System calls: readlink(2)
     package func absolutePath() throws(Errno) -> [UInt8] {
-        let links = try FileDescriptor.open(path: Array("/proc/self/fd".utf8), [.placeOnly, .folder])
+        let links = try FileDescriptor.open(path: Array("/proc/thread-self/fd".utf8), [.placeOnly, .folder])
         return try links.linkTarget(of: Array("\(number)".utf8))
     }
 }

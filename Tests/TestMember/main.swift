@@ -31,6 +31,10 @@ let usage = """
            test-member fork-hold CONTAINER PATH stays|ends
                                                   hold it, fork without exec; the child tries to write, then stays
                                                   until the input ends or ends at once
+           test-member lock-process-wide CONTAINER PATH
+                                                  lock it by fcntl(F_SETLK), then do what each line of input says
+           test-member lock-database CONTAINER PATH JOURNAL
+                                                  the same with an SQLite database that is being written
            test-member defaults-set CONTAINER KEY N
                                                   set KEY to 1 to N; print each
            test-member defaults-increment CONTAINER N
@@ -82,6 +86,8 @@ do {
     case ("count", 5): try count(in: words[2], ItemPath(words[3]), count: Int(words[4]) ?? 0)
     case ("hold", 4): try hold(words[2], ItemPath(words[3]))
     case ("nest", 5): try nest(words[2], ItemPath(words[3]), ItemPath(words[4]))
+    case ("lock-process-wide", 4): try lockProcessWide(words[2], words[3])
+    case ("lock-database", 5): try lockDatabase(words[2], words[3], journal: words[4])
     case ("steps", 3): try performSteps(in: words[2])
     case ("defaults-set", 5): try setDefaults(of: words[2], words[3], count: Int(words[4]) ?? 0)
     case ("defaults-increment", 4): try incrementDefaults(of: words[2], count: Int(words[3]) ?? 0, thinking: 0)

@@ -59,6 +59,15 @@ int clinux_lock_waiter_start(
 void clinux_lock_waiter_cancel(clinux_lock_waiter *waiter);
 void clinux_lock_waiter_release(clinux_lock_waiter *waiter);
 
+// Threads with a table of descriptors of their own: locks of the whole process (fcntl(F_SETLK)) belong to a table, and go
+// when any descriptor of their file is closed in it. `start` answers 0 or an errno, and the end of a socket; the thread
+// ends when that is closed. `run` has `body` run there, with the numbers that one folder or two have in that table
+// (-1: none), and returns when it has returned: 0, or an errno where it did not run. It owns the numbers.
+
+int clinux_reader_start(int32_t *end);
+int clinux_reader_run(int end, const int32_t *folders, int count,
+                      void (*body)(void *context, int32_t folder, int32_t other), void *context);
+
 // A child of fork() that does not exec shares its parent's open file descriptions and so its locks. The
 // registered descriptors are replaced by /dev/null in the child, and the generation tells it that it is one.
 

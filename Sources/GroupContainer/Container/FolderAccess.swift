@@ -66,30 +66,55 @@ extension Member {
         }
     }
 
+    /// With its status, and no answer for what is no regular file.
+    private typealias Opened<Answer> = (status: FileStatus, answer: Answer?)
+
     private func withFile<Answer>(
         _ path: [UInt8], in folder: borrowing FileDescriptor, label: String, operation: String,
         _ body: (borrowing FileDescriptor, FileStatus) throws(Errno) -> Answer
     ) throws(CoordinationError) -> Answer {
-        let file = try translating(label, operation) { () throws(Errno) in
-            try FileDescriptor.open(path, in: folder, [.reading, .notFollowing, .nonBlocking])
+        let opened = try translating(label, operation) { () throws(Errno) in try Self.open(path, in: folder, body) }
+        return try Self.answer(opened, label, operation)
+    }
+
+    /// The same in another table of descriptors, for what the program around this library has not asked to be read: it
+    /// may hold locks on the file, which closing it here would take away.
+    private func withFileAside<Answer>(
+        _ location: ItemLocation, operation: String,
+        _ body: (borrowing FileDescriptor, FileStatus) throws(Errno) -> Answer
+    ) throws(CoordinationError) -> Answer {
+        let label = printable(location.bytes)
+        let opened = try translating(label, operation) { () throws(Errno) in
+            try SeparateTable.within(folder.root) { root throws(Errno) in
+                try Self.open(location.bytes, in: root, body)
+            }
         }
-        let status = try translating(label, operation) { () throws(Errno) in try file.status() }
-        if !status.isRegularFile {
-            throw CoordinationError(
-                .wrongType, item: label, operation: operation,
-                cause: status.isFolder ? "it is a folder" : "it is not a regular file")
-        }
-        return try translating(label, operation) { () throws(Errno) in try body(file, status) }
+        return try Self.answer(opened, label, operation)
+    }
+
+    private static func open<Answer>(
+        _ path: [UInt8], in folder: borrowing FileDescriptor,
+        _ body: (borrowing FileDescriptor, FileStatus) throws(Errno) -> Answer
+    ) throws(Errno) -> Opened<Answer> {
+        let file = try FileDescriptor.open(path, in: folder, [.reading, .notFollowing, .nonBlocking])
+        let status = try file.status()
+        return (status, status.isRegularFile ? try body(file, status) : nil)
+    }
+
+    private static func answer<Answer>(
+        _ opened: Opened<Answer>, _ label: String, _ operation: String
+    ) throws(CoordinationError) -> Answer {
+        if let answer = opened.answer { return answer }
+        throw CoordinationError(
+            .wrongType, item: label, operation: operation,
+            cause: opened.status.isFolder ? "it is a folder" : "it is not a regular file")
     }
 
     /// Whether that is the content. No more is read than it takes to tell. Not of a file that may not be read: it can be
     /// replaced all the same.
     func isReadable(_ location: ItemLocation, as content: [UInt8]) throws(CoordinationError) -> Bool {
         do {
-            let label = printable(location.bytes)
-            return try withFile(location.bytes, in: folder.root, label: label, operation: "write") {
-                file, _ throws(Errno) in try file.holds(content)
-            }
+            return try withFileAside(location, operation: "write") { file, _ throws(Errno) in try file.holds(content) }
         } catch {
             if error.code == .notPermitted { return false }
             throw error
@@ -98,6 +123,16 @@ extension Member {
 
     func contentHash(of content: [UInt8]) -> UInt64? {
         UInt64(content.count) <= ItemState.largestHashed ? hashKey.hash(content) : nil
+    }
+
+    /// The hash of a file's content, nil where it is too large for one; and the file's inode.
+    func contentHash(
+        at location: ItemLocation, operation: String
+    ) throws(CoordinationError) -> (hash: UInt64?, inode: UInt64) {
+        let limit = Int(ItemState.largestHashed) + 1
+        return try withFileAside(location, operation: operation) { file, status throws(Errno) in
+            (contentHash(of: try file.readAll(limit: limit)), status.inode)
+        }
     }
 }
 

@@ -148,9 +148,9 @@ public final class Access {
     func confirm(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
         if durability != .durable { return }
         try translating(printable(location.bytes), operation) { () throws(Errno) in
-            try FileDescriptor.open(
-                location.bytes, in: member.folder.root, [.reading, .notFollowing, .nonBlocking]
-            ).synchronize()
+            try SeparateTable.within(member.folder.root) { root throws(Errno) in
+                try FileDescriptor.open(location.bytes, in: root, [.reading, .notFollowing, .nonBlocking]).synchronize()
+            }
             try member.openFolder(location.parent).synchronize()
         }
         durableThrough = try member.journal.log.end()

@@ -58,8 +58,10 @@ extension Access {
         if (status.size, status.permissions) != (old.size, old.permissions) { return false }
         return try translating(printable(location.bytes), "copy") { () throws(Errno) in
             let access: FileDescriptor.Access = [.reading, .notFollowing, .nonBlocking]
-            let other = try FileDescriptor.open(location.bytes, in: member.folder.root, access)
-            return try FileDescriptor.open(source.bytes, in: member.folder.root, access).hasSameContent(as: other)
+            return try SeparateTable.within(member.folder.root) { root throws(Errno) in
+                let other = try FileDescriptor.open(location.bytes, in: root, access)
+                return try FileDescriptor.open(source.bytes, in: root, access).hasSameContent(as: other)
+            }
         }
     }
 

@@ -75,10 +75,15 @@ extension Access {
             return nil
         }
         do {
-            return member.contentHash(of: try member.readFile(location).content) == hash ? nil : .content
+            return try member.contentHash(at: location, operation: "look at").hash == hash ? nil : .content
         } catch {
-            // Not ours to read: its dates must do. Gone or another thing by now: the next look tells.
-            return error.code == .notPermitted ? nil : .comparison
+            switch error.code {
+            // Not ours to read: its dates must do.
+            case .notPermitted: return nil
+            // Gone or another thing by now: the next look tells.
+            case .notFound, .wrongType, .outsideContainer: return .comparison
+            default: throw error
+            }
         }
     }
 

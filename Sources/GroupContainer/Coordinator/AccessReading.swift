@@ -1,7 +1,8 @@
 import GroupSystemCalls
 
 extension Access {
-    /// An item's content; its snapshot's, if the request asked for one. Errors: `notFound`, `wrongType`, `inputOutput`.
+    /// An item's content; its snapshot's, if the request asked for one. Locks of the whole process on the item itself
+    /// (`fcntl(F_SETLK)`: SQLite's) go by that, as by any reading. Errors: `notFound`, `wrongType`, `inputOutput`.
     /// System calls: openat2, read
     public func readBytes(_ path: ItemPath) throws(CoordinationError) -> [UInt8] {
         if let place = snapshotPlace(of: path) {

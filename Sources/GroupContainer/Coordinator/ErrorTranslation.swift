@@ -16,6 +16,7 @@ extension CoordinationError {
             case .notEmpty: (.notEmpty, "say that it goes with everything in it (groupctl: -r), or remove that first")
             case .nameTooLong: (.invalidArgument, nil)
             case .tooManyFiles: (.limitReached, "raise the limit of open files: ulimit -n")
+            case .tryAgain: (.limitReached, "no thread can be started: raise the limit of processes, ulimit -u")
             default: (.inputOutput, nil)
             }
         // What should be one of the container's own files is something else.

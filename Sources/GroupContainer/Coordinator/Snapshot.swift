@@ -21,9 +21,7 @@ struct Snapshot: Sendable {
             if status.isFolder {
                 try Self.copyFolder(name, of: location, by: member)
             } else {
-                let original = try FileDescriptor.open(
-                    location.bytes, in: member.folder.root, [.reading, .notFollowing, .nonBlocking])
-                _ = try FileCopy.make(name, in: member.folder.staging, of: original, isDurable: false)
+                _ = try FileCopy.make(name, of: .item(location), in: member.folder, isDurable: false)
             }
         } catch {
             remove(by: member)
@@ -35,9 +33,8 @@ struct Snapshot: Sendable {
         _ name: [UInt8], of location: ItemLocation, by member: Member
     ) throws(Errno) {
         do throws(TreeCopy.Fault) {
-            let source = try TreeCopy.open(location, in: member)
-            var tree = try TreeCopy(of: source)
-            _ = try tree.make(name, in: member.folder.staging, of: source, isDurable: false)
+            var tree = try TreeCopy(of: TreeCopy.open(location, in: member))
+            _ = try tree.make(name, of: location, in: member, isDurable: false)
         } catch {
             throw error.reason
         }

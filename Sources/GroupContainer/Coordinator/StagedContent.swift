@@ -36,10 +36,9 @@ extension StagedChange {
     ) throws(CoordinationError) -> LogPosition {
         var hash: UInt64?
         let status = try stage(location, "copy") { () throws(Errno) in
-            let original = try FileDescriptor.open(
-                source.bytes, in: member.folder.root, [.reading, .notFollowing, .nonBlocking])
             let made = try FileCopy.make(
-                name, in: staging, of: original, isDurable: durability == .durable, hashKey: member.hashKey)
+                name, of: .item(source), in: member.folder, isDurable: durability == .durable,
+                hashKey: member.hashKey)
             hash = made.contentHash
             return made.status
         }
@@ -70,8 +69,7 @@ extension StagedChange {
 
     private func makeTree(_ tree: inout TreeCopy, of source: ItemLocation) throws(TreeCopy.Fault) -> FileStatus {
         try tree.make(
-            name, in: staging, of: try TreeCopy.open(source, in: member), isDurable: durability == .durable,
-            hashKey: member.hashKey)
+            name, of: source, in: member, isDurable: durability == .durable, hashKey: member.hashKey)
     }
 
     /// Makes a folder. The mode is that of `mkdir`, 0777 without the umask, or 2770 where a Unix group shares the

@@ -55,7 +55,7 @@ final class StagedTransaction {
 
     /// The same with another file's content and attributes.
     func copy(
-        _ original: borrowing FileDescriptor, to location: ItemLocation, replacing old: FileStatus?
+        _ original: FileCopy.Original, to location: ItemLocation, replacing old: FileStatus?
     ) throws(CoordinationError) {
         let (kind, before) = (
             old == nil ? ChangeRecord.Kind.created : .modified, old.map(TransactionSteps.Standing.init)
@@ -65,7 +65,7 @@ final class StagedTransaction {
         do throws(Errno) {
             try? staging.unlink(name)
             let hash = try FileCopy.make(
-                name, in: staging, of: original, isDurable: durability == .durable, hashKey: member.hashKey
+                name, of: original, in: member.folder, isDurable: durability == .durable, hashKey: member.hashKey
             ).contentHash
             _ = steps.place(at: location, kind, isFolder: false, replacing: before, contentHash: hash)
         } catch {

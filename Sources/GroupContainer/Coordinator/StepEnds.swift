@@ -68,7 +68,9 @@ struct StepEnds {
             // Its new mode, or what it is, may not let us open it.
             let access: FileDescriptor.Access = [.reading, .notFollowing, .nonBlocking]
             do throws(Errno) {
-                try FileDescriptor.open(toName, in: to, access).synchronize()
+                try SeparateTable.within(to) { to throws(Errno) in
+                    try FileDescriptor.open(toName, in: to, access).synchronize()
+                }
             } catch {
                 try to.synchronizeFileSystem()
             }

@@ -16,7 +16,10 @@ extension TransactionAccess {
                 .invalidArgument, item: path.description, operation: "copy", cause: "it cannot be copied onto itself")
         }
         try checkStays(location, "copy")
-        let status = try translating(path.description, "copy") { () throws(Errno) in try open(source).status() }
+        let original = try original(source, path)
+        let status = try translating(path.description, "copy") { () throws(Errno) in
+            try original.open(member.folder.root, member.folder.staging, [.placeOnly, .notFollowing]).status()
+        }
         if !status.isRegularFile { throw Self.wrongType(source, "copy", isFolder: status.isFolder) }
 
         let old = transaction.steps.isWithinNew(location) ? nil : try standing(location, "copy")
@@ -27,38 +30,36 @@ extension TransactionAccess {
         if case .staged(_, isFolder: true) = view { throw Self.wrongType(location, "copy", isFolder: true) }
         if let old {
             if !old.isRegularFile { throw Self.wrongType(location, "copy", isFolder: old.isFolder) }
-            if try isSame(source, status, location, old) {
+            if try isSame(original, status, location, old) {
                 transaction.forget(location)
                 try access.confirm(location, "copy")
                 return .unchanged
             }
         }
         try makeMissingFolders(of: location, "copy")
-        let original = try translating(path.description, "copy") { () throws(Errno) in try open(source) }
         try transaction.copy(original, to: location, replacing: old)
         return .staged
     }
 
     /// The content that the transaction sees there.
-    private func open(_ location: ItemLocation) throws(Errno) -> FileDescriptor {
-        let access: FileDescriptor.Access = [.reading, .notFollowing, .nonBlocking]
+    private func original(_ location: ItemLocation, _ path: ItemPath) throws(CoordinationError) -> FileCopy.Original {
         switch transaction.steps.view(location) {
-        case .absent: throw .noSuchEntry
-        case .staged(let number, _):
-            return try FileDescriptor.open(transaction.name(number), in: member.folder.staging, access)
-        case .untouched: return try FileDescriptor.open(location.bytes, in: member.folder.root, access)
-        case .elsewhere(let place): return try FileDescriptor.open(place.bytes, in: member.folder.root, access)
+        case .absent: throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: "copy")
+        case .staged(let number, _): .staged(transaction.name(number))
+        case .untouched: .item(location)
+        case .elsewhere(let place): .item(place)
         }
     }
 
     private func isSame(
-        _ source: ItemLocation, _ status: FileStatus, _ location: ItemLocation, _ old: FileStatus
+        _ original: FileCopy.Original, _ status: FileStatus, _ location: ItemLocation, _ old: FileStatus
     ) throws(CoordinationError) -> Bool {
         if (status.size, status.permissions) != (old.size, old.permissions) { return false }
         return try translating(printable(location.bytes), "copy") { () throws(Errno) in
-            let other = try FileDescriptor.open(
-                location.bytes, in: member.folder.root, [.reading, .notFollowing, .nonBlocking])
-            return try open(source).hasSameContent(as: other)
+            try SeparateTable.within(member.folder.root, member.folder.staging) { root, staging throws(Errno) in
+                let other = try FileCopy.Original.item(location).open(root, staging)
+                return try original.open(root, staging).hasSameContent(as: other)
+            }
         }
     }
 

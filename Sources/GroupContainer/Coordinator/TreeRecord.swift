@@ -10,6 +10,26 @@ extension TreeCopy {
         }
     }
 
+    /// Makes it in staging. The program around this library may have files of it open, and locked: they are opened and
+    /// closed in another table of descriptors.
+    mutating func make(
+        _ name: [UInt8], of location: ItemLocation, in member: Member, isDurable: Bool, hashKey: SipHash? = nil
+    ) throws(Fault) -> FileStatus {
+        let source = try Self.open(location, in: member)
+        var made: Result<FileStatus, Fault>?
+        do throws(Errno) {
+            try SeparateTable.within(member.folder.staging, source) { staging, source throws(Errno) in
+                made = Result { () throws(Fault) in
+                    try make(name, in: staging, of: source, isDurable: isDurable, hashKey: hashKey)
+                }
+            }
+        } catch {
+            throw Fault(reason: error, path: [UInt8(ascii: ".")])
+        }
+        guard let made else { throw Fault(reason: .inputOutput, path: [UInt8(ascii: ".")]) }
+        return try made.get()
+    }
+
     /// The list of what is to be copied; throws whatever can be known before anything is. Errors: `wrongType`,
     /// `invalidArgument` for a path that becomes too long, `limitReached`, and those of the system.
     static func survey(

@@ -126,8 +126,8 @@ extension LiveTree: ObservedWorld {
 
     func contentHash(of location: ItemLocation, inode: UInt64) throws(CoordinationError) -> UInt64? {
         do throws(CoordinationError) {
-            let file = try member.readFile(location, operation: "watch")
-            if file.status.inode == inode { return member.contentHash(of: file.content) }
+            let file = try member.contentHash(at: location, operation: "watch")
+            if file.inode == inode { return file.hash }
             throw CoordinationError(Errno.noSuchEntry, item: printable(location.bytes), operation: "watch")
         } catch {
             if error.code == .notFound { throw error }

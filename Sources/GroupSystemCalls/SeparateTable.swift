@@ -1,0 +1,83 @@
+import CGroupLinux
+
+/// Threads whose table of descriptors is not the process's: where files are opened and closed that the process may have
+/// open besides.
+///
+/// A lock that was set by `fcntl(F_SETLK)`, as SQLite sets them, belongs to a table of descriptors and an inode, and goes
+/// when *any* descriptor of the inode is closed in that table. So a library may not open and close what the program around
+/// it may have locked. Closing one in another table leaves it alone.
+package enum SeparateTable {
+    private final class Reader: Sendable {
+        let end: FileDescriptor
+        /// The threads of a forked child's parent are not the child's.
+        let forkGeneration = GroupSystemCalls.forkGeneration
+
+        init() throws(Errno) {
+            var number: Int32 = -1
+            let error = unsafe clinux_reader_start(&number)
+            if error != 0 { throw Errno(error) }
+            let end = FileDescriptor(owning: number)
+            try end.closeInForkedChild()
+            self.end = end
+        }
+
+        deinit { end.forgetInForkedChild() }
+    }
+
+    private static let idle = Guarded([Reader]())
+    /// The threads that stay for the next one who asks: two for a program that does two things at once.
+    private static let kept = 2
+
+    private static func take() throws(Errno) -> Reader {
+        let found = idle.withLock { idle in
+            idle.removeAll { $0.forkGeneration != GroupSystemCalls.forkGeneration }
+            return idle.popLast()
+        }
+        if let found { return found }
+        return try Reader()
+    }
+
+    private static func run(_ folders: [Int32], _ body: (Int32, Int32) -> Void) throws(Errno) {
+        let reader = try take()
+        let error = withoutActuallyEscaping(body) { body in
+            var body = body
+            return unsafe withUnsafeMutablePointer(to: &body) { context in
+                unsafe clinux_reader_run(
+                    reader.end.number, folders, Int32(folders.count),
+                    { context, folder, other in
+                        unsafe context?.assumingMemoryBound(to: ((Int32, Int32) -> Void).self).pointee(folder, other)
+                    }, context)
+            }
+        }
+        if error != 0 { throw Errno(error) }
+        idle.withLock { if $0.count < kept { $0.append(reader) } }
+    }
+
+    /// Runs `body` on such a thread while this one waits. It gets a descriptor of the folder, and uses no other one from
+    /// outside of it: their numbers are not those of its table. Nothing that it opens leaves it.
+    /// System calls: sendmsg(2), recv(2); on the other thread recvmsg(2), close(2), send(2)
+    package static func within<Answer>(
+        _ folder: borrowing FileDescriptor, _ body: (borrowing FileDescriptor) throws(Errno) -> Answer
+    ) throws(Errno) -> Answer {
+        var answer = Result<Answer, Errno>.failure(.inputOutput)
+        try run([folder.number]) { number, _ in
+            let folder = FileDescriptor(owning: number)
+            answer = Result { () throws(Errno) in try body(folder) }
+        }
+        return try answer.get()
+    }
+
+    /// The same with two folders.
+    package static func within<Answer>(
+        _ folder: borrowing FileDescriptor, _ other: borrowing FileDescriptor,
+        _ body: (borrowing FileDescriptor, borrowing FileDescriptor) throws(Errno) -> Answer
+    ) throws(Errno) -> Answer {
+        var answer = Result<Answer, Errno>.failure(.inputOutput)
+        try run([folder.number, other.number]) { number, otherNumber in
+            let folder = FileDescriptor(owning: number)
+            let other = FileDescriptor(owning: otherNumber)
+            answer = Result { () throws(Errno) in try body(folder, other) }
+        }
+        return try answer.get()
+    }
+}

@@ -1,0 +1,66 @@
+import Glibc
+import GroupContainer
+import GroupSystemCalls
+
+/// Sets a lock of the whole process (`fcntl(F_SETLK)`) on a file of the container, as programs do that know nothing of
+/// it; then carries out what it reads, a word a line, and answers each.
+func lockProcessWide(_ path: String, _ item: String) throws {
+    let file = try FileDescriptor.open(path: Array("\(path)/\(item)".utf8), .readingAndWriting)
+    var lock = flock()
+    lock.l_type = Int16(F_WRLCK)
+    lock.l_whence = Int16(SEEK_SET)
+    if unsafe fcntl(file.number, F_SETLK, &lock) != 0 { throw Errno(errno) }
+    try obey(path, ItemPath(item))
+    _ = file
+}
+
+/// The same with a database that SQLite has open, in the middle of a transaction that writes.
+func lockDatabase(_ path: String, _ item: String, journal: String) throws {
+    guard let library = unsafe dlopen("libsqlite3.so.0", RTLD_NOW), let open = unsafe dlsym(library, "sqlite3_open"),
+        let execute = unsafe dlsym(library, "sqlite3_exec")
+    else { return say("no SQLite") }
+    typealias Open = @convention(c) (UnsafePointer<CChar>, UnsafeMutablePointer<OpaquePointer?>) -> Int32
+    typealias Execute =
+        @convention(c) (
+            OpaquePointer?, UnsafePointer<CChar>, UnsafeRawPointer?, UnsafeRawPointer?, UnsafeRawPointer?
+        ) -> Int32
+    var database: OpaquePointer?
+    let opened = unsafe unsafeBitCast(open, to: Open.self)("\(path)/\(item)", &database)
+    let statements = "PRAGMA journal_mode=\(journal); CREATE TABLE t (x); BEGIN IMMEDIATE; INSERT INTO t VALUES (1);"
+    let executed = unsafe unsafeBitCast(execute, to: Execute.self)(database, statements, nil, nil, nil)
+    if opened != 0 || executed != 0 { return say("SQLite: \(opened) \(executed)") }
+    try obey(path, ItemPath(item))
+}
+
+private func obey(_ path: String, _ item: ItemPath) throws {
+    let container = try Container(path: path)
+    let coordinator = container.coordinator(purpose: "test-member").blocking
+    var follower: ChangeFollower?
+    say("locked")
+    while let word = nextLine() {
+        switch word {
+        case "lead":
+            follower = try container.follow()
+            if !container.awaitSteward(timeout: .seconds(60)) { say("no leader") }
+        case "hear": _ = try follower?.next(timeout: .seconds(60))
+        case "write the same":
+            let content = Array("content".utf8)
+            try coordinator.coordinate(.writing(item)) { _ = try $0.write(bytes: content, to: item) }
+        case "write the same in a transaction":
+            let content = Array("content".utf8)
+            try coordinator.transaction(.writing(item)) { _ = try $0.write(bytes: content, to: item) }
+        case "copy": try coordinator.copy(item, to: "copy", replacing: true)
+        case "copy in a transaction":
+            try coordinator.transaction(.reading(item), .writing("other copy")) {
+                try $0.copy(item, to: "other copy", replacing: true)
+            }
+        case "copy the folder": try coordinator.copy("folder", to: "folder's copy", recursively: true)
+        case "snapshot": try coordinator.coordinate(.reading(item, .forUploading)) { _ in }
+        case "snapshot of the folder": try coordinator.coordinate(.reading("folder", .forUploading)) { _ in }
+        case "generation": _ = try coordinator.generation(of: item)
+        case "mode": try coordinator.setMode(0o640, of: item)
+        default: say("unknown")
+        }
+        say("done \(word)")
+    }
+}
