@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Sourced by tools/test; does nothing by itself.
+
+# How many tests are written down: what a run without a filter has to do, or a little more.
+count_tests() {
+    local files
+    mapfile -d '' -t files < <(project_files 'Tests/*.swift')
+    cat -- "${files[@]}" | grep -c '^ *@Test'
+}
+
+# show_progress TOTAL: reads what `swift test` prints; on a terminal it becomes one line that says how far the run is,
+# below the lines about failures. With 0 nothing is said of a total. Each line of anything else is passed on.
+show_progress() {
+    awk -v total="$1" -v began="$(date +%s)" '
+        function status() {
+            "date +%s" | getline now
+            close("date +%s")
+            printf "\r\033[K%d%s tests passed%s, %d s", passed, total > 0 ? " of about " total : "",
+                failed > 0 ? ", \033[31m" failed " failed\033[0m" : "", now - began
+            fflush()
+        }
+        function pass_on() { printf "\r\033[K%s\n", $0; status() }
+        /^◇ / { next }
+        /^✔ Test .* passed after / { passed++; if (passed % 5 == 0) status(); next }
+        /^✔ Test run / { pass_on(); next }
+        /^✔ / { next }
+        /^✘ Test .* failed after / { failed++; shown = 1; pass_on(); next }
+        /^✘ Suite / { next }
+        /^✘ / { shown = 1; pass_on(); next }
+        /^↳/ || /^  / { if (shown) pass_on(); next }
+        /^➜ / { next }
+        { shown = 1; pass_on() }
+        END { printf "\r\033[K" }
+    '
+}
