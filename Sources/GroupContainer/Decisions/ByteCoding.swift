@@ -5,12 +5,8 @@ struct ByteWriter {
     /// With room for so many bytes.
     init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
-    mutating func write<Number: FixedWidthInteger>(_ number: Number) {
-        var rest = number
-        for _ in 0..<(Number.bitWidth / 8) {
-            bytes.append(UInt8(truncatingIfNeeded: rest))
-            rest >>= 8
-        }
+    mutating func write<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number) {
+        unsafe withUnsafeBytes(of: number.littleEndian) { unsafe bytes.append(contentsOf: $0) }
     }
 
     /// Its length in two bytes, then the bytes. What is longer is cut; callers check first where that matters.
@@ -55,17 +51,14 @@ struct ByteReader {
 
     var remaining: Int { bytes.count - position }
 
-    mutating func number<Number: FixedWidthInteger>(_: Number.Type = Number.self) throws(TooShort) -> Number {
-        let width = Number.bitWidth / 8
+    mutating func number<Number: FixedWidthInteger & BitwiseCopyable>(_: Number.Type = Number.self) throws(TooShort)
+        -> Number
+    {
+        let width = MemoryLayout<Number>.size
         if remaining < width { throw TooShort() }
-        var value: Number = 0
-        var index = width
-        while index > 0 {
-            index -= 1
-            value = value << 8 | Number(truncatingIfNeeded: bytes[position + index])
-        }
-        position += width
-        return value
+        defer { position += width }
+        // Every bit pattern is a number; the load checks the bounds again.
+        return unsafe Number(littleEndian: bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: position, as: Number.self))
     }
 
     mutating func skip(_ count: Int) throws(TooShort) {

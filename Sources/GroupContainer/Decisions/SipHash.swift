@@ -19,11 +19,9 @@ struct SipHash {
         var state = State(key)
         var offset = 0
         while offset + 8 <= bytes.count {
-            // Of eight bytes it is known that eight can be read, in one go.
-            let part = bytes.extracting(offset..<(offset + 8))
-            let low = UInt64(part[0]) | UInt64(part[1]) << 8 | UInt64(part[2]) << 16 | UInt64(part[3]) << 24
-            let high = UInt64(part[4]) | UInt64(part[5]) << 8 | UInt64(part[6]) << 16 | UInt64(part[7]) << 24
-            state.take(low | high << 32)
+            // Every bit pattern is a number; the load checks the bounds.
+            state.take(
+                unsafe UInt64(littleEndian: bytes.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)))
             offset += 8
         }
         for index in offset..<bytes.count { state.add(bytes[index]) }
