@@ -58,7 +58,8 @@ struct ByteReader {
         if remaining < width { throw TooShort() }
         defer { position += width }
         // Every bit pattern is a number; the load checks the bounds again.
-        return unsafe Number(littleEndian: bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: position, as: Number.self))
+        return unsafe Number(
+            littleEndian: bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: position, as: Number.self))
     }
 
     mutating func skip(_ count: Int) throws(TooShort) {
