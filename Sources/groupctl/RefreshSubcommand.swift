@@ -12,7 +12,8 @@ func refresh(_ run: inout CommandRun) throws -> ExitStatus {
             throw run.arguments.usageError("--interest: it is not UTF-8")
         }
         guard let interest = Interest(text: text) else {
-            throw run.arguments.usageError("--interest \(text): it should be defaults:SUITE or defaults:SUITE:KEY")
+            throw run.arguments.usageError(
+                "--interest \(text): it should be metadata:PATTERN, defaults:SUITE or defaults:SUITE:KEY")
         }
         return interest
     }

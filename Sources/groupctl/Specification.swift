@@ -183,7 +183,7 @@ enum GroupControl {
             .repeatable(
                 "interest", "WHAT",
                 help:
-                    "What concerns the widget: items whose path matches a pattern, or, as defaults:SUITE or defaults:SUITE:KEY, keys that are set; all items, if nothing is given."
+                    "What concerns the widget: items whose path matches a pattern, or, as defaults:SUITE or defaults:SUITE:KEY, keys that are set; all items, if nothing is given. What is only touched (mode, owner, dates) is noData, unless metadata:PATTERN matches it."
             )
         ],
         positionals: [

@@ -7,14 +7,15 @@ import Testing
         ("notes/*", Interest.path("notes/*")), ("", .path("")), ("defaults", .path("defaults")),
         ("a/defaults:s", .path("a/defaults:s")), ("defaults:s", .defaults("s")),
         ("defaults:s:k", .defaults("s", key: "k")), ("defaults:s:k:l:", .defaults("s", key: "k:l:")),
-        ("defaults:a/b", .defaults("a/b")),
+        ("defaults:a/b", .defaults("a/b")), ("metadata:a/*", .path("a/*", includingMetadata: true)),
+        ("metadata", .path("metadata")),
     ])
     func `is said as a text`(text: String, interest: Interest) {
         #expect(Interest(text: text) == interest)
     }
 
-    @Test(arguments: ["defaults:", "defaults::", "defaults::k", "defaults:s:"])
-    func `that names no suite, or an empty key, is none`(text: String) {
+    @Test(arguments: ["defaults:", "defaults::", "defaults::k", "defaults:s:", "metadata:"])
+    func `that names no suite, or an empty key or pattern, is none`(text: String) {
         #expect(Interest(text: text) == nil)
     }
 

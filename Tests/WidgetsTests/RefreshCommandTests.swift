@@ -46,6 +46,28 @@ struct `groupctl refresh` {
         }
     }
 
+    @Test func `is noData for what is only touched, unless an interest asks for that`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "todo.json", input: "[]")
+        let widgets = [["all"], ["path", "--interest", "*.json"], ["touched", "--interest", "metadata:*.json"]]
+        let answers = { () async throws -> [String] in
+            var lines: [String] = []
+            for words in widgets {
+                lines += try await container.start("groupctl", ["refresh", container.path] + words).finish().lines
+            }
+            return lines
+        }
+        #expect(try await answers() == ["newData", "newData", "newData"])
+        for (script, expected) in [
+            ("touch", "newData"), ("chmod 600", "newData"), ("true", "noData"),
+        ] {
+            #expect(try await container.shell("\(script) \"$1/todo.json\"").status == 0)
+            #expect(try await answers() == ["noData", "noData", expected], "\(script)")
+        }
+        #expect(try await container.shell("echo x > \"$1/todo.json\"").status == 0)
+        #expect(try await answers() == ["newData", "newData", "newData"])
+    }
+
     @Test func `keeps each widget's place for itself`() async throws {
         let container = try await TemporaryContainer()
         for widget in ["one", "two"] { #expect(try await refresh(container, widget).status == 0) }

@@ -76,7 +76,7 @@ extension WidgetManifest {
             guard let interest = Interest(text: text) else {
                 throw fields.error(
                     "interests", "'\(PipeText.escaped(Array(text.utf8)))' is none",
-                    "say a pattern for paths, defaults:SUITE or defaults:SUITE:KEY")
+                    "say a pattern for paths, metadata:PATTERN, defaults:SUITE or defaults:SUITE:KEY")
             }
             interests.append(interest)
         }

@@ -53,8 +53,8 @@ final class ContainerWatch: Sendable {
             return number
         }
         let concerns = interests.mapValues { Concerns($0) }
-        let filters = concerns.compactMapValues(\.itemFilter)
-        if !filters.isEmpty { try followItems(filters, concerns, number) }
+        let items = concerns.compactMapValues(\.itemConcern)
+        if !items.isEmpty { try followItems(items, concerns, number) }
         for suite in Set(concerns.values.flatMap(\.suites.keys)) {
             let keys = concerns.compactMapValues { $0.suites[suite] }
             do throws(CoordinationError) {
@@ -68,7 +68,7 @@ final class ContainerWatch: Sendable {
     }
 
     private func followItems(
-        _ filters: [String: ChangeFilter], _ concerns: [String: Concerns], _ number: Int
+        _ items: [String: ItemConcern], _ concerns: [String: Concerns], _ number: Int
     ) throws(CoordinationError) {
         var patterns: [String] = []
         var isEverything = false
@@ -80,9 +80,8 @@ final class ContainerWatch: Sendable {
             since: .now, matching: isEverything ? .everything : ChangeFilter(including: patterns))
         start("items", number) { (wait) throws(CoordinationError) in
             guard let change = try follower.next(timeout: wait) else { return nil }
-            if change.kind.isMarker { return Set(filters.keys) }
-            let paths = [change.path, change.kind.otherPath].compactMap { $0 }
-            return Set(filters.filter { _, filter in paths.contains { filter.includes($0) } }.keys)
+            if change.kind.isMarker { return Set(items.keys) }
+            return Set(items.filter { _, concern in concern.includes(change) }.keys)
         }
     }
 

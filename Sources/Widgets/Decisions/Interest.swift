@@ -2,6 +2,8 @@
 public struct Interest: Hashable, Sendable {
     enum Subject: Hashable, Sendable {
         case path(pattern: String)
+        /// The same, with what is only touched: mode, owner, dates.
+        case metadata(pattern: String)
         /// Nil: all of its keys.
         case defaults(suite: String, key: String?)
     }
@@ -11,7 +13,10 @@ public struct Interest: Hashable, Sendable {
     private init(_ subject: Subject) { self.subject = subject }
 
     /// Items whose path matches: `*`, `?`, `[…]` within a component, `**` across folders.
-    public static func path(_ pattern: String) -> Interest { Interest(.path(pattern: pattern)) }
+    /// What is only touched (mode, owner or dates, or the same bytes again) is no news, unless `includingMetadata` says so.
+    public static func path(_ pattern: String, includingMetadata: Bool = false) -> Interest {
+        Interest(includingMetadata ? .metadata(pattern: pattern) : .path(pattern: pattern))
+    }
 
     /// A key of a suite of the group defaults, or all of its keys.
     public static func defaults(_ suite: String, key: String? = nil) -> Interest {
@@ -19,9 +24,16 @@ public struct Interest: Hashable, Sendable {
     }
 
     /// As it is said at a shell: `defaults:SUITE`, `defaults:SUITE:KEY`, where KEY may have a ':' in it and SUITE has
-    /// none; anything else is a pattern for paths. Nil: it names no suite, or an empty key.
+    /// none; `metadata:PATTERN` for what is only touched as well; anything else is a pattern for paths. Nil: it names no
+    /// suite, or an empty key or pattern.
     public init?(text: String) {
         let prefix = "defaults:"
+        let metadata = "metadata:"
+        if text.hasPrefix(metadata) {
+            if text.count == metadata.count { return nil }
+            self = .path(String(text.dropFirst(metadata.count)), includingMetadata: true)
+            return
+        }
         guard text.hasPrefix(prefix) else {
             self = .path(text)
             return
@@ -45,6 +57,8 @@ package struct Concerns: Equatable, Sendable {
     }
 
     package private(set) var items: Items
+    /// The patterns of those that concern the widget also where they are only touched.
+    package private(set) var metadata: [String] = []
     /// By the names of the suites.
     package private(set) var suites: [String: Keys] = [:]
 
@@ -55,6 +69,9 @@ package struct Concerns: Equatable, Sendable {
         for interest in interests {
             switch interest.subject {
             case .path(let pattern): patterns.append(pattern)
+            case .metadata(let pattern):
+                patterns.append(pattern)
+                metadata.append(pattern)
             case .defaults(let suite, nil): suites[suite] = .all
             case .defaults(let suite, let key?): add(key, of: suite)
             }

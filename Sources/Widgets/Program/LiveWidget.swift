@@ -41,9 +41,11 @@ extension WidgetProgram {
         _ concerns: Concerns, in group: inout ThrowingTaskGroup<Void, any Error>,
         _ waker: AsyncStream<Void>.Continuation
     ) throws {
-        if let filter = concerns.itemFilter {
-            let changes = container.changes(since: .now, matching: filter)
-            group.addTask { for try await _ in changes { waker.yield() } }
+        if let concern = concerns.itemConcern {
+            let changes = container.changes(since: .now, matching: concern.filter)
+            group.addTask {
+                for try await change in changes where concern.isNews(change) { waker.yield() }
+            }
         }
         for (suite, keys) in concerns.suites {
             let changes = try GroupDefaults(container, suite: suite).changes(of: keys.names)

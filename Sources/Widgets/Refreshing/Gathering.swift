@@ -13,12 +13,14 @@ struct Gathering {
     /// all that was before.
     init(_ concerns: Concerns, since previous: WidgetRecord?, in container: Container) throws(CoordinationError) {
         let origin = previous.map { ChangeOrigin.cursor($0.cursor) } ?? .now
-        let filter = concerns.itemFilter
-        if filter != nil { try container.noteUncoordinatedChanges() }
+        let concern = concerns.itemConcern
+        if concern != nil { try container.noteUncoordinatedChanges() }
         var reader = try container.recordedChanges(
-            since: filter == nil ? .now : origin, matching: filter ?? .everything)
-        while filter != nil, let change = try reader.next(timeout: .zero) {
-            if case .rescan = change.kind { isLost = true } else { changes.append(change) }
+            since: concern == nil ? .now : origin, matching: concern?.filter ?? .everything)
+        while let concern, let change = try reader.next(timeout: .zero) {
+            if case .rescan = change.kind { isLost = true }
+            // That watching is incomplete is nothing new to be shown.
+            if !change.kind.isMarker, concern.isNews(change) { changes.append(change) }
         }
         cursor = reader.cursor
         for (suite, keys) in concerns.suites.sorted(by: { $0.key < $1.key }) {
