@@ -141,6 +141,7 @@ extension ItemState {
         let type: ItemType = status.isRegularFile ? .file : status.isFolder ? .folder : status.isLink ? .link : .other
         self.init(
             type: type, inode: status.inode, size: status.size, modified: status.modified, changed: status.changed,
-            mode: status.permissions, owner: status.owner, group: status.group, contentHash: contentHash)
+            mode: status.permissions, owner: status.owner, group: status.group, contentHash: contentHash,
+            view: OwnerView.own)
     }
 }

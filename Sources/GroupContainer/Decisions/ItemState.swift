@@ -18,6 +18,8 @@ struct ItemState: Equatable, Sendable {
     var mode: UInt32
     var owner: UInt32
     var group: UInt32
+    /// Through which mapping owner and group were seen: 0 for the machine's own, else a user namespace's.
+    var view: UInt16 = 0
     /// Of the content, keyed by the container; nil where nobody read it.
     var contentHash: UInt64?
 
@@ -27,9 +29,9 @@ struct ItemState: Equatable, Sendable {
     /// The same as far as `statx` can tell. A folder's size and dates change with its entries, which have records
     /// of their own.
     func looksLike(_ other: ItemState) -> Bool {
-        if (type, inode, mode, owner, group) != (other.type, other.inode, other.mode, other.owner, other.group) {
-            return false
-        }
+        if (type, inode, mode) != (other.type, other.inode, other.mode) { return false }
+        // Seen through two mappings the same owner has two numbers.
+        if view == other.view && (owner, group) != (other.owner, other.group) { return false }
         return type == .folder || (size, modified, changed) == (other.size, other.modified, other.changed)
     }
 
@@ -49,7 +51,7 @@ struct ItemState: Equatable, Sendable {
     func encode(into writer: inout ByteWriter) {
         writer.write(type.rawValue)
         writer.write(UInt8(contentHash == nil ? 0 : 1))
-        writer.write(UInt16(0))
+        writer.write(view)
         for number in [mode, owner, group] { writer.write(number) }
         for number in [inode, size, UInt64(bitPattern: modified), UInt64(bitPattern: changed), contentHash ?? 0] {
             writer.write(number)
@@ -59,7 +61,7 @@ struct ItemState: Equatable, Sendable {
     init?(from reader: inout ByteReader) throws(ByteReader.TooShort) {
         let type: UInt8 = try reader.number()
         let hashed: UInt8 = try reader.number()
-        _ = try reader.number(UInt16.self)
+        view = try reader.number()
         mode = try reader.number()
         owner = try reader.number()
         group = try reader.number()
@@ -75,10 +77,10 @@ struct ItemState: Equatable, Sendable {
 
     init(
         type: ItemType, inode: UInt64, size: UInt64, modified: Int64, changed: Int64, mode: UInt32, owner: UInt32,
-        group: UInt32,
-        contentHash: UInt64?
+        group: UInt32, contentHash: UInt64?, view: UInt16 = 0
     ) {
         (self.type, self.inode, self.size, self.modified, self.changed) = (type, inode, size, modified, changed)
         (self.mode, self.owner, self.group, self.contentHash) = (mode, owner, group, contentHash)
+        self.view = view
     }
 }
