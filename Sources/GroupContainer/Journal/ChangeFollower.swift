@@ -32,6 +32,7 @@ public struct ChangeFollower: Sendable {
         let deadline = Deadline(after: timeout)
         while true {
             if let change = try reader.next() { return change }
+            if reader.lookForSteward() { continue }
             if deadline.isOver { return nil }
             try reader.member.checkNotForked("follow")
             try presence.check(reader.member, "follow")

@@ -19,6 +19,8 @@ struct ChangeReader: Sendable {
     private let tree = TreeAtPlace()
     /// What it would have been told if it had followed before: that watching is incomplete.
     private var notice: Change?
+    /// Of one that follows and may only read: whether anybody looks after changes made without coordination.
+    private var absence: StewardAbsence?
 
     init(
         _ member: Member, since origin: ChangeOrigin, matching filter: ChangeFilter, afterRescan policy: RescanPolicy
@@ -84,6 +86,10 @@ struct ChangeReader: Sendable {
 
     /// For who begins to follow: where the steward has said already that watching is incomplete, that is told first.
     mutating func noteBlindness() {
+        if member.isReadOnly {
+            absence = StewardAbsence()
+            if lookForSteward() { return }
+        }
         let roster = member.roster
         let place = roster.map.load64(RosterLayout.degraded)
         let said = LogPosition(file: place >> 32, offset: Int(place & 0xffff_ffff), sequence: 0, checksum: 0)
@@ -95,6 +101,24 @@ struct ChangeReader: Sendable {
             notice = Change(degraded: record, sequence: position.sequence, cursor: self.place)
             return true
         }
+    }
+
+    /// For who follows and may only read, with nothing to tell, every so often. True: there is something to tell, as nobody
+    /// looks after changes made without coordination. System calls: fcntl(F_OFD_GETLK)
+    mutating func lookForSteward() -> Bool {
+        let now = monotonicNanoseconds()
+        guard let readOnly = member.readOnly, absence?.isDue(at: now) == true,
+            let isNews = absence?.look(isThere: member.hasWatchingSteward, at: now)
+        else { return false }
+        if isNews == .returned { member.diagnostics.tell(.watchingComplete, "a member that may write watches now") }
+        if isNews != .missing { return false }
+        let reason =
+            "this process can only read it (\(readOnly.cause)), and no member that may write follows: changes made without "
+            + "coordination are told once one does; run watch-group where the container can be written"
+        member.diagnostics.tell(.watchingDegraded, reason)
+        notice = Change(
+            .degraded(reason: reason), sequence: place.sequence, cursor: place, time: wallNanoseconds())
+        return true
     }
 
     /// Its change, if it is one; several are kept for later.

@@ -51,6 +51,11 @@ public struct Changes: AsyncSequence, Sendable {
                 // Also where it failed: it knows how to go on.
                 self.reader = .success(reader)
                 if let change = try found.get() { return change }
+                if reader.lookForSteward() {
+                    self.reader = .success(reader)
+                    continue
+                }
+                self.reader = .success(reader)
                 if Task.isCancelled { return nil }
                 try presence.check(reader.member, "follow")
                 if let moment, moment <= monotonicNanoseconds() { return nil }
