@@ -5,8 +5,8 @@ package import GroupContainer
 package struct ChangeText: Sendable {
     /// The forms that a line can have.
     package enum Form: Sendable {
-        /// `KIND<TAB>PATH[<TAB>FROM]`
-        case pipe
+        /// `KIND<TAB>PATH[<TAB>FROM]`; numbered: with `SEQUENCE<TAB>PART<TAB>` before it.
+        case pipe(isNumbered: Bool)
         case json
         case format(LineFormat, isForTerminal: Bool)
         case terminal(TerminalText)
@@ -18,6 +18,11 @@ package struct ChangeText: Sendable {
 
     /// Those that say how a line looks.
     package static let options: [OptionSpecification] = [
+        .flag(
+            "sequence",
+            help:
+                "Begin each line with its sequence and, behind a TAB, which part of a transaction it is, from 0: a line that was handled before, as they repeat after a kill, has a sequence and part that are not higher than the last ones."
+        ),
         .value(
             "format", "STRING",
             help:
@@ -30,6 +35,13 @@ package struct ChangeText: Sendable {
     /// What suits the options and where the output goes.
     package init(_ run: borrowing CommandRun) throws {
         let (arguments, options) = (run.arguments, run.options)
+        if arguments.flag("sequence") {
+            if options.isJSON || arguments.value("format") != nil {
+                throw arguments.usageError("--sequence is for plain lines: --json has it, and --format has %q")
+            }
+            form = .pipe(isNumbered: true)
+            return
+        }
         if let format = arguments.value("format") {
             if options.isJSON { throw arguments.usageError("--format and --json exclude each other") }
             do throws(LineFormat.Fault) {
@@ -42,21 +54,23 @@ package struct ChangeText: Sendable {
             return
         }
         let terminal = TerminalText(options.color)
-        form = options.isJSON ? .json : terminal.isColored || StandardOutput.isTerminal ? .terminal(terminal) : .pipe
+        let isTerminal = terminal.isColored || StandardOutput.isTerminal
+        form = options.isJSON ? .json : isTerminal ? .terminal(terminal) : .pipe(isNumbered: false)
     }
 
     /// Its bytes, with what ends the line.
     package func line(_ change: Change) -> [UInt8] {
         switch form {
-        case .pipe: Array((pipe(change) + "\n").utf8)
+        case .pipe(let isNumbered): Array((pipe(change, isNumbered: isNumbered) + "\n").utf8)
         case .json: Array((change.json.encoded() + "\n").utf8)
         case .format(let format, let isForTerminal): format.line(change, isForTerminal: isForTerminal)
         case .terminal(let text): Array((TerminalLine(text).line(change) + "\n").utf8)
         }
     }
 
-    private func pipe(_ change: Change) -> String {
-        var fields = [change.kind.name, PipeText.escaped(change.path.bytes)]
+    private func pipe(_ change: Change, isNumbered: Bool) -> String {
+        var fields = isNumbered ? ["\(change.sequence)", "\(change.transaction?.index ?? 0)"] : []
+        fields += [change.kind.name, PipeText.escaped(change.path.bytes)]
         if let from = change.kind.otherPath { fields.append(PipeText.escaped(from.bytes)) }
         if case .degraded(let reason) = change.kind { fields.append(PipeText.escaped(Array(reason.utf8))) }
         return fields.joined(separator: "\t")

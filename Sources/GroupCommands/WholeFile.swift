@@ -6,6 +6,22 @@ package enum WholeFile {
     /// content or the new. Its mode is kept. What is there and is no regular file, a device or a symbolic link, is
     /// refused and left alone.
     package static func write(_ content: [UInt8], at path: [UInt8]) throws(Errno) {
+        _ = try put(content, at: path, isFirst: false) { (_) throws(Errno) in true }
+    }
+
+    /// The same, and keeps the first byte of the file locked as long as the descriptor is open, from before it has its
+    /// name. With `isFirst`, where nothing may be there yet.
+    package static func writeHeld(
+        _ content: [UInt8], at path: [UInt8], isFirst: Bool
+    ) throws(Errno) -> FileDescriptor {
+        try put(content, at: path, isFirst: isFirst) { (file) throws(Errno) in
+            try file.tryLock(.exclusive, ByteRange(start: 0, length: 1))
+        }
+    }
+
+    private static func put(
+        _ content: [UInt8], at path: [UInt8], isFirst: Bool, _ hold: (borrowing FileDescriptor) throws(Errno) -> Bool
+    ) throws(Errno) -> FileDescriptor {
         let slash = path.lastIndex(of: UInt8(ascii: "/"))
         let name = slash.map { Array(path[($0 + 1)...]) } ?? path
         let folder = slash.map { $0 == 0 ? [UInt8(ascii: "/")] : Array(path[..<$0]) } ?? [UInt8(ascii: ".")]
@@ -18,11 +34,13 @@ package enum WholeFile {
             temporary, in: here, [.writing, .creating, .exclusively], mode: old == nil ? 0o644 : 0o600)
         do throws(Errno) {
             if let old { try file.setMode(old.permissions) }
+            _ = try hold(file)
             try file.writeAll(content)
-            try here.rename(temporary, to: name, in: here, replacing: true)
+            try here.rename(temporary, to: name, in: here, replacing: !isFirst)
         } catch {
             try? here.unlink(temporary)
             throw error
         }
+        return file
     }
 }

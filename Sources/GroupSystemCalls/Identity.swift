@@ -9,8 +9,13 @@ package func bootIdentifier() throws(Errno) -> [UInt8] {
 }
 
 /// This program's name, as ps(1) shows it.
-package func programName() -> String {
-    guard let file = try? FileDescriptor.open(path: Array("/proc/self/comm".utf8), .reading),
+package func programName() -> String { programName(of: "self") }
+
+/// The same of another process; "?" where there is none.
+package func programName(ofProcess process: Int32) -> String { programName(of: "\(process)") }
+
+private func programName(of process: String) -> String {
+    guard let file = try? FileDescriptor.open(path: Array("/proc/\(process)/comm".utf8), .reading),
         let name = try? file.readAll(limit: 64)
     else { return "?" }
     return String(decoding: name.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)

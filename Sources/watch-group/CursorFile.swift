@@ -1,26 +1,47 @@
+import Dispatch
 import GroupCommands
 import GroupContainer
 import GroupSystemCalls
 
-/// The file that keeps a follower's place: written whole beside it and renamed, at most 100 ms behind the lines.
+/// The file that keeps a follower's place: written whole beside it and renamed, at most 100 ms behind the lines. Its first
+/// byte is locked meanwhile, the next file's before that has its name: it is one follower's.
 struct CursorFile {
+    private final class Held: Sendable {
+        let file: FileDescriptor
+
+        init(_ file: consuming FileDescriptor) { self.file = file }
+    }
+
     private let path: [UInt8]
+    private var held: Held?
+    /// There was none.
+    private var isNew = false
     private var written: Cursor?
     private var writtenAt: Int64 = 0
     private static let period: Int64 = 100_000_000
 
     init(path: [UInt8]) { self.path = path }
 
-    /// Nil where there is none. Damaged: a typed error, so that nobody takes the loss of a place for a new beginning.
-    func read() throws(CoordinationError) -> Cursor? {
+    /// For one that ends and has still its place to write.
+    private static let patience: Int64 = 1_000_000_000
+    private static let first = ByteRange(start: 0, length: 1)
+
+    /// The place that it holds; nil where there is none. From here on nobody else keeps a place in it. Damaged: a typed
+    /// error, so that nobody takes the loss of a place for a new beginning. Errors: `conflict` where another follower
+    /// keeps its own there
+    mutating func claim() throws(CoordinationError) -> Cursor? {
         let content: [UInt8]
         do throws(Errno) {
-            let file = try FileDescriptor.open(path: path, [.reading, .nonBlocking])
+            let file = try hold()
             // A FIFO holds no cursor, and reading it would wait.
             content = try file.status().isRegularFile ? file.readAll(limit: 4_096) : []
+            held = Held(file)
         } catch {
-            if error == .noSuchEntry { return nil }
-            throw CoordinationError.cursorFile(path, error)
+            if error == .noSuchEntry {
+                isNew = true
+                return nil
+            }
+            throw error == .tryAgain ? inUse : CoordinationError.cursorFile(path, error)
         }
         let text = String(
             decoding: content.last == UInt8(ascii: "\n") ? content.dropLast() : content[...], as: UTF8.self)
@@ -34,10 +55,51 @@ struct CursorFile {
         let now = monotonicNanoseconds()
         if cursor == written || cursor.isNowhere || (!isDue && now - writtenAt < Self.period) { return }
         do throws(Errno) {
-            try WholeFile.write(Array("\(cursor)\n".utf8), at: path)
+            held = Held(try WholeFile.writeHeld(Array("\(cursor)\n".utf8), at: path, isFirst: isNew))
         } catch {
-            throw CoordinationError.cursorFile(path, error)
+            throw isNew && error == .exists ? inUse : CoordinationError.cursorFile(path, error)
         }
-        (written, writtenAt) = (cursor, now)
+        (written, writtenAt, isNew) = (cursor, now, false)
+    }
+
+    /// The file that has the name once its byte is ours. One that this user may not write is nobody's. Error: EAGAIN
+    private func hold() throws(Errno) -> FileDescriptor {
+        let end = monotonicNanoseconds() + Self.patience
+        while true {
+            let file: FileDescriptor
+            do throws(Errno) {
+                file = try FileDescriptor.open(path: path, [.readingAndWriting, .nonBlocking])
+            } catch {
+                if ![.accessDenied, .readOnly, .isAFolder].contains(error) { throw error }
+                return try FileDescriptor.open(path: path, [.reading, .nonBlocking])
+            }
+            let status = try file.status()
+            if !status.isRegularFile { return file }
+            guard try wait(for: file, until: end) else { throw .tryAgain }
+            // It was replaced while this one waited.
+            if try FileDescriptor.open(path: path, .placeOnly).status().inode == status.inode { return file }
+        }
+    }
+
+    /// False: another one has it all the time.
+    private func wait(for file: borrowing FileDescriptor, until end: Int64) throws(Errno) -> Bool {
+        if try file.tryLock(.exclusive, Self.first) { return true }
+        let (ended, outcome) = (DispatchSemaphore(value: 0), Guarded(LockWaiter.Outcome.cancelled))
+        let waiter = try LockWaiter([LockWaiter.Step(.exclusive, Self.first)], on: file.number) { answer in
+            outcome.withLock { $0 = answer }
+            ended.signal()
+        }
+        let rest = max(0, end - monotonicNanoseconds())
+        if ended.wait(timeout: .now() + .nanoseconds(Int(rest))) == .timedOut {
+            waiter.cancel()
+            ended.wait()
+        }
+        if case .failed(let errno) = outcome.withLock({ $0 }) { throw errno }
+        return outcome.withLock { $0 } == .granted
+    }
+
+    private var inUse: CoordinationError {
+        let inode = (try? FileDescriptor.open(path: path, .placeOnly).status().inode) ?? 0
+        return .cursorFileInUse(path, by: OpenFiles.holderOfFirstByte(ofInode: inode))
     }
 }

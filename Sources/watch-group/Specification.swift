@@ -15,7 +15,7 @@ let watchGroupSpecification = CommandSpecification(
         .value(
             "cursor-file", "FILE",
             help:
-                "Begin where FILE says and keep it current; if there is none, begin as --since says. Across a kill the last lines may be repeated, none is skipped."
+                "Begin where FILE says and keep it current; if there is none, begin as --since says. Across a kill the last lines may be repeated, none is skipped; --sequence and --json tell which. One follower a file: the next is refused."
         ),
         .flag(
             "bookmarks",

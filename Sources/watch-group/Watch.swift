@@ -22,8 +22,8 @@ struct Watch {
         options = try WatchOptions(run)
         var origin = options.origin
         if let path = arguments.value("cursor-file") {
-            let file = CursorFile(path: path)
-            if let cursor = try file.read() { origin = .cursor(cursor) }
+            var file = CursorFile(path: path)
+            if let cursor = try file.claim() { origin = .cursor(cursor) }
             cursorFile = file
         }
         container = try run.openContainer()

@@ -44,8 +44,8 @@ struct WatchOptions {
         if command == nil && separatesByNUL {
             throw arguments.usageError("-0 is for what COMMAND reads; for lines, say --format '%w%f%0'")
         }
-        if command != nil && (arguments.value("format") != nil || saysBookmarks) {
-            throw arguments.usageError("COMMAND reads paths: --format and --bookmarks are for lines")
+        if command != nil && (arguments.value("format") != nil || saysBookmarks || arguments.flag("sequence")) {
+            throw arguments.usageError("COMMAND reads paths: --format, --sequence and --bookmarks are for lines")
         }
     }
 

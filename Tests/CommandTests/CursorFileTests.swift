@@ -83,6 +83,70 @@ struct `A cursor file` {
         #expect(next.lines == ["created\tc"])
     }
 
+    @Test func `is one follower's: the next is refused, and told whose it is`() async throws {
+        let container = try await TemporaryContainer()
+        let file = container.folder + "/seen"
+        let script = #"echo $$; exec "$0" --verbose --cursor-file "$1" "$2""#
+        let first = try container.start(
+            "sh", ["-c", script, BuildFolder.resolve("watch-group"), file, container.path])
+        let process = try #require(try await first.readLine())
+        _ = try await first.readLine(from: .errors)
+        // It is replaced with each place.
+        for item in ["a", "b", "c"] {
+            let second = try await container.watch("--cursor-file", file, "--json", "--timeout", "0").finish()
+            #expect(second.status == 4 && second.output.isEmpty, "\(second)")
+            let error = try JSONError(second)
+            #expect(error.code == "conflict" && error.item == file, "\(error)")
+            #expect(error.cause == "process \(process), watch-group, keeps its own there", "\(error)")
+            let place = try read(file)
+            try await container.done("write", item, input: "1")
+            #expect(try await first.readLine() == "created\t\(item)")
+            let deadline = ContinuousClock.now + .seconds(20)
+            while try read(file) == place, ContinuousClock.now < deadline { await Task.yield() }
+        }
+        let keys = try await container.watch("--defaults", "s", "--cursor-file", file, "--timeout", "0").finish()
+        #expect(keys.status == 4, "\(keys)")
+        first.signal(SIGKILL)
+        _ = try await first.finish()
+        #expect(try await container.watch("--cursor-file", file, "--timeout", "0").finish().status == 2)
+    }
+
+    @Test func `waits for one that is about to end`() async throws {
+        let container = try await TemporaryContainer()
+        let file = container.folder + "/seen"
+        let first = try await container.watching("--cursor-file", file)
+        let second = try container.watch("--verbose", "--cursor-file", file)
+        first.signal(SIGTERM)
+        #expect(try await first.finish().status == 143)
+        #expect(try await second.readLine(from: .errors)?.hasPrefix("watching") == true)
+        second.signal(SIGTERM)
+        #expect(try await second.finish().status == 143)
+    }
+
+    @Test func `repeats no line whose number is higher than the last one that was seen`() async throws {
+        let container = try await TemporaryContainer()
+        let file = container.folder + "/seen"
+        try await container.done("write", "a", input: "1")
+        let early = try await JSONStatus(of: container).journal.cursor
+        try await container.done("move", "a", "b")
+        let steps = try await container.start(
+            "test-member", ["steps", container.path], input: "transaction write c 1 ; move b d\n"
+        ).finish()
+        #expect(steps.text == "ok 1\n")
+        let words = ["--since", "start", "--cursor-file", file, "--sequence", "--count", "4"]
+        let told = try await container.start("watch-group", words + [container.path]).finish().lines
+        #expect(told == ["1\t0\tcreated\ta", "2\t0\tmoved\tb\ta", "3\t0\tcreated\tc", "3\t1\tmoved\td\tb"])
+        #expect(try await container.done("changes", "--since", "start", "--sequence").lines == told)
+        // As if it had been killed before it kept its place.
+        try early.write(toFile: file, atomically: false, encoding: .utf8)
+        let again = try await container.watch("--cursor-file", file, "--sequence", "--timeout", "0").finish()
+        #expect(again.lines == Array(told.dropFirst()))
+        for other in [["--json"], ["--format", "%f"], ["--defaults", "s"]] {
+            let refused = try await container.start("watch-group", ["--sequence", container.path] + other).finish()
+            #expect(refused.status == 64, "\(other): \(refused)")
+        }
+    }
+
     @Test func `that cannot be written is an error before anything is printed`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")

@@ -93,6 +93,14 @@ extension CoordinationError {
         CoordinationError(errno, item: printable(path), operation: "keep the cursor in")
     }
 
+    /// Two followers would write their places over each other.
+    package static func cursorFileInUse(_ path: [UInt8], by process: Int32?) -> CoordinationError {
+        let who = process.map { "process \($0), \(programName(ofProcess: $0))," } ?? "another process"
+        return CoordinationError(
+            .conflict, item: printable(path), operation: "keep the cursor in", cause: "\(who) keeps its own there",
+            advice: "end that one, or give each follower a file of its own")
+    }
+
     /// A file that keeps a generation outside of the container could not be written.
     package static func generationFile(_ path: [UInt8], _ errno: Errno) -> CoordinationError {
         CoordinationError(errno, item: printable(path), operation: "keep the generation in")

@@ -21,8 +21,8 @@ struct KeyWatch {
         self.options = options
         var origin = options.origin
         if let path = run.arguments.value("cursor-file") {
-            let file = CursorFile(path: path)
-            if let cursor = try file.read() { origin = .cursor(cursor) }
+            var file = CursorFile(path: path)
+            if let cursor = try file.claim() { origin = .cursor(cursor) }
             cursorFile = file
         }
         isInSnapshot = origin == .snapshot

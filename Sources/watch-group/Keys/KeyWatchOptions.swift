@@ -29,7 +29,7 @@ struct KeyWatchOptions {
         silence = run.options.timeout
         command = arguments.command
         separatesByNUL = arguments.flag("null")
-        for name in ["format", "timefmt", "bookmarks"] where arguments.flag(name) {
+        for name in ["format", "timefmt", "bookmarks", "sequence"] where arguments.flag(name) {
             throw arguments.usageError("--\(name) is for items; with --defaults say --json")
         }
         let (quiet, atMost) = (try arguments.time("settle"), try arguments.time("settle-max"))
