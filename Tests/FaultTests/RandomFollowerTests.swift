@@ -49,12 +49,16 @@ struct `Followers of a container that several change at random` {
         }
     }
 
-    private func play(_ seed: UInt64, _ workers: Workers, _ story: inout [String]) throws -> [String] {
+    /// With `isOrderly`, the next change begins when the one before is done.
+    private func play(
+        _ seed: UInt64, _ workers: Workers, isOrderly: Bool, _ story: inout [String]
+    ) throws -> [String] {
         var random = SeededGenerator(seed: seed)
         let container = try TemporaryContainer()
         try workers.go(to: container.path)
         let followers = [
-            try Follower(of: container, keepingFile: nil), try Follower(of: container, keepingFile: "seen"),
+            try Follower(of: container, keepingFile: nil, isRacy: !isOrderly),
+            try Follower(of: container, keepingFile: "seen", isRacy: !isOrderly),
         ]
         for _ in 0..<Int.random(in: 20...60, using: &random) {
             let follower = Int.random(in: 0..<followers.count, using: &random)
@@ -85,6 +89,7 @@ struct `Followers of a container that several change at random` {
                     ? RandomSteps.nextCoordinated(&random) : .tree(RandomSteps.next(&random, linking: false))
                 story.append("\(worker): \(step)")
                 try workers.send("\(step)", to: worker)
+                if isOrderly { try workers.finish() }
             }
         }
         for follower in followers {
@@ -114,13 +119,19 @@ struct `Followers of a container that several change at random` {
         }
     }
 
-    @Test func `have the tree that is there at the end`() throws {
+    @Test func `have the tree that is there at the end`() throws { try playAll(isOrderly: false) }
+
+    @Test func `are told nothing that does not fit where one change comes after the other`() throws {
+        try playAll(isOrderly: true)
+    }
+
+    private func playAll(isOrderly: Bool) throws {
         var workers = try Workers()
         for seed in Self.seeds {
             var story: [String] = []
             var faults: [String]
             do {
-                faults = try play(seed, workers, &story)
+                faults = try play(seed, workers, isOrderly: isOrderly, &story)
             } catch {
                 faults = ["\(error)"]
                 workers = try Workers()

@@ -15,7 +15,7 @@ package struct StreamedTree {
     package private(set) var sequence: UInt64 = 0
     package private(set) var cursor = ""
 
-    /// What was changed without coordination right before a coordinated change may be told after it, or not at all.
+    /// What is changed without coordination in the moment of a coordinated change may be told after it, or not at all.
     package var isRacy: Bool
 
     package init(isRacy: Bool = false) { self.isRacy = isRacy }
@@ -48,11 +48,14 @@ package struct StreamedTree {
         let entry = Entry(type: change.type ?? "none", size: change.type == "file" ? change.size : nil)
         switch change.kind {
         case "created":
-            expect(items[path] == nil, "it is there already", change)
+            // Writing says what was there to be replaced, whatever anybody was told of.
+            expect(items[path] == nil || change.coordinated, "it is there already", change)
             expect(hasParent(path), "its folder is not there", change)
             items[path] = entry
         case "modified", "touched":
-            expect(items[path]?.type == entry.type, "there is no such \(entry.type)", change)
+            let isWriting = change.coordinated && change.kind == "modified"
+            expect(items[path]?.type == entry.type || isWriting, "there is no such \(entry.type)", change)
+            expect(hasParent(path), "its folder is not there", change)
             items[path] = entry
         case "removed":
             expect(items[path] != nil, "it is not there", change)
@@ -67,6 +70,8 @@ package struct StreamedTree {
             let from = String(decoding: change.fromOnDisk ?? [], as: UTF8.self)
             expect(items[from] != nil && from != path, "there is nothing to be moved", change)
             expect(items[path] == nil || change.coordinated, "something is there already", change)
+            expect(items[from]?.type == entry.type, "what is moved is no \(entry.type)", change)
+            expect(items[from]?.size == entry.size, "what is moved has another size", change)
             for child in children(from) {
                 items[path + child.dropFirst(from.count)] = items.removeValue(forKey: child)
             }

@@ -13,6 +13,8 @@ final class Member: Sendable {
     let sleeper: Sleeper
     /// What the journal says, as far as it was read; nil until somebody asks. Kept so that it is read once.
     let recorded = Guarded<RecordedTree?>(nil)
+    /// How many items were looked up in the journal without keeping what it says.
+    let traced = Guarded(0)
     let notes = NoteFiles()
     /// Those of its defaults that were opened.
     let suites = Guarded([String: SuiteStore]())

@@ -10,6 +10,8 @@ public final class Access {
     private var isOver = false
     let member: Member
     let durability: Durability
+    /// Of the request: what it waits for under its lease ends then, too.
+    let deadline: Deadline
     private let intents: [AccessIntent]
     private let locations: [ItemPath: ItemLocation]
     let purpose: String
@@ -23,10 +25,10 @@ public final class Access {
 
     init(
         _ lease: Lease, _ resolution: AccessRequest.Resolution, _ intents: [AccessIntent], purpose: String,
-        _ durability: Durability
+        _ durability: Durability, until deadline: Deadline
     ) {
         (granted, member, self.intents) = (lease, lease.member, intents)
-        (self.purpose, self.durability) = (purpose, durability)
+        (self.purpose, self.durability, self.deadline) = (purpose, durability, deadline)
         locations = resolution.locations
     }
 
@@ -131,13 +133,15 @@ public final class Access {
         return granted?.handOver()
     }
 
+    var ground: Ground { Ground(member: member, lease: granted, deadline: deadline) }
+
     func change(
         _ make: (StagedChange) throws(CoordinationError) -> LogPosition
     ) throws(CoordinationError) -> UInt64 {
         hasChanged = true
         let position = try make(
             StagedChange(
-                by: member, purpose: purpose, durability, leaving: { self.leftovers.append($0) },
+                by: member, purpose: purpose, durability, on: ground, leaving: { self.leftovers.append($0) },
                 keepingLease: handOver))
         if durability == .durable { durableThrough = position }
         return position.sequence

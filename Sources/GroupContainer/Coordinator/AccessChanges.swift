@@ -95,7 +95,7 @@ extension Access {
         }
         try makeMissingFolders(of: location, "move")
         return try change { (change) throws(CoordinationError) in
-            try change.move(origin, status, to: location, replacing: replacing)
+            try change.move(origin, status, to: location, replacing: old, allowed: replacing)
         }
     }
 

@@ -60,7 +60,7 @@ extension Access {
             let found = try status(of: location, operation).map { ItemState($0, contentHash: nil) }
             let item = try member.recordedItem(at: location)
             guard let evidence = try difference(of: found, from: item?.state, at: location) else { return item }
-            try record(location, evidence)
+            try record(location, evidence, operation)
         }
         throw keepsChanging(location, operation)
     }
@@ -88,11 +88,13 @@ extension Access {
     }
 
     /// Has the examiner record it, and before it what it needs: the folders around it, and what was in it.
-    private func record(_ location: ItemLocation, _ evidence: Evidence) throws(CoordinationError) {
+    private func record(
+        _ location: ItemLocation, _ evidence: Evidence, _ operation: String
+    ) throws(CoordinationError) {
         let examiner = try Examiner(member, under: granted)
         for folder in location.ancestors where examiner.picture[folder] == nil { examiner.note(folder, .comparison) }
         examiner.note(location, evidence)
-        if try examiner.work() { hasChanged = true }
+        if try examiner.work(for: operation, until: deadline) { hasChanged = true }
     }
 
     private func looksLike(_ state: ItemState, _ status: FileStatus?) -> Bool {

@@ -30,7 +30,7 @@ public struct BlockingCoordinator: Sendable {
         for _ in 0..<Coordinator.attempts {
             let resolution = try request.resolve()
             let lease = try request.leases(for: resolution).acquireBlocking(until: deadline)
-            switch try coordinator.run(request, resolution, lease, durability, body) {
+            switch try coordinator.run(request, resolution, lease, durability, deadline, body) {
             case .answer(let answer): return answer
             case .again(let next): request = next
             }

@@ -54,7 +54,7 @@ public struct Coordinator: Sendable {
             let present = request
             let resolution = try await Self.offload { try present.resolve() }
             let lease = try await present.leases(for: resolution).acquire(until: deadline)
-            switch try await Self.offload({ try run(present, resolution, lease, durability, body) }) {
+            switch try await Self.offload({ try run(present, resolution, lease, durability, deadline, body) }) {
             case .answer(let answer): return answer
             case .again(let next): request = next
             }
@@ -74,13 +74,13 @@ public struct Coordinator: Sendable {
     /// confirms the record.
     func run<Answer>(
         _ request: AccessRequest, _ resolution: AccessRequest.Resolution, _ lease: Lease, _ durability: Durability,
-        _ body: (Access) throws -> Answer
+        _ deadline: Deadline, _ body: (Access) throws -> Answer
     ) throws -> Round<Answer> {
         if case .again(let next) = try request.check(resolution) {
             lease.end()
             return .again(next)
         }
-        let access = Access(lease, resolution, request.intents, purpose: purpose, durability)
+        let access = Access(lease, resolution, request.intents, purpose: purpose, durability, until: deadline)
         defer { access.sweep() }
         let answer = Result { try LeaseFrame.within(lease) { try access.run(body) } }
         access.end()

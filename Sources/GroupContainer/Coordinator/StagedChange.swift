@@ -11,17 +11,18 @@ struct StagedChange {
     let purpose: String
     let durability: Durability
     let operation: [UInt8]
+    private let ground: Ground
     /// Gets the name in staging of what was removed, once that may be deleted.
     private let leave: ([UInt8]) -> Void
     /// Takes the lease over, for a change that happened and has no record yet: nobody may come in between.
     private let keepLease: () -> Lease?
 
     init(
-        by member: Member, purpose: String, _ durability: Durability,
+        by member: Member, purpose: String, _ durability: Durability, on ground: Ground,
         leaving leave: @escaping ([UInt8]) -> Void, keepingLease keepLease: @escaping () -> Lease?
     ) {
         (self.member, self.purpose, self.durability) = (member, purpose, durability)
-        (self.leave, self.keepLease) = (leave, keepLease)
+        (self.ground, self.leave, self.keepLease) = (ground, leave, keepLease)
         operation = member.roster.makeOperation()
     }
 
@@ -42,6 +43,8 @@ struct StagedChange {
         var status: FileStatus
         /// Something may stand at the destination.
         var replacing = false
+        /// What stands there before; of what stays where it is, how it was.
+        var before: FileStatus?
         var contentHash: UInt64?
         /// What comes with a folder that is new; parents first. With it the record is a transaction.
         var contents: [ChangePart] = []
@@ -69,6 +72,13 @@ struct StagedChange {
                 advice: "wait for some of them, and try again")
         }
         let ends = try prepare(step, record, entry)
+        do throws(CoordinationError) {
+            try ground.lay(step.footings, step.operation)
+        } catch {
+            member.roster.clearPending(entry)
+            discard(step)
+            throw error
+        }
         let block = step.concernsOneItem ? LeaseBlock(step.location, key: member.hashKey).start : nil
         member.roster.setPending(
             entry, block: block.map(UInt64.init(bitPattern:)) ?? Roster.everyItem, operation: operation)

@@ -25,7 +25,7 @@ extension StagedChange {
         }
         return try commit(
             Step(
-                kind: kind, way: .intoPlace, location: location, status: status, replacing: old != nil,
+                kind: kind, way: .intoPlace, location: location, status: status, replacing: old != nil, before: old,
                 contentHash: hash, operation: "write"))
     }
 

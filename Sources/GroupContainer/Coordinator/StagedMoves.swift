@@ -17,13 +17,14 @@ extension StagedChange {
 
     /// System calls: renameat2, fsync of both folders
     func move(
-        _ origin: ItemLocation, _ status: FileStatus, to location: ItemLocation, replacing: Bool
+        _ origin: ItemLocation, _ status: FileStatus, to location: ItemLocation, replacing old: FileStatus?,
+        allowed: Bool
     ) throws(CoordinationError) -> LogPosition {
         try member.journal.log.ensureRoom()
         return try commit(
             Step(
                 kind: .moved, way: .fromPlaceToPlace, location: location, origin: origin, status: status,
-                replacing: replacing, operation: "move"))
+                replacing: allowed, before: old, operation: "move"))
     }
 
     /// System calls: fchmodat2, fsync
@@ -31,9 +32,11 @@ extension StagedChange {
         _ mode: UInt32, of location: ItemLocation, _ status: FileStatus
     ) throws(CoordinationError) -> LogPosition {
         try member.journal.log.ensureRoom()
-        var status = status
-        status.mode = status.mode & ~0o7777 | mode
+        var changed = status
+        changed.mode = status.mode & ~0o7777 | mode
         return try commit(
-            Step(kind: .touched, way: .inPlace, location: location, status: status, operation: "set the mode of"))
+            Step(
+                kind: .touched, way: .inPlace, location: location, status: changed, before: status,
+                operation: "set the mode of"))
     }
 }

@@ -12,10 +12,11 @@ final class StagedTransaction {
     let purpose: String
     let durability: Durability
     let operation: [UInt8]
+    let ground: Ground
     private(set) var steps = TransactionSteps()
 
-    init(by member: Member, purpose: String, _ durability: Durability) {
-        (self.member, self.purpose, self.durability) = (member, purpose, durability)
+    init(by member: Member, purpose: String, _ durability: Durability, on ground: Ground) {
+        (self.member, self.purpose, self.durability, self.ground) = (member, purpose, durability, ground)
         operation = member.roster.makeOperation()
     }
 

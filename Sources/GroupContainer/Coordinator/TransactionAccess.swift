@@ -18,7 +18,8 @@ public final class TransactionAccess {
 
     init(_ access: Access) {
         self.access = access
-        transaction = StagedTransaction(by: access.member, purpose: access.purpose, access.durability)
+        transaction = StagedTransaction(
+            by: access.member, purpose: access.purpose, access.durability, on: access.ground)
     }
 
     var member: Member { access.member }

@@ -29,6 +29,7 @@ extension StagedTransaction {
         do {
             content = try describe()
             try member.journal.log.ensureRoom(forBodyOf: content.record.encoded().count)
+            try ground.lay(footings(of: content.record.parts), "transaction")
         } catch {
             discard()
             throw error

@@ -19,15 +19,10 @@ struct Examination<World: ExaminedWorld> {
     /// Folders that are new here: what is in them is to be compared.
     var unlisted: [ItemLocation] = []
 
-    /// What is in a folder that somebody is busy with is told only after it.
-    private let waitsForFolders: Bool
-
     /// What was to be looked at where nothing stood. It may have gone elsewhere, alone or with its folder.
     private var vanished: [(ItemLocation, Evidence)] = []
 
-    init(_ world: World, waitsForFolders: Bool = true) {
-        (self.world, self.waitsForFolders) = (world, waitsForFolders)
-    }
+    init(_ world: World) { self.world = world }
 
     private enum Outcome { case nothing, wrote, gone, postponed }
 
@@ -148,7 +143,8 @@ struct Examination<World: ExaminedWorld> {
             // What was told on the way may have been about this item, too.
             if stamp != looked { continue }
             let origin = known == nil ? try moveOrigin(of: location, found) : nil
-            if try world.isBusy([location] + (origin.map { [$0] } ?? [])) {
+            let leaves = origin ?? (change == .removed || change == .replaced ? location : nil)
+            if try world.isBusy([location] + (origin.map { [$0] } ?? []), in: folder(leaves)) {
                 postpone(location, why)
                 return outcome == .wrote ? .wrote : .postponed
             }
@@ -156,7 +152,7 @@ struct Examination<World: ExaminedWorld> {
                 return outcome
             }
             // What was read may be what a change has put there that was begun after the question, and has no record yet.
-            if record.state?.contentHash != nil, try world.isBusy([location]) {
+            if record.state?.contentHash != nil, try world.isBusy([location], in: []) {
                 postpone(location, why)
                 return outcome == .wrote ? .wrote : .postponed
             }
@@ -210,7 +206,7 @@ struct Examination<World: ExaminedWorld> {
                 doomed = [location] + world.picture.below(location).reversed()
             }
             guard !world.isSuperseded, let gone = doomed.last, world.picture[location] != nil,
-                try world.found(location)?.inode == inode, try !world.isBusy([location, gone])
+                try world.found(location)?.inode == inode, try !world.isBusy([location, gone], in: folder(gone))
             else { return wrote }
             if try append(world.record(.removed, gone, nil, from: nil, other: nil)) {
                 doomed.removeLast()
@@ -237,10 +233,14 @@ struct Examination<World: ExaminedWorld> {
         for folder in location.ancestors where world.picture[folder]?.type != .folder {
             _ = try examine(folder, .comparison, tellsRemoval: false)
             if world.picture[folder]?.type == .folder { continue }
-            if postponed[folder] == nil { return .gone }
-            if waitsForFolders { return .busy }
+            return postponed[folder] == nil ? .gone : .busy
         }
         return .told
+    }
+
+    /// The place, if the journal has a folder there: what others change in it has its record before it goes.
+    func folder(_ place: ItemLocation?) -> [ItemLocation] {
+        place.flatMap { world.picture[$0]?.type == .folder ? [$0] : nil } ?? []
     }
 
     /// Another one stands there, and nobody was told of what was in the one that went. True if anything was written.

@@ -161,7 +161,7 @@ extension Examination {
                 }
             }
             if stamp != looked { continue }
-            if try world.isBusy([place, origin]) {
+            if try world.isBusy([place, origin], in: folder(origin) + (isExchange ? folder(place) : [])) {
                 postpone(place, .comparison)
                 postpone(origin, .comparison)
                 return wrote

@@ -13,8 +13,9 @@ protocol ExaminedWorld {
     mutating func contentHash(of location: ItemLocation, inode: UInt64) throws(CoordinationError) -> UInt64?
     /// It was changed a moment ago, so that the next change might leave the same dates.
     mutating func isFresh(_ state: ItemState) -> Bool
-    /// Somebody has one of these for writing, or a change of it under way that has no record yet. Asked after `found`.
-    mutating func isBusy(_ locations: [ItemLocation]) throws(CoordinationError) -> Bool
+    /// Somebody has one of these for writing, or a change of it under way that has no record yet; or one in these
+    /// folders, which go. Asked after `found`.
+    mutating func isBusy(_ locations: [ItemLocation], in folders: [ItemLocation]) throws(CoordinationError) -> Bool
     /// Appends exactly at the place up to which the journal was read. False: something stands there by now.
     mutating func append(_ record: ChangeRecord) throws(CoordinationError) -> Bool
     /// A record of a change that was made without coordination.

@@ -18,9 +18,7 @@ struct Observation<World: ObservedWorld> {
     /// Of the journal, when the events were last read to their end.
     private var versionBefore = 0
 
-    init(_ world: World, waitsForFolders: Bool = true) {
-        examination = Examination(world, waitsForFolders: waitsForFolders)
-    }
+    init(_ world: World) { examination = Examination(world) }
 
     /// A half of a rename is missing still, or where something went on to: `take` wants to be called again within
     /// milliseconds, with what there is.

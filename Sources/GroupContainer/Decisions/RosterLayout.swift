@@ -36,6 +36,12 @@ enum RosterLayout {
     /// One bit a slot: it waits for something, so that one look tells that nobody does.
     static let wantingMembers = 768
 
+    /// Folders that the journal was found to have, and up to which place (8 and 8 bytes each).
+    static let knownFolders = 2_048
+    static let knownFolderCount = 128
+
+    static func knownFolder(_ hash: UInt64) -> Int { knownFolders + Int(hash % UInt64(knownFolderCount)) * 16 }
+
     /// Buckets of one bit a slot.
     static let want = 4_096
     static let bitmapBytes = slotCount / 8

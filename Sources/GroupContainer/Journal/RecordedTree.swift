@@ -150,9 +150,18 @@ extension Member {
     /// An item as its last record has it; nil where nothing is recorded to stand. The first time linear in the records
     /// behind the catalog, then in what is new. Errors: `damaged`
     func recordedItem(at location: ItemLocation) throws(CoordinationError) -> TreePicture.Item? {
-        let (item, isBroken) = try withRecordedTree(forLookingUp: true) { ($0.item(at: location), $0.isBroken) }
-        if !isBroken { return item }
-        return try withRecordedTree(forLookingUp: false) { $0.item(at: location) }
+        try recordedItemAndPlace(at: location).item
+    }
+
+    /// The same, and the place up to which the journal was read.
+    func recordedItemAndPlace(
+        at location: ItemLocation
+    ) throws(CoordinationError) -> (item: TreePicture.Item?, place: LogPosition) {
+        let (item, place, isBroken) = try withRecordedTree(forLookingUp: true) {
+            ($0.item(at: location), $0.position, $0.isBroken)
+        }
+        if !isBroken { return (item, place) }
+        return try withRecordedTree(forLookingUp: false) { ($0.item(at: location), $0.position) }
     }
 
     private func withRecordedTree<Answer>(

@@ -4,12 +4,13 @@ import GroupSystemCalls
 /// generations. One thread; never waits for a lease.
 final class Examiner {
     private var observation: Observation<LiveTree>
+    private let member: Member
 
     /// Under the lease that is held, if any.
     init(_ member: Member, under lease: Lease?) throws(CoordinationError) {
+        self.member = member
         let tree = LiveTree(member, try member.recordedTree(), term: .max, under: lease)
-        // Under a lease one item is asked about, and nobody waits for another's.
-        observation = Observation(tree, waitsForFolders: lease == nil)
+        observation = Observation(tree)
         try tree.catchUp()
     }
 
@@ -17,10 +18,27 @@ final class Examiner {
 
     func note(_ location: ItemLocation, _ why: Evidence) { observation.examination.notes.note(location, why) }
 
-    /// Looks at everything that was noted, and at nothing else. True if it wrote anything.
-    func work() throws(CoordinationError) -> Bool {
-        try observation.examination.work()
-        return observation.examination.world.takeAppended()
+    /// Looks at everything that was noted, and at nothing else; where others have a change of it under way, until that has
+    /// its record. True if it wrote anything. Errors: `leaseTimedOut`, with who has that change
+    func work(for operation: String, until deadline: Deadline) throws(CoordinationError) -> Bool {
+        while true {
+            try observation.examination.work()
+            guard let left = observation.examination.postponed.keys.first else {
+                return observation.examination.world.takeAppended()
+            }
+            if deadline.isOver { throw isBusy(left, operation) }
+            pause(nanoseconds: 200_000)
+            observation.examination.world.beginRound()
+        }
+    }
+
+    private func isBusy(_ location: ItemLocation, _ operation: String) -> CoordinationError {
+        let member = observation.examination.world.inTheWay.flatMap(member.roster.member(at:))
+        let who = member.map { "process \($0.processIdentifier), \($0.purpose)," } ?? "another process"
+        return CoordinationError(
+            .leaseTimedOut, item: printable(location.bytes), operation: operation,
+            cause: "\(who) has a change under way that does not come to an end",
+            advice: "try again; groupctl status says what that process does")
     }
 
     /// Compares the whole tree with the journal. Linear in the number of items.

@@ -24,6 +24,8 @@ final class LiveTree {
 
     /// Followers are to be woken.
     private var hasAppended = false
+    /// The slot of who had a change under way when somebody was last found busy.
+    private(set) var inTheWay: Int?
 
     /// Nil where folders are only compared.
     var queue: InotifyQueue?
@@ -139,11 +141,12 @@ extension LiveTree: ObservedWorld {
     /// File systems that stamp by the kernel's tick give two changes in it the same date.
     func isFresh(_ state: ItemState) -> Bool { state.changed > roundBegan - 50_000_000 }
 
-    func isBusy(_ locations: [ItemLocation]) throws(CoordinationError) -> Bool {
+    func isBusy(_ locations: [ItemLocation], in folders: [ItemLocation]) throws(CoordinationError) -> Bool {
         let asked = locations.filter { !(lease?.covers($0, for: .reading) ?? false) }
-        if asked.isEmpty { return false }
-        // Whoever took one since the round began writes by way of `pending`, or is told of by the next event.
-        if try !nobodyHoldsAnything() {
+        if asked.isEmpty && folders.isEmpty { return false }
+        // Whoever took one since the round began writes by way of `pending`, or is told of by the next event. Under a lease
+        // nobody waits for another's: what is not covered are folders, which nobody writes in place.
+        if lease == nil, try !nobodyHoldsAnything() {
             for location in asked {
                 // Who writes has the whole block; who only waits at its turnstile does not have this byte.
                 let byte = LeaseBlock(location, key: member.hashKey).span.lock
@@ -153,15 +156,21 @@ extension LiveTree: ObservedWorld {
         // After the look at the disk, which was before this.
         SharedMap.fence()
         if !member.roster.hasPending { return false }
-        let blocks = asked.map { LeaseBlock($0, key: member.hashKey) }
+        let blocks = asked.map { LeaseBlock($0, key: member.hashKey).start }
+        let intervals = folders.map { LeaseBlock($0, key: member.hashKey).interval }
         var isUnfinished = false
         for slot in member.roster.slotsWithPending() {
             for change in member.roster.pending(of: slot) {
-                let concerns =
-                    change.block == Roster.everyItem || blocks.contains { UInt64(bitPattern: $0.start) == change.block }
-                if !concerns { continue }
-                if member.roster.isAlive(slot) { return true }
-                isUnfinished = true
+                let start = Int64(bitPattern: change.block)
+                let isOfOne = change.block == Roster.everyItem || blocks.contains(start)
+                let isInside = intervals.contains { $0.contains(LeaseSpan(start: start, length: 1)) }
+                if !isOfOne && !isInside { continue }
+                if member.roster.isAlive(slot) {
+                    inTheWay = slot
+                    return true
+                }
+                // What a dead one left in a folder that goes has no record, unless it is repaired where it is.
+                if isOfOne { isUnfinished = true }
             }
         }
         return isUnfinished ? try !finishDead(asked) : false

@@ -10,11 +10,13 @@ final class Follower {
     private var process: RunningProcess?
     private var began: String?
     private var cursor: String?
-    private(set) var tree = StreamedTree(isRacy: true)
+    private(set) var tree: StreamedTree
     private(set) var runs: [StreamChecker.Run] = []
 
-    init(of container: TemporaryContainer, keepingFile name: String?) throws {
+    /// With `isRacy`, others change the container without coordination while members change it.
+    init(of container: TemporaryContainer, keepingFile name: String?, isRacy: Bool = true) throws {
         self.container = container
+        tree = StreamedTree(isRacy: isRacy)
         cursorFile = name.map { "\(container.folder)/\($0)" }
         try start()
     }

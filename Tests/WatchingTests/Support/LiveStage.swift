@@ -19,7 +19,6 @@ struct LiveStage: ScenarioStage {
         switch mode {
         case .live: try await Self.perform(steps, in: watched.container)
         case .inOneRound:
-            watched.tree.isRacy = true
             try #require(watched.watcher.stop())
             // It goes on, whatever comes.
             defer { watched.watcher.signal(SIGCONT) }

@@ -107,7 +107,10 @@ extension SimulatedWorld: ObservedWorld {
 
     func isFresh(_ state: ItemState) -> Bool { hasCoarseDates }
 
-    func isBusy(_ locations: [ItemLocation]) -> Bool { locations.contains { pending.contains($0.bytes) } }
+    func isBusy(_ locations: [ItemLocation], in folders: [ItemLocation]) -> Bool {
+        let isInside = { (path: [UInt8]) in folders.contains { path.starts(with: $0.bytes + [UInt8(ascii: "/")]) } }
+        return locations.contains { pending.contains($0.bytes) } || pending.contains(where: isInside)
+    }
 
     func append(_ record: ChangeRecord) -> Bool {
         sequence += 1

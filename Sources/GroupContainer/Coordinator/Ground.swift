@@ -1,0 +1,89 @@
+import GroupSystemCalls
+
+/// What changes stand on: what was made without coordination right before them is recorded before they are, so that the
+/// journal, followed record by record, makes the tree.
+struct Ground {
+    let member: Member
+    /// Under which the changes are made.
+    let lease: Lease?
+    let deadline: Deadline
+
+    /// Where the journal lacks something of these, has it examined and recorded, by the steward's rules. A few loads where it
+    /// lacks nothing. To be called right before the change is announced: from then on nobody records that a folder
+    /// around it is gone. Errors: `damaged`; `leaseTimedOut` where others have a change of these under way that has no
+    /// record
+    func lay(_ footings: [Footing], _ operation: String) throws(CoordinationError) {
+        var missing: [Footing] = []
+        for footing in footings where try !isMet(footing) { missing.append(footing) }
+        if missing.isEmpty { return }
+        let examiner = try Examiner(member, under: lease)
+        for location in missing.map(\.location) {
+            for folder in location.ancestors where examiner.picture[folder]?.type != .folder {
+                examiner.note(folder, .comparison)
+            }
+            examiner.note(location, .comparison)
+        }
+        // What is not there is no footing, and the change itself fails.
+        _ = try examiner.work(for: operation, until: deadline)
+    }
+
+    private func isMet(_ footing: Footing) throws(CoordinationError) -> Bool {
+        if case .folder(let location) = footing { return try member.recordsFolder(at: location) }
+        return footing.isMet(by: try member.recordedState(at: footing.location).state)
+    }
+}
+
+extension StagedChange.Step {
+    /// Writing looks at no more than the folder around, which is quick: content that takes the place of another needs
+    /// nothing of it.
+    var footings: [Footing] {
+        var footings: [Footing] = []
+        if way == .intoPlace || way == .fromPlaceToPlace, let folder = location.parent {
+            footings.append(.folder(folder))
+        }
+        switch way {
+        case .intoPlace, .inPlace:
+            if kind == .touched, let before {
+                footings.append(.item(location, ItemState(before, contentHash: nil)))
+            }
+        case .fromPlaceToPlace:
+            if let origin { footings.append(.item(origin, ItemState(status, contentHash: nil))) }
+            footings.append(
+                before.map { .presence(location, ItemState($0, contentHash: nil).type) } ?? .vacancy(location))
+        case .intoStaging: footings.append(.presence(location, ItemState(status, contentHash: nil).type))
+        }
+        return footings
+    }
+}
+
+extension StagedTransaction {
+    /// What one of its own steps brings is not asked for.
+    func footings(of parts: [ChangePart]) throws(CoordinationError) -> [Footing] {
+        var footings: [Footing] = []
+        for (step, part) in zip(steps.inOrder, parts) {
+            let location = step.location
+            if part.kind != .removed, let folder = location.parent, !steps.isWithinNew(location) {
+                footings.append(.folder(folder))
+            }
+            switch part.kind {
+            case .removed, .touched: footings += try standing(location, keepsContent: part.kind == .touched)
+            case .moved:
+                if let state = part.state, let origin = part.from.flatMap({ try? ItemLocation($0) }) {
+                    footings.append(.item(origin, state))
+                }
+                footings +=
+                    step.before == nil ? [.vacancy(location)] : try standing(location, keepsContent: false)
+            default: break
+            }
+        }
+        return footings
+    }
+
+    private func standing(_ location: ItemLocation, keepsContent: Bool) throws(CoordinationError) -> [Footing] {
+        let status = try translating(printable(location.bytes), "transaction") { () throws(Errno) in
+            try member.status(of: location)
+        }
+        guard let state = status.map({ ItemState($0, contentHash: nil) }) else { return [] }
+        return [keepsContent ? .item(location, state) : .presence(location, state.type)]
+    }
+}

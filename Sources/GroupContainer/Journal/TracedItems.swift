@@ -1,0 +1,92 @@
+import GroupSystemCalls
+
+/// What the journal says of one item, for whoever changes it: without the fold of all records, which a short command
+/// has no time for.
+extension Member {
+    /// So many items are looked up by themselves; whoever asks about more is quicker with the fold.
+    private static let fewItems = 4
+    /// A place is noted anew when so many records lie behind the one that was noted before.
+    private static let worthNoting = 8
+
+    /// Whether the journal has a folder there. Mostly a few loads: up to which place that was last found to be so is in
+    /// the roster, and only the records behind that are looked at. Errors: `damaged`
+    func recordsFolder(at location: ItemLocation) throws(CoordinationError) -> Bool {
+        if let place = roster.knownFolder(location, key: hashKey) {
+            var trace = ItemTrace(folder: location)
+            if let (end, count) = try follow(&trace, from: place) {
+                let stands = trace.type == .folder
+                if stands && count >= Self.worthNoting { roster.noteFolder(location, at: end, key: hashKey) }
+                return stands
+            }
+        }
+        let (state, end) = try recordedState(at: location)
+        if state?.type != .folder { return false }
+        roster.noteFolder(location, at: end, key: hashKey)
+        return true
+    }
+
+    /// What the journal has there, and the place up to which that holds. Linear in the records behind the catalog, or in
+    /// what is new since this process kept the fold. Errors: `damaged`
+    func recordedState(
+        at location: ItemLocation
+    ) throws(CoordinationError) -> (state: ItemState?, end: LogPosition) {
+        let isOneOfMany = traced.withLock { count in
+            count += 1
+            return count > Self.fewItems
+        }
+        if !isOneOfMany, recorded.withLock({ $0 == nil }) {
+            let tree = try RecordedTree(forLookingUpIn: journal)
+            var trace = ItemTrace(location, tree.item(at: location)?.state)
+            if !tree.isBroken, let (end, _) = try follow(&trace, from: tree.position) { return (trace.state, end) }
+        }
+        let (item, end) = try recordedItemAndPlace(at: location)
+        return (item?.state, end)
+    }
+
+    /// Up to the journal's end; the place there, and how many records were read. Nil where they do not tell, or not all
+    /// of them are there.
+    private func follow(
+        _ trace: inout ItemTrace, from start: LogPosition
+    ) throws(CoordinationError) -> (end: LogPosition, count: Int)? {
+        var (position, count) = (start, 0)
+        while !trace.isLost {
+            switch try journal.log.step(behind: position) {
+            case .entry(let entry):
+                (position, count) = (entry.position, count + 1)
+                if !entry.isControl { trace.take(entry.body) }
+            case .end: return (position, count)
+            case .gap, .lost: return nil
+            }
+        }
+        return nil
+    }
+}
+
+/// Up to which place of the journal a folder is known to be in it: a small table in the roster, for all members. Each
+/// entry vouches for itself, so one that was half replaced, or is of another folder, is none.
+extension Roster {
+    func knownFolder(_ location: ItemLocation, key: SipHash) -> LogPosition? {
+        var hash = key.begin()
+        for byte in location.bytes { hash.add(byte) }
+        let entry = RosterLayout.knownFolder(hash.finished())
+        let place = map.load64(entry)
+        if place == 0 || map.load64(entry + 8) != Self.seal(hash, place) { return nil }
+        return LogPosition(file: place >> 32, offset: Int(place & 0xffff_ffff), sequence: 0, checksum: 0)
+    }
+
+    func noteFolder(_ location: ItemLocation, at position: LogPosition, key: SipHash) {
+        guard let seat, position.file <= UInt64(UInt32.max), position.offset <= Int(UInt32.max) else { return }
+        var hash = key.begin()
+        for byte in location.bytes { hash.add(byte) }
+        let entry = RosterLayout.knownFolder(hash.finished())
+        let place = position.file << 32 | UInt64(position.offset)
+        seat.map.store64(entry, place)
+        seat.map.store64(entry + 8, Self.seal(hash, place))
+    }
+
+    private static func seal(_ path: SipHash.State, _ place: UInt64) -> UInt64 {
+        var hash = path
+        for shift in stride(from: UInt64(0), to: 64, by: 8) { hash.add(UInt8(truncatingIfNeeded: place >> shift)) }
+        return hash.finished()
+    }
+}
