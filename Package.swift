@@ -45,8 +45,11 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "GroupContainer", dependencies: ["GroupSystemCalls"], swiftSettings: strict),
         .target(name: "Widgets", dependencies: ["GroupContainer", "GroupSystemCalls"], swiftSettings: strict),
+        .target(name: "WidgetAppIsForAppsNotForWidgets"),
         .target(
-            name: "WidgetApp", dependencies: ["Widgets", "GroupContainer", "GroupSystemCalls"], swiftSettings: strict),
+            name: "WidgetApp",
+            dependencies: ["Widgets", "GroupContainer", "GroupSystemCalls", "WidgetAppIsForAppsNotForWidgets"],
+            swiftSettings: strict),
         .target(
             name: "GroupContainerTesting", dependencies: ["Widgets", "GroupContainer", "GroupSystemCalls"],
             swiftSettings: strict),

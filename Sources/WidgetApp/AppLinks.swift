@@ -1,6 +1,9 @@
 public import GroupContainer
 import GroupSystemCalls
 import Widgets
+// A C module without anything in it. Only a target that names WidgetApp among its dependencies finds it: for any other one
+// the compiler says which module is missing, where otherwise the linker would list symbols.
+@_exported import WidgetAppIsForAppsNotForWidgets
 
 /// The URLs that widgets and others open in this app: each once and in order, also those that came while the app did not
 /// run.
@@ -11,6 +14,21 @@ import Widgets
 /// There is one app of a scheme at a time: the object is what says that it runs.
 public final class AppLinks: Sendable {
     private let listener: GroupListener
+    private let center: WidgetCenter
+    private let scheme: String
+
+    /// Says that the app does not take a URL: thrown where it is opened. Whoever asked for it learns that, and the next one
+    /// follows.
+    public struct Refusal: Error, CustomStringConvertible {
+        /// Why, for people: "there is no entry 7".
+        public let reason: String
+
+        /// For a reason, of which 200 characters are told.
+        public init(_ reason: String) { self.reason = reason }
+
+        /// The reason.
+        public var description: String { reason }
+    }
 
     /// Registers the scheme, and what is started where a URL is to be opened and this app does not run: `program` (this
     /// one, where it is now, unless told) with these arguments; it is started in any working folder, so paths among them
@@ -26,17 +44,25 @@ public final class AppLinks: Sendable {
         else {
             throw .malformedAppLink(scheme)
         }
-        // First, so that whoever sees it listen can open something in it.
-        try WidgetCenter(container).register(AppLink(launch: [program] + arguments), scheme: scheme)
+        // Registered first, so that whoever sees it listen can open something in it.
+        center = try WidgetCenter(container)
+        self.scheme = scheme
+        try center.register(AppLink(launch: [program] + arguments), scheme: scheme)
         let channel = try GroupChannel(container, name: AppLink.channel(ofScheme: scheme))
         listener = try channel.listener(named: AppLink.listener, from: .oldest)
     }
 
     /// Opens what comes, one after the other, until the task is cancelled or `open` throws. A URL is taken once `open`
-    /// has returned: then whoever asked for it learns that it was opened.
+    /// has returned: then whoever asked for it learns that it was opened. For one that leads nowhere `open` is to throw
+    /// `Refusal`: that ends nothing, and the asker learns that it was refused.
     public func run(_ open: (String) async throws -> Void) async throws {
         for try await message in listener.messages {
-            if let url = message.url { try await open(url) }
+            do {
+                guard let url = message.url else { throw Self.noText }
+                try await open(url)
+            } catch let refusal as Refusal {
+                try center.noteRefusal(of: message.number, scheme: scheme, refusal.reason)
+            }
             try listener.acknowledge(upTo: message.number)
         }
     }
@@ -44,14 +70,22 @@ public final class AppLinks: Sendable {
     /// The same on the calling thread: opens the next one. False: none came in that time (nil has no end).
     public func openNext(timeout: Duration? = nil, _ open: (String) throws -> Void) throws -> Bool {
         guard let message = try listener.next(timeout: timeout) else { return false }
-        if let url = message.url { try open(url) }
+        do {
+            guard let url = message.url else { throw Self.noText }
+            try open(url)
+        } catch let refusal as Refusal {
+            try center.noteRefusal(of: message.number, scheme: scheme, refusal.reason)
+        }
         try listener.acknowledge(upTo: message.number)
         return true
     }
+
+    /// Of what did not go through `WidgetCenter.open`.
+    private static let noText = Refusal("it is no text in UTF-8")
 }
 
 extension GroupMessage {
-    /// Nil: whoever posted it did not go through `open`; it is passed over.
+    /// Nil: it is no text.
     fileprivate var url: String? {
         bytes.flatMap { String(validating: $0, as: UTF8.self) }
     }

@@ -41,9 +41,10 @@ struct `Opening a URL` {
         let app = try RunningProcess(["quick-actions", "--group", place.path])
         let channel = try GroupChannel(place.container, name: "group-container.open.quick-actions")
         #expect(try channel.awaitListener("app", timeout: .seconds(60)))
-        for action in ["compose", "scan", "compose", "nowhere"] {
+        for action in ["compose", "scan", "compose"] {
             #expect(try center.open("quick-actions://\(action)", timeout: .seconds(60)) == .opened)
         }
+        #expect(try center.open("quick-actions://nowhere", timeout: .seconds(60)) == .refused)
         #expect(
             opened == ["opened compose", "opened scan", "opened compose", "no such place: quick-actions://nowhere"])
         app.signal(SIGTERM)
@@ -54,12 +55,12 @@ struct `Opening a URL` {
         try install()
         let center = center
         let results = Guarded<[OpenResult]>([])
-        DispatchQueue.concurrentPerform(iterations: 6) { number in
-            let result = try? center.open("quick-actions://share?\(number)", timeout: .seconds(60))
+        DispatchQueue.concurrentPerform(iterations: 6) { _ in
+            let result = try? center.open("quick-actions://share", timeout: .seconds(60))
             if let result { results.withLock { $0.append(result) } }
         }
         #expect(results.withLock { $0 } == Array(repeating: .opened, count: 6))
-        #expect(opened.sorted() == (0..<6).map { "no such place: quick-actions://share?\($0)" })
+        #expect(opened == Array(repeating: "opened share", count: 6))
     }
 
     @Test func `waits in the queue of an app that is stopped, and comes when it goes on`() throws {
@@ -75,6 +76,28 @@ struct `Opening a URL` {
         app.reap()
         #expect(try center.open("quick-actions://compose", timeout: .seconds(60)) == .opened)
         #expect(opened == ["opened scan", "opened share", "opened compose"])
+    }
+
+    @Test func `that the app does not take is refused, with its reason, and keeps none behind it waiting`() async throws
+    {
+        let links = try AppLinks(place.container, scheme: "shelf", launching: [])
+        let (center, taken) = (center, Guarded<[String]>([]))
+        let app = Task {
+            try await links.run { url in
+                if url.hasSuffix("nowhere") { throw AppLinks.Refusal("there is no such shelf") }
+                taken.withLock { $0.append(url) }
+            }
+        }
+        defer { app.cancel() }
+        try await Task.detached { () async throws -> Void in
+            for _ in 0..<70 {
+                var reason: String?
+                #expect(try center.open("shelf:nowhere", timeout: .seconds(60), refused: { reason = $0 }) == .refused)
+                #expect(reason == "there is no such shelf")
+            }
+            #expect(try center.open("shelf:1", timeout: .seconds(60)) == .opened)
+        }.value
+        #expect(taken.withLock { $0 } == ["shelf:1"])
     }
 
     @Test func `says which program cannot be started`() throws {

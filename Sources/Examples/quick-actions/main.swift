@@ -28,8 +28,10 @@ CommandRun.main(specification) { run in
     let signals = TerminationSignals()
     while signals.received == nil {
         let came = try links.openNext(timeout: idle ?? .seconds(30)) { url in
-            let line = QuickAction(url: url).map { "opened \($0.rawValue)" } ?? "no such place: \(url)"
+            let action = QuickAction(url: url)
+            let line = action.map { "opened \($0.rawValue)" } ?? "no such place: \(url)"
             try coordinator.update("Library/opened.json", default: [String]()) { $0.append(line) }
+            if action == nil { throw AppLinks.Refusal("there is no such action") }
         }
         if !came { break }
     }

@@ -73,14 +73,18 @@ private func serve(_ container: Container, _ list: TodoList, _ run: inout Comman
     while signals.received == nil && !isIdle {
         isIdle = try !links.openNext(timeout: idle) { url in
             let entries = try list.entries()
+            defer { try? run.output.flush() }
             switch TodoPlace(url: url) {
             case .entry(let number) where entries.indices.contains(number - 1):
                 try run.output.writeLine("entry \(number): \(entries[number - 1].title)")
-            case .entry(let number): try run.output.writeLine("entry \(number) is gone")
+            case .entry(let number):
+                try run.output.writeLine("entry \(number) is gone")
+                throw AppLinks.Refusal("entry \(number) is gone")
             case .add: try run.output.writeLine("a new entry: todo add TITLE")
-            case nil: try run.output.writeLine("no such place: \(PipeText.escaped(Array(url.utf8)))")
+            case nil:
+                try run.output.writeLine("no such place: \(PipeText.escaped(Array(url.utf8)))")
+                throw AppLinks.Refusal("there is no such place")
             }
-            try run.output.flush()
         }
     }
 }

@@ -1,3 +1,4 @@
+import GroupCommandLine
 import GroupContainer
 
 /// What apps ask of the widgets, and what they are told of those.
@@ -40,8 +41,12 @@ final class AppRequests {
     func open(_ url: String, for kind: String) {
         opening.add(AppLink.scheme(of: url) ?? "") { [center, watch] in
             do throws(CoordinationError) {
-                switch try center.open(url) {
+                var reason = ""
+                switch try center.open(url, refused: { reason = $0 }) {
                 case .opened: break
+                case .refused:
+                    let cause = "its app does not take '\(url)': \(PipeText.escaped(Array(reason.utf8)))"
+                    watch.tell { $0.complaints.append("\(kind): \(cause)") }
                 case .noApp: watch.tell { $0.unopened.append(ContainerWatch.Address(url: url, kind: kind)) }
                 case .queued:
                     let cause = "its app has not taken '\(url)' in time; it gets it when it gets there"

@@ -7,6 +7,20 @@ package struct AppLink: Codable, Hashable, Sendable {
 
     static func key(ofScheme scheme: String) -> String { "scheme/\(scheme)" }
 
+    /// A URL that the app has looked at and does not take.
+    struct Refusal: Codable, Hashable, Sendable {
+        /// Of its message.
+        var number: UInt64
+        var reason: String
+    }
+
+    static func refusals(ofScheme scheme: String) -> String { "refused/\(scheme)" }
+
+    /// So many are kept: whoever asked looks at once.
+    static let keptRefusals = 64
+    /// Of a reason, in characters.
+    static let longestReason = 200
+
     /// The channel that an app's URLs come through.
     package static func channel(ofScheme scheme: String) -> String { "group-container.open.\(scheme)" }
 

@@ -6,6 +6,8 @@ import GroupSystemCalls
 public enum OpenResult: String, Hashable, Sendable {
     /// The app has taken it: what it does at a URL is done.
     case opened
+    /// The app has looked at it, and does not take it: it knows no such place.
+    case refused
     /// It has not in time; it stays in the queue, and the app gets it when it gets there.
     case queued
     /// No app has registered the scheme.
@@ -20,6 +22,13 @@ extension WidgetCenter {
     /// Errors: `invalidArgument` where it is no URL, or longer than 64 KiB; `notFound` where the app cannot be started
     /// (then, too, the URL stays in the queue); those of `GroupChannel.post`.
     public func open(_ url: String, timeout: Duration = .seconds(10)) throws(CoordinationError) -> OpenResult {
+        try open(url, timeout: timeout) { _ in }
+    }
+
+    /// The same; `refused` gets why, in the app's words.
+    package func open(
+        _ url: String, timeout: Duration = .seconds(10), refused: (String) -> Void
+    ) throws(CoordinationError) -> OpenResult {
         let scheme = AppLink.scheme(of: url)
         guard let scheme, url.utf8.count <= AppLink.largestURL,
             !url.unicodeScalars.contains(where: { $0.value < 0x20 || 0x7F...0x9F ~= $0.value })
@@ -31,8 +40,27 @@ extension WidgetCenter {
         let number = try channel.post(bytes: Array(url.utf8))
         let end = monotonicNanoseconds().addingReportingOverflow(timeout.nanoseconds).partialValue
         if try !channel.isListening(AppLink.listener) { try launch(link, scheme, channel, until: end) }
-        return try channel.awaitAcknowledgement(of: number, by: AppLink.listener, timeout: .until(end))
-            ? .opened : .queued
+        if try !channel.awaitAcknowledgement(of: number, by: AppLink.listener, timeout: .until(end)) { return .queued }
+        guard let reason = try refusals(ofScheme: scheme).first(where: { $0.number == number })?.reason else {
+            return .opened
+        }
+        refused(reason)
+        return .refused
+    }
+
+    /// What the app of a scheme has not taken, the last ones; there is one app of a scheme, so nobody else writes them.
+    private func refusals(ofScheme scheme: String) throws(CoordinationError) -> [AppLink.Refusal] {
+        guard case .json(let content) = try defaults.versionedValue(forKey: AppLink.refusals(ofScheme: scheme)).value
+        else { return [] }
+        return (try? JSONDecoder().decode([AppLink.Refusal].self, from: Data(content))) ?? []
+    }
+
+    /// The app does not take the URL with that number: to be said before it is acknowledged.
+    package func noteRefusal(of number: UInt64, scheme: String, _ reason: String) throws(CoordinationError) {
+        let refusal = AppLink.Refusal(number: number, reason: String(reason.prefix(AppLink.longestReason)))
+        let kept = Array(try refusals(ofScheme: scheme).suffix(AppLink.keptRefusals - 1)) + [refusal]
+        guard let content = try? JSONEncoder().encode(kept) else { return }
+        try defaults.set(.json(Array(content)), forKey: AppLink.refusals(ofScheme: scheme))
     }
 
     private func link(ofScheme scheme: String) throws(CoordinationError) -> AppLink? {
