@@ -1,5 +1,6 @@
 package import GroupCommandLine
 package import GroupContainer
+import GroupSystemCalls
 
 /// A change as a line: for a pipe, for a program, for a person.
 package struct ChangeText: Sendable {
@@ -29,7 +30,10 @@ package struct ChangeText: Sendable {
                 "Print each change like this, with inotifywait's sequences: %w its folder with a '/' behind (none at the top), %f its name, %e what happened (CREATE, MODIFY, DELETE, MOVED_TO, ATTRIB, with ISDIR for a folder), %Xe the same with X in between, %T when, %c a number that a move has, %% a '%', %0 a NUL, %n a newline; and %o where it stood before, %q its sequence, %C its cursor, %p the process, %u its purpose. A newline ends the line unless %0 or %n does."
         ),
         .value(
-            "timefmt", "STRING", help: "How %T looks, as in strftime(3), in local time; unless told, as with --json."),
+            "timefmt", "STRING",
+            help:
+                "How %T looks, as in strftime(3), in local time and the locale of LC_TIME; unless told, as with --json."
+        ),
     ]
 
     /// What suits the options and where the output goes.
@@ -44,6 +48,7 @@ package struct ChangeText: Sendable {
         }
         if let format = arguments.value("format") {
             if options.isJSON { throw arguments.usageError("--format and --json exclude each other") }
+            if arguments.flag("timefmt") { takeLocaleOfTimes() }
             do throws(LineFormat.Fault) {
                 form = .format(
                     try LineFormat(format, timeFormat: arguments.value("timefmt")),

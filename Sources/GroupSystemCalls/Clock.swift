@@ -34,6 +34,10 @@ package struct CalendarTime: Sendable {
     }
 }
 
+/// From now on times have the user's names of days and months, and his order: `LC_ALL`, `LC_TIME`, `LANG`. Nothing else of
+/// a locale is taken. Before there are other threads. Library calls: setlocale(3)
+package func takeLocaleOfTimes() { unsafe _ = setlocale(LC_TIME, "") }
+
 /// A moment as strftime(3) writes it in this machine's time zone; empty where that writes nothing.
 /// Library calls: localtime_r(3), strftime(3)
 package func localTime(_ format: [UInt8], secondsSince1970: Int64) -> [UInt8] {

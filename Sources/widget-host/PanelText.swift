@@ -16,9 +16,19 @@ struct PanelText {
     /// The same without the time.
     func content(_ panel: Panel) -> String {
         if isJSON { return JSONValue.object(fields(panel)).encoded() }
-        let text = (panel.view?.lines ?? []).map(\.text).joined(separator: "\n")
+        let text = (panel.view?.lines ?? []).map(Self.text).joined(separator: "\n")
         return [panel.kind, panel.state.rawValue, text, note(panel)].compactMap { $0 }
             .map { PipeText.escaped(Array($0.utf8)) }.joined(separator: "\t")
+    }
+
+    /// A line that was printed does not count on: it says until when.
+    private static func text(_ line: WidgetView.Line) -> String {
+        let until = line.countdown.map { "until \(Timestamp.text(Int64(nanosecondsOf: $0)))" }
+        return [line.text, until].compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " ")
+    }
+
+    private static func countdown(_ line: WidgetView.Line) -> JSONValue {
+        line.countdown.map { .string(Timestamp.text(Int64(nanosecondsOf: $0))) } ?? .null
     }
 
     /// Nil where all is well.
@@ -26,7 +36,7 @@ struct PanelText {
         guard let note = panel.note else { return nil }
         var text = note.text
         if let again = note.again { text += "; again at \(Timestamp.text(again))" }
-        if note.isFault, let time = panel.renderedAt { text += "; shown as of \(Timestamp.text(time))" }
+        if note.showsAge, let time = panel.renderedAt { text += "; shown as of \(Timestamp.text(time))" }
         return text
     }
 
@@ -37,6 +47,7 @@ struct PanelText {
             ("visible", .bool(panel.isVisible)), ("displayMode", .string(panel.displayMode.rawValue)),
             ("columns", .integer(Int64(panel.size.columns))), ("rows", .integer(Int64(panel.size.rows))),
             ("lines", panel.view.map { .array($0.lines.map { .string($0.text) }) } ?? .null),
+            ("countdowns", panel.view.map { .array($0.lines.map(Self.countdown)) } ?? .null),
             ("placeholder", .bool(panel.isPlaceholder)),
             ("renderedAt", panel.renderedAt.map { .string(Timestamp.text($0)) } ?? .null),
             ("note", panel.note.map { .string($0.text) } ?? .null),

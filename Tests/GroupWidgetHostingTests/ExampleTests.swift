@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import GroupContainer
+import GroupWidgetHosting
 import TestSupport
 import Testing
 import WidgetApp
@@ -45,6 +46,14 @@ struct `The example widgets` {
         }
     }
 
+    @Test func `have manifests without a mistake, and a title each`() throws {
+        let manifests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "Sources/Examples/Manifests").path
+        let found = ManifestFolders(manifests).read()
+        #expect(found.errors.isEmpty && found.findings.isEmpty && found.manifests.count == 6)
+        #expect(Set(found.manifests.map(\.title)).count == 6, "\(found.manifests.map(\.title))")
+    }
+
     @Test func `of the note shows what the app saved, by either way, and what it missed while it was hidden`() throws {
         let stage = try Stage("note")
         try stage.sees("note", "active", "nothing noted")
@@ -78,12 +87,14 @@ struct `The example widgets` {
     @Test func `of the countdown count on when the app has left, and end as finished`() throws {
         let stage = try Stage("countdown")
         try stage.sees("countdown", "active", "no countdown")
+        let end = { stage.shown("countdown").first { $0.hasPrefix("until 2") } }
         let app = try RunningProcess(["countdown", "--group", stage.container.path, "start", "2.5"])
         let center = try WidgetCenter(stage.container.open())
         while try !center.isAppInFront() { sched_yield() }
         app.signal(SIGTERM)
         #expect(try app.finish().text == "left\n")
         try stage.sees("countdown", "active", "finished")
+        #expect(end() != nil, "a line says until when: \(stage.shown("countdown"))")
         #expect(stage.shown("countdown").count >= 3, "\(stage.shown("countdown"))")
     }
 
