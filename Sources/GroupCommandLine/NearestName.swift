@@ -1,9 +1,9 @@
 /// Finds the name that was probably meant.
-enum NearestName {
+package enum NearestName {
     /// The candidate that `word` begins or nearly spells, or nil if none is near.
     ///
     /// Abbreviations are no names here, so whoever writes one is told the whole.
-    static func among(_ candidates: [String], to word: String) -> String? {
+    package static func among(_ candidates: [String], to word: String) -> String? {
         guard !word.isEmpty else { return nil }
         let beginnings = candidates.filter { $0.hasPrefix(word) }
         if beginnings.count == 1 { return beginnings.first }

@@ -13,9 +13,12 @@ func list(_ run: inout CommandRun) throws -> ExitStatus {
         guard let manifest = manifests[kind] else { continue }
         let word = shown.contains(kind) ? list.expanded.contains(kind) ? "expanded" : "shown" : "-"
         if run.options.isJSON {
+            let file = found.files[kind]
             let object = JSONValue.object([
                 ("kind", .string(kind)), ("title", .string(manifest.title)), ("shown", .bool(word != "-")),
                 ("expanded", .bool(word == "expanded")), ("executable", .string(manifest.executable)),
+                ("file", file.map { .string($0) } ?? .null),
+                ("findings", .array(found.findings.filter { $0.file == file }.map(described))),
             ])
             try run.output.writeLine(object.encoded())
         } else {
@@ -23,8 +26,16 @@ func list(_ run: inout CommandRun) throws -> ExitStatus {
             try run.output.writeLine(fields.map { PipeText.escaped(Array($0.utf8)) }.joined(separator: "\t"))
         }
     }
-    for error in found.errors { run.complain("\(error)") }
-    return found.errors.isEmpty ? .success : .damaged
+    let mistakes = found.errors + found.findings
+    for error in mistakes { run.complain("\(error)") }
+    return mistakes.isEmpty ? .success : .damaged
+}
+
+private func described(_ finding: ManifestError) -> JSONValue {
+    .object([
+        ("field", finding.field.map { .string($0) } ?? .null), ("cause", .string(finding.cause)),
+        ("advice", finding.advice.map { .string($0) } ?? .null),
+    ])
 }
 
 /// The list, by add, remove and order. A host that runs sees it within two seconds.

@@ -98,6 +98,19 @@ struct `widget-host` {
         #expect(status == 65 && text.contains("\ta\t"))
     }
 
+    @Test func `shows a widget whose manifest has a field that there is not, and names it`() throws {
+        let run = try HostRun(["a": #""intrests": ["Library/b"]"#])
+        try run.host.waitForText("a.json': intrests: there is no such field; did you mean 'interests'?")
+        try run.await("a", "active", "nothing")
+        let (status, text) = try run.run("list")
+        #expect(status == 65 && text.contains("shown\ta\t") && text.contains("a.json': intrests: "), "\(text)")
+        let json = try run.run("list", options: ["--json"]).text
+        #expect(json.contains(#""findings":[{"field":"intrests","cause":"there is no such field""#), "\(json)")
+        let twin = #"{"kind": "a", "executable": "/bin/true"}"#
+        try Data(twin.utf8).write(to: URL(filePath: run.widgets + "/b.json"))
+        #expect(try run.run("list").text.contains("b.json': kind: 'a' is the kind of '\(run.widgets)/a.json', too"))
+    }
+
     @Test func `shows the others where the suite that one asks about cannot be opened`() throws {
         let run = try HostRun(["a": "", "b": ""])
         try run.await("a", "active", "nothing")

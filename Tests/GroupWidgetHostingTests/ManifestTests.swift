@@ -62,6 +62,35 @@ import Widgets
         }
     }
 
+    private static func findings(_ text: String) throws(ManifestError) -> [String] {
+        var findings: [ManifestError] = []
+        _ = try WidgetManifest(Array(text.utf8), file: "w/a.json", folder: "w", &findings)
+        return findings.map(\.description)
+    }
+
+    @Test func `with a field that there is not is one, and the field is found, with the name that is near`() throws {
+        let found = try Self.findings(
+            """
+            {"kind": "a", "executable": "w", "intrests": [], "tile": "A", "weather": {"city": "Oslo"},
+             "refresh": {"perday": 3}, "displayModes": {"compakt": {}}, "x-mine": 1, "$schema": "s", "\\n": 1}
+            """)
+        #expect(
+            found == [
+                "manifest 'w/a.json': intrests: there is no such field; did you mean 'interests'?",
+                "manifest 'w/a.json': tile: there is no such field; did you mean 'title'?",
+                "manifest 'w/a.json': weather: there is no such field; begin its name with 'x-' if it is your own",
+                "manifest 'w/a.json': \\n: there is no such field; begin its name with 'x-' if it is your own",
+                "manifest 'w/a.json': displayModes.compakt: there is no such field; did you mean 'compact'?",
+                "manifest 'w/a.json': refresh.perday: there is no such field; did you mean 'perDay'?",
+            ])
+    }
+
+    @Test func `of a newer version may have fields of its own`() throws {
+        #expect(try Self.findings(#"{"version": 2, "kind": "a", "executable": "w", "weather": 1}"#).isEmpty)
+        #expect(try Self.findings(#"{"version": 1, "kind": "a", "executable": "w", "weather": 1}"#).count == 1)
+        #expect(throws: ManifestError.self) { try Self.read(#"{"version": "2", "kind": "a", "executable": "w"}"#) }
+    }
+
     @Test(arguments: UInt64(0)..<20) func `of any bytes is one, or an error`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<200 {

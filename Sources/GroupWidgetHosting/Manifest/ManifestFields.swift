@@ -1,21 +1,47 @@
 import GroupCommandLine
 
-/// The fields of an object of a manifest, each read once and strictly. Those that nobody asks for are ignored: they may
-/// be of a later version.
+/// The fields of an object of a manifest, each read once and strictly. What nobody asks for is found afterwards.
 struct ManifestFields {
     private let file: String
     private let path: String
     private let members: [(String, JSONValue)]
+    private let reading: Reading
 
-    init(_ value: JSONValue, _ file: String, path: String = "") throws(ManifestError) {
+    /// What was asked for, and what is there, in all objects of a file.
+    private final class Reading {
+        var known: Set<String> = []
+        var present: [(path: String, name: String)] = []
+    }
+
+    init(_ value: JSONValue, _ file: String) throws(ManifestError) {
+        try self.init(value, file, path: "", Reading())
+    }
+
+    private init(_ value: JSONValue, _ file: String, path: String, _ reading: Reading) throws(ManifestError) {
         guard case .object(let members) = value else {
             throw ManifestError(
                 file, field: path.isEmpty ? nil : String(path.dropLast()), "it should be an object: {…}")
         }
-        (self.file, self.path, self.members) = (file, path, members)
+        (self.file, self.path, self.members, self.reading) = (file, path, members, reading)
+        reading.present += members.map { (path, $0.0) }
+    }
+
+    /// Of this object and of those in it: fields that nobody has asked for. Names that begin with "x-" or "$" are for others.
+    var findings: [ManifestError] {
+        let unknown = reading.present.filter { path, name in
+            !name.hasPrefix("x-") && !name.hasPrefix("$") && !reading.known.contains(path + name)
+        }
+        return unknown.map { path, name in
+            let siblings = reading.known.filter { $0.hasPrefix(path) && !$0.dropFirst(path.count).contains(".") }
+            let near = NearestName.among(siblings.map { String($0.dropFirst(path.count)) }.sorted(), to: name)
+            return ManifestError(
+                file, field: PipeText.escaped(Array((path + name).utf8)), "there is no such field",
+                advice: near.map { "did you mean '\($0)'?" } ?? "begin its name with 'x-' if it is your own")
+        }
     }
 
     private func value(_ name: String) -> JSONValue? {
+        reading.known.insert(path + name)
         guard let value = members.first(where: { $0.0 == name })?.1, value != .null else { return nil }
         return value
     }
@@ -74,6 +100,6 @@ struct ManifestFields {
 
     func object(_ name: String) throws(ManifestError) -> ManifestFields? {
         guard let value = value(name) else { return nil }
-        return try ManifestFields(value, file, path: "\(path)\(name).")
+        return try ManifestFields(value, file, path: "\(path)\(name).", reading)
     }
 }

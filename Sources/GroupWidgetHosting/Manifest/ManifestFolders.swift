@@ -7,7 +7,25 @@ package struct ManifestFolders: Sendable {
     /// What a look at the folders found.
     package struct Found: Sendable {
         package var manifests: [WidgetManifest] = []
+        /// Files that are no manifests.
         package var errors: [ManifestError] = []
+        /// What is odd about those that are.
+        package var findings: [ManifestError] = []
+        /// Where each kind's manifest is.
+        package var files: [String: String] = [:]
+
+        mutating func add(_ manifest: WidgetManifest, _ file: String, in folder: String) {
+            // A user's own folder comes before the system's, and takes its place.
+            guard let other = files[manifest.kind] else {
+                files[manifest.kind] = file
+                return manifests.append(manifest)
+            }
+            if other.hasPrefix(folder + "/") {
+                let cause = "'\(manifest.kind)' is the kind of '\(other)', too"
+                findings.append(
+                    ManifestError(file, field: "kind", cause, advice: "that one is shown; choose another kind"))
+            }
+        }
     }
 
     /// Nil: where the user's settings, and the system's, have them: `$XDG_CONFIG_HOME/widget-host/widgets` (else
@@ -46,10 +64,8 @@ package struct ManifestFolders: Sendable {
             for name in files(in: folder) {
                 let file = "\(folder)/" + String(decoding: name, as: UTF8.self)
                 do throws(ManifestError) {
-                    let manifest = try Self.read(name, file, in: folder)
-                    if !found.manifests.contains(where: { $0.kind == manifest.kind }) {
-                        found.manifests.append(manifest)
-                    }
+                    let manifest = try Self.read(name, file, in: folder, &found.findings)
+                    found.add(manifest, file, in: folder)
                 } catch {
                     found.errors.append(error)
                 }
@@ -65,8 +81,9 @@ package struct ManifestFolders: Sendable {
             .sorted { $0.lexicographicallyPrecedes($1) }
     }
 
-    private static func read(_ name: [UInt8], _ file: String, in folder: String) throws(ManifestError) -> WidgetManifest
-    {
+    private static func read(
+        _ name: [UInt8], _ file: String, in folder: String, _ findings: inout [ManifestError]
+    ) throws(ManifestError) -> WidgetManifest {
         let content: [UInt8]
         do throws(Errno) {
             let open = try FileDescriptor.open(
@@ -76,6 +93,6 @@ package struct ManifestFolders: Sendable {
         } catch {
             throw ManifestError(file, "it cannot be read: \(error)")
         }
-        return try WidgetManifest(content, file: file, folder: folder)
+        return try WidgetManifest(content, file: file, folder: folder, &findings)
     }
 }

@@ -4,8 +4,20 @@ extension WidgetManifest {
     /// Of a file, in bytes.
     package static let largest = 1 << 20
 
+    /// Of what a manifest may say.
+    package static let version = 1
+
     /// Reads a manifest. `file` is for errors; `folder` is where a relative executable begins.
     package init(_ content: [UInt8], file: String, folder: String) throws(ManifestError) {
+        var findings: [ManifestError] = []
+        try self.init(content, file: file, folder: folder, &findings)
+    }
+
+    /// The same. `findings` gets what is no reason not to show the widget, and most likely a mistake; none where the
+    /// manifest is of a newer version, which may have fields of its own.
+    package init(
+        _ content: [UInt8], file: String, folder: String, _ findings: inout [ManifestError]
+    ) throws(ManifestError) {
         let value: JSONValue
         if content.count > Self.largest { throw ManifestError(file, "it is larger than \(Self.largest) bytes") }
         do throws(TextFault) {
@@ -25,6 +37,7 @@ extension WidgetManifest {
             interests: try Self.interests(fields), refreshing: try Self.refreshing(fields),
             memoryLimit: try fields.number("memoryLimit", 1 << 20...1 << 50).map { UInt64($0) },
             urlScheme: try Self.scheme(fields))
+        if try fields.number("version", 1...Int(Int32.max)) ?? 1 <= Self.version { findings += fields.findings }
     }
 
     private static func kind(_ fields: ManifestFields) throws(ManifestError) -> String {
