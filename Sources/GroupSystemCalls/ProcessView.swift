@@ -26,17 +26,35 @@ package struct ProcessView: Sendable {
         guard fields.count > 19, let state = fields[0].first,
             let started = UInt64(String(decoding: fields[19], as: UTF8.self))
         else { return nil }
-        switch state {
-        case UInt8(ascii: "T"), UInt8(ascii: "t"): condition = .stopped
-        case UInt8(ascii: "Z"), UInt8(ascii: "X"): condition = .zombie
-        default: condition = .running
-        }
+        condition = Condition(state)
         self.started = started
         let words = Self.content(of: "/proc/\(process)/cmdline") ?? []
         command = words.split(separator: 0).joined(separator: [UInt8(ascii: " ")]).map { $0 }
     }
 
+    /// None of its threads does anything: each is stopped, or has ended. Reads /proc/PID/task/TID/stat.
+    package static func isStill(_ process: Int32) -> Bool {
+        let tasks = (try? OpenFiles.folder("/proc/\(process)/task").entryNames()) ?? []
+        return tasks.allSatisfy { task in
+            guard let stat = content(of: "/proc/\(process)/task/\(String(decoding: task, as: UTF8.self))/stat"),
+                let end = stat.lastIndex(of: UInt8(ascii: ")")), end + 2 < stat.endIndex
+            else { return true }
+            return Condition(stat[end + 2]) != .running
+        }
+    }
+
     private static func content(of path: String) -> [UInt8]? {
         try? FileDescriptor.open(path: Array(path.utf8), .reading).readAll(limit: 4_096)
+    }
+}
+
+extension ProcessView.Condition {
+    /// As /proc/PID/stat has it.
+    fileprivate init(_ letter: UInt8) {
+        switch letter {
+        case UInt8(ascii: "T"), UInt8(ascii: "t"): self = .stopped
+        case UInt8(ascii: "Z"), UInt8(ascii: "X"): self = .zombie
+        default: self = .running
+        }
     }
 }

@@ -32,10 +32,8 @@ package struct SupervisedProcess: ~Copyable, Sendable {
     /// To all of its group; to it alone where it leads none. Not after its end was noticed. System calls: kill(2)
     package func signal(_ signal: Signal) { _ = kill(leadsGroup ? -identifier : identifier, signal.rawValue) }
 
-    /// It is that process, or one of its group. System calls: getpgid(2)
-    package func includes(_ process: Int32) -> Bool {
-        process == identifier || leadsGroup && getpgid(process) == identifier
-    }
+    /// What `signal` reaches: it, and its group. System calls: getdents(2), getpgid(2)
+    package var signalled: [Int32] { leadsGroup ? OpenFiles.processes(ofGroup: identifier) : [identifier] }
 
     /// What it may be told by the kernel.
     package enum Signal: Int32, Sendable {

@@ -10,7 +10,7 @@ private let running: [OptionSpecification] = [
     .value(
         "grace", "T",
         help:
-            "How long a widget may take to give back what it holds before it is suspended; then it is ended. 5 s, unless told."
+            "How long a widget may take to give back what it holds before it is suspended; then it is ended, if it keeps a lease, and goes on, if it keeps another lock. 5 s, unless told."
     ),
     .value(
         "opener", "COMMAND",
@@ -71,7 +71,7 @@ let widgetHostSpecification = CommandSpecification(
         ),
         HelpEntry(
             "Lines",
-            "A line whenever what one widget shows, or does, is different: TIME<TAB>KIND<TAB>STATE<TAB>TEXT[<TAB>NOTE]; the lines of its view are joined by '\\n', and tabs, backslashes and control characters are escaped. States: notRunning, starting, active, suspending, suspended, ending. NOTE says why it does not show what it should, and when it is tried again."
+            "A line whenever what one widget shows, or does, is different: TIME<TAB>KIND<TAB>STATE<TAB>TEXT[<TAB>NOTE]; the lines of its view are joined by '\\n', one that counts down says until when, and tabs, backslashes and control characters are escaped. States: notRunning, starting, active, suspending, suspended, ending. NOTE says why it does not show what it should, and when it is tried again."
         ),
         HelpEntry(
             "Commands",
@@ -79,7 +79,7 @@ let widgetHostSpecification = CommandSpecification(
         ),
         HelpEntry(
             "Lifecycle",
-            "A widget that is visible runs, and is refreshed after each change that concerns it. One that is hidden gives back what it holds, and is stopped; it is continued for a refresh now and then, within its budget. One that crashes, does not answer, says what is no message, or is too large is ended and started again, after a second, then two, four, up to five minutes; its last view stays. When memory is short (the kernel says so, or SIGUSR2, or 'pressure') the suspended widget that nobody has seen for the longest time is ended."
+            "A widget that is visible runs, and is refreshed after each change that concerns it. One that is hidden gives back what it holds, and is stopped, unless it keeps a lock on any file, which others would wait for; it is continued for a refresh now and then, within its budget. One that crashes, does not answer, says what is no message, or is too large is ended and started again, after a second, then two, four, up to five minutes; its last view stays. When memory is short (the kernel says so, or SIGUSR2, or 'pressure') the suspended widget that nobody has seen for the longest time is ended."
         ),
     ],
     examples: [
@@ -93,7 +93,8 @@ let widgetHostSpecification = CommandSpecification(
     exitStatuses: [
         HelpEntry("0", "done, ended by 'quit', or the reader of the output is gone"),
         HelpEntry("1", "--once, run: a widget failed"), HelpEntry("2", "--timeout passed without a line"),
-        HelpEntry("64", "wrong usage"), HelpEntry("65", "a manifest or the list is damaged"),
+        HelpEntry("64", "wrong usage"),
+        HelpEntry("65", "a manifest or the list is damaged; list: a manifest has a field that there is not"),
         HelpEntry("66", "no such group, or no such widget"), HelpEntry("74", "input/output error"),
         HelpEntry("128+n", "ended by signal n, after the widgets"),
     ])

@@ -52,7 +52,8 @@ struct RandomToday {
         }
         let view = chance(0.9) ? WidgetView(title: text(), lines: lines) : nil
         let subjects: [PanelNote.Subject] = [
-            .ended(text()), .failed(text()), .deferred(.budget), .deferred(.backOff), .deferred(.timeline),
+            .ended(text()), .failed(text()), .deferred(.budget), .deferred(.backOff), .deferred(.timeline), .old,
+            .held(text()),
         ]
         let note =
             chance(0.5)

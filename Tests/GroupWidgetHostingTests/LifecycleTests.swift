@@ -69,6 +69,43 @@ struct `A widget under a host` {
         #expect((100..<1_000).contains(lines), "\(lines)")
     }
 
+    @Test func `that is slow is shown as it was under the host before, with its age, until it answers`() throws {
+        let run = try HostRun(["a": #""refresh": {"deadline": 300}"#])
+        try run.write("milk", for: "a")
+        try run.await("a", "active", "milk\n")
+        try run.quit()
+        try run.write("hang", for: "a")
+        try run.start()
+        try run.await("a", "starting", "milk\tnot refreshed yet; shown as of 2")
+        try run.await("a", "active", "milk\tnot refreshed yet; shown as of 2")
+        // What was kept is only a copy: without it there is the placeholder.
+        let folder = run.container.folder + "/state/widget-host"
+        let views = try #require(
+            try FileManager.default.contentsOfDirectory(atPath: folder).first { $0.hasSuffix("views") })
+        try run.quit()
+        try Data("{".utf8).write(to: URL(filePath: "\(folder)/\(views)/a.json"))
+        try run.start()
+        try run.await("a", "active", "…\n")
+        try run.quit()
+        try run.write("bread", for: "a")
+        try run.start()
+        try run.await("a", "active", "bread\n")
+        try run.quit()
+        try run.start()
+        try run.await("a", "starting", "bread\tnot refreshed yet")
+        try run.await("a", "active", "bread\n")
+    }
+
+    @Test func `that answers noData where it is to show itself anew is asked for a rendering`() throws {
+        let run = try HostRun(["a": #""displayModes": {"expanded": {}}"#])
+        try run.write("milk", for: "a")
+        try run.await("a", "active", "milk\n")
+        try run.write("same", for: "a")
+        try run.send("expand a")
+        try run.host.waitForText("a: failed: answered noData without the timeline that 'shows' asks for")
+        try run.await("a", "active", "same!\n")
+    }
+
     @Test func `that answers twice is heard once`() throws {
         let run = try HostRun(["a": ""])
         try run.write("twice", for: "a")

@@ -12,10 +12,16 @@
 //     fail       answers that it failed
 //     leak       uses 64 MiB more, and answers
 //     keep       takes a lease on `Library/kept` for good, and answers
+//     posix      has a lock on `Library/locked` for good, by fcntl(2), and answers
+//     ofd        the same by an open file description lock
+//     flock      the same by flock(2)
+//     child      the same by a child
+//     free       lets go of all these, and answers
 //     deaf       answers, and from then on to no suspension
 //     deafkeep   both
 //     stubborn   answers, and from then on ends neither with its input nor by SIGHUP
 //     room       shows how many columns it has, each digit five times: a terminal is sent only what differs
+//     same       answers noData, without a timeline, unless a reload is asked for
 //     close      closes its output, and stays
 //
 // Its log has its process: "process 812". A reload shows a '!' behind the text.
@@ -58,6 +64,41 @@ func keepLease() throws {
     isHeld.wait()
 }
 
+var lockedFiles: [Int32] = []
+var child: pid_t = 0
+
+/// Takes the lock that the word says.
+@MainActor func takeLock(_ word: some StringProtocol) throws {
+    let path = "\(folder)/Library/locked"
+    if word == "child" {
+        let nothing = try FileDescriptor.open(path: Array("/dev/null".utf8), .readingAndWriting)
+        let ends = try FileDescriptor.pipe()
+        let script = "echo held; exec sleep 3600"
+        child = try SupervisedProcess(
+            ["flock", "-o", path, "sh", "-c", script].map { Array($0.utf8) }, variables: [], input: nothing,
+            output: ends.writing, leadsGroup: false
+        ).identifier
+        var answer = [UInt8](repeating: 0, count: 5)
+        _ = try ends.reading.read(into: &answer)
+        return
+    }
+    let file = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    lockedFiles.append(file)
+    var lock = flock()
+    lock.l_type = Int16(F_WRLCK)
+    switch word {
+    case "posix": _ = unsafe fcntl(file, F_SETLK, &lock)
+    case "ofd": _ = unsafe fcntl(file, 37, &lock)  // F_OFD_SETLK
+    default: flock(file, LOCK_EX)
+    }
+}
+
+@MainActor func letGo() {
+    for file in lockedFiles { close(file) }
+    lockedFiles = []
+    if child > 0 { kill(child, SIGKILL) }
+}
+
 @MainActor func answer(_ id: Int, _ environment: WidgetEnvironment, reloads: Bool) throws {
     var text = content()
     if text == "room" { text = "\(environment.maximumSize.columns)".map { String(repeating: $0, count: 5) }.joined() }
@@ -68,6 +109,7 @@ func keepLease() throws {
     case "crash": kill(getpid(), SIGKILL)
     case "exit": exit(7)
     case "hang": return
+    case "same" where !reloads: answer = WidgetMessage.Answer(id: id, result: .noData)
     case "garbage": return sayLine(Array("this is no message".utf8))
     case "endless": while true { say(bytes: [UInt8](repeating: 0x20, count: 65_536)) }
     case "chatter": while true { say(.log("and on it goes")) }
@@ -79,6 +121,8 @@ func keepLease() throws {
         answer = WidgetMessage.Answer(id: id, result: .failed, cause: "the test wants it")
     case "leak": ballast.append([UInt8](repeating: 1, count: 64 << 20))
     case "keep": try keepLease()
+    case "posix", "ofd", "flock", "child": try takeLock(text)
+    case "free": letGo()
     case "deaf": isDeaf = true
     case "deafkeep":
         isDeaf = true

@@ -75,6 +75,21 @@ struct `A widget under a host` {
         #expect(try widget.update(2) == .init(id: 2, result: .noData))
     }
 
+    @Test func `tells its host what another process has rendered of the same kind`() throws {
+        let widgets = try [Conversation("note-widget", place), Conversation("note-widget", place)]
+        for widget in widgets {
+            _ = try widget.hear()
+            #expect(texts(try widget.update(1)) == ["nothing noted"])
+            #expect(try widget.update(2) == .init(id: 2, result: .noData))
+        }
+        try place.write("milk", to: "Library/note.txt")
+        for (number, widget) in widgets.enumerated() {
+            let answer = try widget.update(3)
+            #expect(answer.result == .newData && texts(answer) == ["milk"], "widget \(number)")
+            #expect(try widget.update(4) == .init(id: 4, result: .noData))
+        }
+    }
+
     @Test func `is through with everything before it is suspended`() throws {
         let widget = try Conversation("note-widget", place)
         _ = try widget.hear()

@@ -89,6 +89,20 @@ private final class Scripted: WidgetProvider {
         #expect(provider.renderingCount == 1)
     }
 
+    @Test func `that says noData renders all the same where a reload is asked for, or it is shown in other room`()
+        async throws
+    {
+        provider.shown.withLock { $0 = { Timeline("\($0.environment.maximumSize.columns)") } }
+        provider.update.withLock { $0 = { _ in .noData } }
+        #expect(try await refresh() == .newData)
+        let wide = WidgetEnvironment(maximumSize: WidgetSize(columns: 120, rows: 3))
+        #expect(try await refresh(wide) == .newData)
+        #expect(try await Refresh(provider, in: place.container).last()?.timeline == Timeline("120"))
+        provider.show(Timeline("two"))
+        #expect(try await refresh(wide, isReload: true) == .newData)
+        #expect(try await Refresh(provider, in: place.container).last()?.timeline == Timeline("two"))
+    }
+
     @Test func `is asked whatever changed where somebody asks for a reload, and only what can be seen counts`()
         async throws
     {

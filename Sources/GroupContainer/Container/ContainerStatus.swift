@@ -114,6 +114,12 @@ extension Container {
             })
     }
 
+    /// The items that members of these processes hold or wait for. System calls: as of the members in `status`.
+    package func accessedItems(by isMeant: (Int32) -> Bool) -> [String] {
+        member.roster.liveMembers().filter { isMeant($0.processIdentifier) }.flatMap(member.roster.accesses(of:))
+            .filter { $0.claim.stage == .held || $0.claim.ticket > 0 }.map(\.path)
+    }
+
     /// Not kept as those are that are used: they would stay in memory.
     private func log(
         _ name: String, of kind: StoreFacts.Kind,

@@ -181,7 +181,7 @@ struct PanelPicture {
         let rest = max(0, (panel.view?.lines.count ?? 0) - Self.shownLines(of: panel))
         var parts: [String] = []
         if rest > 0 { parts.append("\(rest) more") }
-        if let date = panel.renderedAt, panel.note?.isFault == true {
+        if let date = panel.renderedAt, panel.note?.showsAge == true {
             parts.append("\(note(TimeText.age(since: date, at: moment.now))) old")
         }
         return cells(parts.joined(separator: " \(glyphs.dot) "), .faint)

@@ -20,6 +20,8 @@ package enum HostAction: Equatable, Sendable {
     case save(ShownList)
     /// What the refreshes of that kind have cost is to be kept.
     case keep(RefreshLedger, kind: String)
+    /// What that kind shows now is to be kept for the next host.
+    case remember(LastView, kind: String)
     /// No process is left, and none will be.
     case finished
 }

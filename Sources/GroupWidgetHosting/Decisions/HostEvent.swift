@@ -21,6 +21,8 @@ package enum HostEvent: Equatable, Sendable {
     case changed(Set<String>)
     /// What was kept of the refreshes of these kinds.
     case ledgers([String: RefreshLedger])
+    /// What widgets of these kinds showed when a host was here last.
+    case lastViews([String: LastView])
     /// So many times apps have asked for a reload of these kinds.
     case reloads([String: UInt64])
     /// The app that the widgets belong to.
@@ -48,8 +50,8 @@ package enum ProcessEvent: Hashable, Sendable {
     case inputFull
     /// The answer to `stop`: it does nothing any more.
     case stopped
-    /// The answer to `askWhatItHolds`: the items that it has leases for, or waits for.
-    case holds([String])
+    /// The answer to `askWhatItHolds`.
+    case holds(Holdings)
     /// Its resident memory, in bytes.
     case memory(UInt64)
     case exited(ProcessEnd)

@@ -4,6 +4,8 @@ package struct HostOptions: Hashable, Sendable {
     package var startPatience: Int64 = 10_000_000_000
     /// For giving back what it holds, before it is stopped.
     package var grace: Int64 = 5_000_000_000
+    /// How long one that holds locks behind its grace is left alone until it is looked at again: at least its grace.
+    package var longestHold: Int64 = 300_000_000_000
     /// Beyond a refresh's deadline, which the widget keeps by itself.
     package var slack: Int64 = 2_000_000_000
     /// From being told to end until it is killed.

@@ -93,16 +93,23 @@ extension HostState {
         return .log(HostLogLine(reason, of: manifest.kind, isFault: true))
     }
 
-    /// One of those that are suspended is ended: the one that nobody has looked at for the longest time.
+    /// One of those that are suspended is ended, else of those that cannot be: the one that nobody has looked at for the
+    /// longest time.
     mutating func relieveMemory(_ actions: inout [HostAction]) {
         let suspended = widgets.filter { $0.value.process?.phase == .suspended }
-        let longest = suspended.min { ($0.value.lastVisible, $0.key) < ($1.value.lastVisible, $1.key) }
+        let hidden = suspended.isEmpty ? widgets.filter { $0.value.isHeldInMemory } : suspended
+        let longest = hidden.min { ($0.value.lastVisible, $0.key) < ($1.value.lastVisible, $1.key) }
         guard let kind = longest?.key, let run = widgets[kind]?.process?.run else {
             return actions.append(.log(HostLogLine("memory is short, and no widget is suspended")))
         }
         widgets[kind]?.process?.phase = .ending(until: nil)
         actions += [.log(HostLogLine("ended: memory is short", of: kind)), .kill(run)]
     }
+}
+
+extension HostedWidget {
+    /// Nobody sees it, and it cannot be suspended.
+    fileprivate var isHeldInMemory: Bool { !isVisible && process?.hindrance != nil && process?.isEnding == false }
 }
 
 extension UserCommand {

@@ -28,26 +28,9 @@ extension HostState {
                 fail(&widget, "used \(bytes >> 10) KiB of memory; its limit is \(limit >> 10)", at: now, &actions)
             }
         case .stopped: if case .stopping = process.phase { actions.append(.askWhatItHolds(run)) }
-        case .holds(let items): noteHoldings(items, of: &widget, process, at: now, &actions)
+        case .holds(let holdings): noteHoldings(holdings, of: &widget, process, at: now, &actions)
         }
         widgets[run.kind] = widget
-    }
-
-    /// It is stopped. What it still holds keeps others waiting: within its grace it goes on, behind it it ends.
-    private func noteHoldings(
-        _ items: [String], of widget: inout HostedWidget, _ process: HostedProcess, at now: Moment,
-        _ actions: inout [HostAction]
-    ) {
-        guard case .stopping(_, let graceUntil) = process.phase else { return }
-        if items.isEmpty {
-            widget.process?.phase = .suspended
-        } else if graceUntil > now.monotonic {
-            widget.process?.phase = .suspending(id: process.lastSuspension, until: graceUntil)
-            actions.append(.goOn(process.run))
-        } else {
-            let names = items.map { "'\($0)'" }.joined(separator: ", ")
-            fail(&widget, "kept \(names) when it was to be suspended", at: now, &actions)
-        }
     }
 
     private mutating func note(
@@ -76,8 +59,11 @@ extension HostState {
             if answer.id == process.update?.id { return note(answer, of: &widget, process, at: now, &actions) }
             chat("answered \(answer.id), which it was not asked", of: &widget, at: now, &actions)
         case .suspended(let id):
-            if case .suspending(id, let until) = process.phase {
-                if !widget.isVisible { stop(&widget, graceUntil: until, at: now, &actions) }
+            if case .suspending(id, _) = process.phase {
+                // The first answer was asked for; a later one says that it has let go of more.
+                if process.hasAnswered { chat("answered suspension \(id) again", of: &widget, at: now, &actions) }
+                widget.process?.hasAnswered = true
+                if !widget.isVisible, widget.process?.isEnding == false { look(at: &widget, &actions) }
             } else if id != process.lastSuspension {
                 chat("answered suspension \(id), which it was not asked", of: &widget, at: now, &actions)
             }
@@ -114,6 +100,13 @@ extension HostState {
         _ answer: WidgetMessage.Answer, of widget: inout HostedWidget, _ process: HostedProcess, at now: Moment,
         _ actions: inout [HostAction]
     ) {
+        var answer = answer
+        // What it shows was made for something else, and cannot stay: it is asked for a rendering next.
+        let isMissing = process.update?.shows == true && answer.result == .noData && answer.timeline == nil
+        if isMissing {
+            answer = WidgetMessage.Answer(
+                id: answer.id, result: .failed, cause: "answered noData without the timeline that 'shows' asks for")
+        }
         let environment = process.update?.environment
         let hadFailed = widget.ledger.failures > 0
         widget.hasBeenHeardOf = true
@@ -121,6 +114,7 @@ extension HostState {
         if answer.result == .failed || hadFailed { actions.append(.keep(widget.ledger, kind: widget.manifest.kind)) }
         if answer.result == .failed {
             widget.giveUpUpdate(at: now)
+            if isMissing { widget.isReloadWanted = true }
             let cause = answer.cause ?? "it does not say why"
             let again = now.wall.adding(Backoff().delay(after: widget.ledger.failures))
             widget.fault = PanelNote(.failed(cause), again: again)
@@ -130,7 +124,11 @@ extension HostState {
         widget.process?.update = nil
         widget.fault = nil
         guard let timeline = answer.timeline else { return }
+        let before = widget.lastView
         if timeline != widget.timeline { (widget.timeline, widget.renderedAt) = (timeline, now.wall) }
-        widget.renderedFor = environment
+        (widget.renderedFor, widget.isFromBefore) = (environment, false)
+        if let view = widget.lastView, view != before {
+            actions.append(.remember(view, kind: widget.manifest.kind))
+        }
     }
 }

@@ -27,9 +27,9 @@ extension HostState {
             }
         case .active: pursueActive(&widget, at: now, &actions)
         case .suspending(_, let until): pursueSuspending(&widget, until, at: now, &actions)
-        case .stopping(let until, _):
-            expect(until, of: &widget, at: now)
-            if until <= now.monotonic { fail(&widget, "could not be stopped", at: now, &actions) }
+        // The answer comes at once.
+        case .looking: break
+        case .stopping(let until): pursueStopping(&widget, until, at: now, &actions)
         case .suspended: pursueSuspended(&widget, at: now, &actions)
         case .ending(let until?):
             expect(until, of: &widget, at: now)
@@ -51,7 +51,7 @@ extension HostState {
         if until <= now.monotonic { fail(&widget, "closed its output", at: now, &actions) }
     }
 
-    private func expect(_ until: Int64, of widget: inout HostedWidget, at now: Moment) {
+    func expect(_ until: Int64, of widget: inout HostedWidget, at now: Moment) {
         if until > now.monotonic { widget.look(at: until) }
     }
 
@@ -98,12 +98,14 @@ extension HostState {
         }
         let environment = widget.environment(options)
         let until = options.deadline(widget.manifest.refreshing.deadline.adding(options.slack), after: now)
+        let shows = widget.needsView(for: environment)
         let id = nextIdentifier()
         widget.process?.update = HostedProcess.Update(
-            id: id, until: until, environment: environment, isReload: widget.isReloadWanted)
+            id: id, until: until, environment: environment, isReload: widget.isReloadWanted,
+            shows: shows)
         let message = HostMessage.update(
             id: id, environment: environment, deadline: Double(widget.manifest.refreshing.deadline) / 1e9,
-            shows: widget.timeline == nil || widget.renderedFor != environment, reloads: widget.isReloadWanted)
+            shows: shows, reloads: widget.isReloadWanted)
         (widget.wantedSince, widget.isReloadWanted, widget.lastRefresh) = (nil, false, now.wall)
         widget.mayRefreshFrom = now.monotonic.adding(widget.manifest.refreshing.interval)
         widget.look(at: until)
@@ -111,7 +113,7 @@ extension HostState {
     }
 
     /// Whether one is due now; if it is later, it is noted when, and, where that is against somebody's wish, why.
-    private func isRefreshDue(_ widget: inout HostedWidget, at now: Moment) -> Bool {
+    func isRefreshDue(_ widget: inout HostedWidget, at now: Moment) -> Bool {
         let (schedule, situation) = widget.schedule(isAppInFront: isAppInFront, at: now)
         switch schedule {
         case .idle: return false
@@ -127,42 +129,6 @@ extension HostState {
             if settled > now.monotonic { widget.look(at: settled) }
             return settled <= now.monotonic
         }
-    }
-
-    private mutating func suspend(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
-        guard let run = widget.process?.run else { return }
-        let id = nextIdentifier()
-        let until = now.monotonic.adding(options.grace)
-        widget.process?.phase = .suspending(id: id, until: until)
-        widget.process?.lastSuspension = id
-        widget.look(at: until)
-        actions.append(.send(run, .suspend(id: id)))
-    }
-
-    private func pursueSuspending(
-        _ widget: inout HostedWidget, _ until: Int64, at now: Moment, _ actions: inout [HostAction]
-    ) {
-        guard let run = widget.process?.run else { return }
-        expect(until, of: &widget, at: now)
-        if isToEnd(&widget, at: now, &actions) { return }
-        if widget.isVisible {
-            // It was shown again before it was stopped.
-            widget.process?.phase = .active
-            widget.want(at: now)
-            actions.append(.send(run, .resume))
-            // One step at a time.
-            return widget.look(at: now.monotonic)
-        }
-        if until > now.monotonic { return }
-        stop(&widget, graceUntil: until, at: now, &actions)
-    }
-
-    func stop(_ widget: inout HostedWidget, graceUntil: Int64, at now: Moment, _ actions: inout [HostAction]) {
-        guard let run = widget.process?.run else { return }
-        let until = now.monotonic.adding(options.grace)
-        widget.process?.phase = .stopping(until: until, graceUntil: graceUntil)
-        widget.look(at: until)
-        actions.append(.stop(run))
     }
 
     private func pursueSuspended(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
@@ -181,7 +147,7 @@ extension HostState {
     }
 
     /// It was taken off the list, or replaced, or the host ends: it is told to end.
-    private func isToEnd(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) -> Bool {
+    func isToEnd(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) -> Bool {
         if widget.isListed && !isEnding && !widget.isReplaced { return false }
         guard let run = widget.process?.run else { return false }
         let until = now.monotonic.adding(options.farewell)

@@ -16,6 +16,8 @@ package struct HostState: Sendable {
     var widgets: [String: HostedWidget] = [:]
     /// As they were kept, of widgets that may be yet to come.
     var ledgers: [String: RefreshLedger] = [:]
+    /// What those showed that are yet to come.
+    var lastViews: [String: LastView] = [:]
     var isAppInFront = false
     var isEnding = false
     private var hasFinished = false
@@ -38,6 +40,7 @@ package struct HostState: Sendable {
         case .changed(let kinds): for kind in kinds { widgets[kind]?.want(at: now) }
         case .rooms(let rooms): move(into: rooms, at: now)
         case .ledgers(let ledgers): note(ledgers)
+        case .lastViews(let views): lastViews.merge(views) { $1 }
         case .reloads(let reloads): note(reloads)
         case .appInFront(let isInFront): isAppInFront = isInFront
         case .memoryPressure: relieveMemory(&actions)
@@ -118,7 +121,10 @@ package struct HostState: Sendable {
         for kind in kinds {
             guard let manifest = manifests[kind] else { continue }
             var widget = widgets[kind] ?? HostedWidget(manifest, isVisible: true, at: now)
-            if widgets[kind] == nil, let ledger = ledgers[kind] { widget.ledger = ledger }
+            if widgets[kind] == nil {
+                if let ledger = ledgers[kind] { widget.ledger = ledger }
+                if let view = lastViews.removeValue(forKey: kind) { widget.showAgain(view) }
+            }
             if !widget.isListed { (widget.isListed, widget.isVisible, widget.drawn) = (true, true, nil) }
             let mode: DisplayMode = list.expanded.contains(kind) && widget.isExpandable ? .expanded : .compact
             if widget.mode != mode {

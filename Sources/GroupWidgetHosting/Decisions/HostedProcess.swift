@@ -4,10 +4,12 @@ struct HostedProcess: Hashable, Sendable {
         /// Until it has said what it is.
         case starting(until: Int64)
         case active
-        /// It gives back what it holds.
+        /// It gives back what it holds, and is looked at then.
         case suspending(id: Int, until: Int64)
-        /// It is being stopped, and then looked at. `graceUntil`: it may go on until then, if it still holds something.
-        case stopping(until: Int64, graceUntil: Int64)
+        /// It is looked at, still running: what holds nothing then is stopped.
+        case looking
+        /// It is being stopped, and then looked at once more: it may have taken something meanwhile.
+        case stopping(until: Int64)
         case suspended
         /// It is to be gone by then, or is killed; nil: it was.
         case ending(until: Int64?)
@@ -19,6 +21,8 @@ struct HostedProcess: Hashable, Sendable {
         let until: Int64
         let environment: WidgetEnvironment
         let isReload: Bool
+        /// It is to say what it shows, also where that is as it was.
+        let shows: Bool
     }
 
     let run: WidgetRun
@@ -28,6 +32,15 @@ struct HostedProcess: Hashable, Sendable {
     var chatter = Chatter()
     /// The number of the last suspension that it was told; an answer that comes too late is no fault.
     var lastSuspension = 0
+    /// Whether it has answered that one.
+    var hasAnswered = false
+    /// Until then it may hold something, and goes on.
+    var graceUntil: Int64 = .max
+    /// How often in a row it was found with locks of others behind its grace, and what was said of that.
+    var hindrances = 0
+    var hindrance: PanelNote?
+    /// Some of it still ran when it was stopped: looked at again then.
+    var lookAgain: Int64 = .max
     /// It has closed its output, and is to be gone by then.
     var silentUntil: Int64?
 
@@ -35,7 +48,7 @@ struct HostedProcess: Hashable, Sendable {
         switch phase {
         case .starting: .starting
         case .active: .active
-        case .suspending, .stopping: .suspending
+        case .suspending, .looking, .stopping: .suspending
         case .suspended: .suspended
         case .ending: .ending
         }

@@ -20,6 +20,9 @@ struct HostedWidget: Equatable, Sendable {
     /// What the timeline was made for.
     var renderedFor: WidgetEnvironment?
 
+    /// What it shows is of an earlier host: it has not answered this one.
+    var isFromBefore = false
+
     /// Since when something has changed, or may have, since the last refresh began; of the clock that does not jump.
     var wantedSince: Int64?
     /// It is to render, although nothing may have changed.
@@ -64,12 +67,29 @@ struct HostedWidget: Equatable, Sendable {
         process?.update = nil
     }
 
+    /// What it showed under an earlier host.
+    mutating func showAgain(_ view: LastView) {
+        (timeline, renderedAt, renderedFor) = (view.timeline, view.renderedAt, view.environment)
+        isFromBefore = true
+    }
+
+    /// What it shows is to be kept, once it is known to be true.
+    var lastView: LastView? {
+        guard let timeline, let renderedAt, let renderedFor, !isFromBefore else { return nil }
+        return LastView(timeline, renderedAt: renderedAt, for: renderedFor)
+    }
+
     mutating func look(at moment: Int64) { alarm = min(alarm, moment) }
 
     var isExpandable: Bool { manifest.rooms[.expanded] != nil }
 
     func environment(_ options: HostOptions) -> WidgetEnvironment {
         WidgetEnvironment(displayMode: mode, maximumSize: manifest.maximum(mode, of: options.room(mode)))
+    }
+
+    /// What is shown is nothing, was made for another environment, or is of an earlier host.
+    func needsView(for environment: WidgetEnvironment) -> Bool {
+        timeline == nil || renderedFor != environment || isFromBefore
     }
 
     func schedule(isAppInFront: Bool, at now: Moment) -> (RefreshSchedule, RefreshSchedule.Situation) {
@@ -92,6 +112,10 @@ struct HostedWidget: Equatable, Sendable {
         return date > lastRefresh ? max(date, lastRefresh.adding(1_000_000_000)) : nil
     }
 
+    private var note: PanelNote? {
+        fault ?? deferral ?? (isFromBefore ? PanelNote(.old) : isVisible ? nil : process?.hindrance)
+    }
+
     /// As it looks now; the moment when it looks different by itself is noted.
     mutating func panel(_ options: HostOptions, at now: Moment) -> Panel {
         let shown = timeline?.entry(atNanosecond: now.wall)?.snapshot
@@ -107,6 +131,7 @@ struct HostedWidget: Equatable, Sendable {
         return Panel(
             kind: manifest.kind, title: view?.title ?? manifest.title, state: process?.lifecycle ?? .notRunning,
             isVisible: isVisible, view: view, isPlaceholder: shown == nil && placeholder != nil, renderedAt: renderedAt,
-            note: fault ?? deferral, displayMode: mode, isExpandable: isExpandable, size: preferred.clipped(to: room))
+            note: note, displayMode: mode,
+            isExpandable: isExpandable, size: preferred.clipped(to: room))
     }
 }

@@ -8,6 +8,10 @@ package struct PanelNote: Hashable, Sendable {
         case failed(String)
         /// A refresh waits for its turn.
         case deferred(RefreshSchedule.Reason)
+        /// It has not answered yet: what an earlier host showed is shown.
+        case old
+        /// It runs although nobody sees it: others would wait for what it holds.
+        case held(String)
     }
 
     package var subject: Subject
@@ -18,15 +22,22 @@ package struct PanelNote: Hashable, Sendable {
 
     /// Something is wrong, rather than late.
     package var isFault: Bool {
-        if case .deferred = subject { return false }
-        return true
+        switch subject {
+        case .deferred, .old, .held: false
+        case .ended, .failed: true
+        }
     }
+
+    /// What is shown may not be true any more: its age is shown with it.
+    package var showsAge: Bool { isFault || subject == .old }
 
     /// For people, without the time.
     package var text: String {
         switch subject {
         case .ended(let how): how
         case .failed(let cause): "failed: \(cause)"
+        case .old: "not refreshed yet"
+        case .held(let what): "not suspended: \(what)"
         case .deferred(.budget): "deferred: budget"
         case .deferred(.backOff): "deferred: it failed"
         case .deferred(.timeline): "deferred: by its timeline"

@@ -72,35 +72,13 @@ package struct ListFile: Sendable {
             ("version", 1), ("shown", shown), ("expanded", .array(list.expanded.sorted().map(JSONValue.string))),
         ])
         do throws(Errno) {
-            let here = try Self.makeFolders(folder)
-            let temporary = Array(".\(name).\(randomWord())".utf8)
-            let file = try FileDescriptor.open(temporary, in: here, [.writing, .creating, .exclusively], mode: 0o600)
-            do throws(Errno) {
-                try file.writeAll(Array((content.encoded() + "\n").utf8))
-                try file.synchronizeData()
-                try here.rename(temporary, to: Array(name.utf8), in: here, replacing: true)
-            } catch {
-                try? here.unlink(temporary)
-                throw error
-            }
+            try UserFile.replace(
+                name, in: folder, by: Array((content.encoded() + "\n").utf8), isSynchronized: true)
         } catch {
             throw Fault(description: "cannot write '\(path)': \(error)")
         }
     }
 
-    private static func makeFolders(_ path: String) throws(Errno) -> FileDescriptor {
-        var made = ""
-        for part in path.split(separator: "/") {
-            let parent = try FileDescriptor.open(path: Array((made.isEmpty ? "/" : made).utf8), [.placeOnly, .folder])
-            made += "/\(part)"
-            if try parent.statusIfPresent(of: Array(part.utf8)) == nil {
-                do throws(Errno) {
-                    try parent.makeFolder(Array(part.utf8), mode: 0o700)
-                } catch {
-                    if error != .exists { throw error }
-                }
-            }
-        }
-        return try FileDescriptor.open(path: Array(path.utf8), [.reading, .folder])
-    }
+    /// Beside it.
+    var views: ViewFiles { ViewFiles(folder: folder.map { "\($0)/\(name.dropLast(5)).views" }) }
 }

@@ -23,6 +23,7 @@ extension WidgetHost where FrontEnd: ~Copyable {
         case .rearrange: try frontEnd.rearrange(state.today, at: now)
         case .save(let list): try save(list)
         case .keep(let ledger, let kind): try keep(ledger, kind)
+        case .remember(let view, let kind): try remember(view, kind)
         case .finished: hasFinished = true
         }
     }
@@ -126,11 +127,6 @@ extension WidgetHost where FrontEnd: ~Copyable {
         events.append(.process(run, .exited(end)))
     }
 
-    private func holdings(of run: WidgetRun) -> [String] {
-        guard let process = processes[run.kind], let status = try? container.status() else { return [] }
-        return status.members.filter { process.process.includes($0.processIdentifier) }.flatMap(\.accesses).map(\.path)
-    }
-
     private mutating func open(_ url: String, for kind: String) throws {
         try frontEnd.log(HostLogLine("open \(url)", of: kind), at: Self.now)
         if let requests { return requests.open(url, for: kind) }
@@ -159,6 +155,15 @@ extension WidgetHost where FrontEnd: ~Copyable {
             surroundings.list = settings.listFile.identity
         } catch {
             try frontEnd.log(HostLogLine(error.description, isFault: true), at: Self.now)
+        }
+    }
+
+    private mutating func remember(_ view: LastView, _ kind: String) throws {
+        do throws(Errno) {
+            try views.write(view, kind)
+        } catch {
+            let line = HostLogLine("what it shows cannot be kept: \(error)", of: kind)
+            try frontEnd.log(line, at: Self.now)
         }
     }
 

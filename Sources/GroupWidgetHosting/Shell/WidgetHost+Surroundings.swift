@@ -34,16 +34,19 @@ extension WidgetHost where FrontEnd: ~Copyable {
     private mutating func readManifests(at now: Moment) throws {
         var found = settings.folders.read()
         if let shown = settings.shown { found.manifests.removeAll { !shown.contains($0.kind) } }
-        for error in found.errors where surroundings.complaints.insert(error).inserted {
+        let mistakes = found.errors + found.findings
+        for error in mistakes where surroundings.complaints.insert(error).inserted {
             try frontEnd.log(HostLogLine("\(error)", isFault: true), at: now)
         }
         // What is wrong with those of before may be right now, and wrong again.
-        surroundings.complaints.formIntersection(found.errors)
+        surroundings.complaints.formIntersection(mistakes)
         try watch.follow(
             Dictionary(found.manifests.map { ($0.kind, $0.interests) }, uniquingKeysWith: { first, _ in first }))
         let known = Set(state.manifestKinds)
         let new = found.manifests.map(\.kind).filter { !known.contains($0) }
-        events += [.ledgers(ledgers(of: new)), .manifests(found.manifests)]
+        var shown: [String: LastView] = [:]
+        for kind in new { shown[kind] = views.read(kind) }
+        events += [.ledgers(ledgers(of: new)), .lastViews(shown), .manifests(found.manifests)]
         events += requests?.news(of: new) ?? []
     }
 

@@ -9,6 +9,7 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
     let poller: Poller
     let signals: SignalQueue
     let settings: HostSettings
+    let views: ViewFiles
     let watch: ContainerWatch
     var requests: AppRequests?
     var pressure: MemoryPressure?
@@ -37,6 +38,7 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
         self.signals = signals
         self.frontEnd = frontEnd
         (self.container, self.settings, self.poller) = (container, settings, poller)
+        views = settings.listFile.views
         state = HostState(settings.options, list: list)
         watch = ContainerWatch(container) { poller.wake() }
     }

@@ -44,7 +44,9 @@ package enum ProtocolLine {
     }
 
     /// Nil: it is no such message.
-    package static func decoded<Message: Decodable>(_ type: Message.Type, from line: [UInt8]) -> Message? {
+    package static func decoded<Message: Decodable>(
+        _ type: Message.Type, from line: [UInt8], largest: Int = largest
+    ) -> Message? {
         if line.count > largest { return nil }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .secondsSince1970

@@ -24,13 +24,15 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
         try link.say(
             .hello(version: WidgetMessage.version, kind: provider.kind, placeholder: provider.placeholder?.view))
         var update: Task<Void, Never>?
+        // What the host has been told to show: what another process renders of the same kind is news to it.
+        let told = Guarded<[UInt8]?>(nil)
         for await message in link.messages {
             switch message {
             case .update(let id, let environment, let deadline, let shows, let reloads):
                 let previous = update
                 update = Task {
                     await previous?.value
-                    let answer = await answer(id, environment, deadline, shows: shows, reloads: reloads)
+                    let answer = await answer(id, environment, deadline, shows: shows, reloads: reloads, told)
                     try? link.say(.answer(answer))
                 }
             case .suspend(let id):
@@ -48,7 +50,8 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
     }
 
     private func answer(
-        _ id: Int, _ environment: WidgetEnvironment, _ deadline: Double, shows: Bool, reloads: Bool
+        _ id: Int, _ environment: WidgetEnvironment, _ deadline: Double, shows: Bool, reloads: Bool,
+        _ told: Guarded<[UInt8]?>
     ) async -> WidgetMessage.Answer {
         var answer = WidgetMessage.Answer(id: id, result: .failed)
         let cause = Guarded<String?>(nil)
@@ -57,10 +60,13 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
             provider, in: container, environment: environment, timeout: time, deadline: time, clock: clock
         ) { error in cause.withLock { $0 = "\(error)" } }
         do {
-            answer.result = try await refresh.update(isReload: reloads) { answer.timeline = $0.map(\.view) }
-            if shows && answer.timeline == nil {
-                answer.timeline = try await refresh.last()?.timeline.map(\.view)
+            let shown = shows ? nil : told.withLock { $0 }
+            answer.result = try await refresh.update(isReload: reloads, unlike: shown) { timeline, rendered in
+                answer.timeline = timeline.map(\.view)
+                told.withLock { $0 = rendered }
             }
+            // To the widget it is not new, as it lies in the container already; to the host it is.
+            if answer.timeline != nil && !shows { answer.result = .newData }
             answer.cause = cause.withLock { $0 }
         } catch {
             answer = WidgetMessage.Answer(id: id, result: .failed, cause: "\(error)")

@@ -48,16 +48,40 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
     public func update(
         isReload: Bool = false, delivering deliver: (Timeline<Provider.Snapshot>) throws -> Void
     ) async throws -> UpdateResult {
+        try await update(isReload: isReload, confirming: { _ in false }) { timeline, _ in try deliver(timeline) }
+    }
+
+    /// The same for one who shows `shown`, as bytes. Where the answer is `noData` and something else was rendered last, by
+    /// another process that shows the same kind, it is delivered all the same.
+    package func update(
+        isReload: Bool, unlike shown: [UInt8]?,
+        delivering deliver: (Timeline<Provider.Snapshot>, [UInt8]) throws -> Void
+    ) async throws -> UpdateResult {
+        try await update(isReload: isReload, confirming: { $0 != shown }, delivering: deliver)
+    }
+
+    /// What stands where nothing is new is delivered if `isMissing` says so. Delivers with the lease.
+    private func update(
+        isReload: Bool, confirming isMissing: ([UInt8]) -> Bool,
+        delivering deliver: (Timeline<Provider.Snapshot>, [UInt8]) throws -> Void
+    ) async throws -> UpdateResult {
         let file = try RefreshSession.file(ofKind: provider.kind, in: container)
         let holding = try await file.hold("refresh", timeout: timeout)
         defer { holding.end() }
         let session = try RefreshSession(
             file, container, interests: provider.interests, environment: environment, isReload: isReload,
             clock: clock)
-        if let answer = try session.answerWithoutRendering() { return answer }
+        if let answer = try session.answerWithoutRendering() {
+            try confirm(session, isMissing, deliver)
+            return answer
+        }
         var timeline: Timeline<Provider.Snapshot>
         do {
-            guard let answer = try await ask(session) else { return try session.finish(.unchanged) {} }
+            guard let answer = try await ask(session) else {
+                let result = try session.finish(.unchanged) {}
+                try confirm(session, isMissing, deliver)
+                return result
+            }
             timeline = answer
         } catch {
             onFailure(error)
@@ -72,7 +96,20 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
             onFailure(CoordinationError.unencodableWidgetRecord(file.label))
             return try session.finish(.failed) {}
         }
-        return try session.finish(.rendered(encoded, refreshAt: refreshAt)) { try deliver(timeline) }
+        let result = try session.finish(.rendered(encoded, refreshAt: refreshAt)) { try deliver(timeline, encoded) }
+        if result == .noData, isMissing(encoded) { try deliver(timeline, encoded) }
+        return result
+    }
+
+    private func confirm(
+        _ session: RefreshSession, _ isMissing: ([UInt8]) -> Bool,
+        _ deliver: (Timeline<Provider.Snapshot>, [UInt8]) throws -> Void
+    ) throws {
+        guard let last = session.lastSnapshot, isMissing(last),
+            var timeline = RenderedEntries.decoded(Provider.Snapshot.self, from: last)
+        else { return }
+        timeline.policy = session.lastPolicy
+        try deliver(timeline, last)
     }
 
     /// Nil: it is as it was.
@@ -80,7 +117,7 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
         let context = Context(
             container: container, coordinator: container.coordinator(purpose: provider.kind),
             changes: session.changes, keyChanges: session.keyChanges, environment: environment)
-        let (provider, isSettled) = (provider, session.lastSnapshot != nil && !session.isDue)
+        let (provider, isSettled) = (provider, session.lastSnapshot != nil && !session.isAsked)
         let answer = try await FirstAnswer.of(deadline, by: clock) { () async throws -> Timeline<Provider.Snapshot>? in
             switch try await provider.performUpdate(in: context) {
             case .noData where isSettled: nil
@@ -101,7 +138,7 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
         guard let record = try WidgetRecord.read(file), let time = record.renderedAt,
             var timeline = record.snapshot.flatMap({ RenderedEntries.decoded(Provider.Snapshot.self, from: $0) })
         else { return nil }
-        timeline.policy = record.refreshAt.map { .after(Date(nanoseconds: $0)) } ?? .never
+        timeline.policy = record.policy
         return (timeline, Date(nanoseconds: time))
     }
 }

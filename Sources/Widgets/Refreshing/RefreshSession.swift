@@ -34,15 +34,22 @@ package struct RefreshSession: Sendable {
     /// The snapshot that was delivered last.
     package var lastSnapshot: [UInt8]? { previous?.snapshot }
 
-    /// Its timeline asks for a refresh by now.
-    var isDue: Bool { (previous?.refreshAt).map { $0 <= Int64(nanosecondsOf: clock.date) } ?? false }
+    /// When what was delivered last asks for a refresh.
+    var lastPolicy: TimelinePolicy { previous?.policy ?? .never }
+
+    /// It is to be rendered whatever changed: somebody asked for it, it is shown in another environment than what was
+    /// delivered last was made for, or its timeline asks for a refresh by now.
+    var isAsked: Bool {
+        let isOtherwiseShown = environment != nil && previous?.environment != environment
+        let isDue = (previous?.refreshAt).map { $0 <= Int64(nanosecondsOf: clock.date) } ?? false
+        return isReload || isOtherwiseShown || isDue
+    }
 
     /// Nothing that concerns the widget changed: the answer is noData, without rendering. Nil: render.
     package func answerWithoutRendering() throws(CoordinationError) -> UpdateResult? {
-        let isOtherwiseShown = environment != nil && previous?.environment != environment
         let situation = RefreshDecision.Situation(
             hasPrevious: previous != nil, isLost: found.isLost, relevantChanges: changes.count + keyChanges.count,
-            isAsked: isReload || isOtherwiseShown || isDue)
+            isAsked: isAsked)
         guard let decision = RefreshDecision.before(situation) else { return nil }
         try carryOut(decision, nil)
         return decision.result

@@ -23,6 +23,9 @@ struct WidgetRecord: Equatable, Sendable {
     /// When its timeline asks for a refresh, in nanoseconds since 1970.
     var refreshAt: Int64?
 
+    /// Of what was shown.
+    var policy: TimelinePolicy { refreshAt.map { .after(Date(nanoseconds: $0)) } ?? .never }
+
     /// Where it is kept.
     static func file(ofKind kind: String, in container: Container) throws(CoordinationError) -> PrivateFile {
         try checkKind(kind)

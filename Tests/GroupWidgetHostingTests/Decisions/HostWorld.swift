@@ -10,6 +10,8 @@ struct HostWorld {
         var isStopped = false
         var hasSpoken = false
         var holds: [String] = []
+        /// On files of its own.
+        var locks: [String] = []
         /// What it showed last.
         var rendered: Int?
         /// Nothing can be expected of it any more.
@@ -26,7 +28,9 @@ struct HostWorld {
     private var dying: [(run: WidgetRun, end: ProcessEnd)] = []
     private var stopping: [WidgetRun] = []
     private var random: SeededGenerator
-    var isWellBehaved = false
+    var isWellBehaved = false {
+        didSet { if isWellBehaved { for run in widgets.keys { widgets[run]?.locks = [] } } }
+    }
 
     init(_ manifests: [WidgetManifest], options: HostOptions = HostOptions(), seed: UInt64) {
         state = HostState(options)
@@ -77,14 +81,26 @@ struct HostWorld {
             }
             widgets[run]?.inbox.append(message)
         case .stop(let run):
-            if widgets[run] == nil { violations.append("\(run) is stopped, and is not there") }
+            guard let widget = widgets[run] else { return violations.append("\(run) is stopped, and is not there") }
+            if !widget.holds.isEmpty || !widget.locks.isEmpty {
+                violations.append("\(run) is stopped with something in its hands")
+            }
             widgets[run]?.isStopped = true
             stopping.append(run)
         case .goOn(let run): widgets[run]?.isStopped = false
         case .kill(let run): if widgets[run] != nil { dying.append((run, .signal(9))) }
-        case .askWhatItHolds(let run): happen(.process(run, .holds(widgets[run]?.holds ?? [])))
-        case .open, .log, .redraw, .rearrange, .save, .keep, .finished: break
+        case .askWhatItHolds(let run): happen(.process(run, .holds(holdings(of: run))))
+        case .open, .log, .redraw, .rearrange, .save, .keep, .remember, .finished: break
         }
+    }
+
+    private mutating func holdings(of run: WidgetRun) -> Holdings {
+        guard let widget = widgets[run] else { return Holdings() }
+        let isStopping = widget.isStopped && !isWellBehaved
+        // It took one before it stood still.
+        if isStopping, roll(8) == 0 { widgets[run]?.locks = ["process 1 holds a lock"] }
+        return Holdings(
+            items: widget.holds, locks: widgets[run]?.locks ?? [], isGoingOn: isStopping && roll(4) == 0)
     }
 
     /// One thing happens; false: nothing is under way.
@@ -118,6 +134,8 @@ struct HostWorld {
             return
         case 3: return happen(.process(run, .said(.answer(WidgetMessage.Answer(id: 0, result: .noData)))))
         case 4: widget.holds = ["Library/a"]
+        case 8: widget.locks = ["process 1 holds: a lock"]
+        case 9, 10: widget.locks = []
         default: break
         }
         if !widget.hasSpoken {

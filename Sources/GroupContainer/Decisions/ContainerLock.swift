@@ -1,0 +1,20 @@
+/// What locks on a container's own files mean to others; `docs/format.md` has the ranges.
+package enum ContainerLock {
+    /// Whether anybody ever waits for a lock that begins there: so it is with leases, and with what is done to join or to
+    /// repair. What only says that somebody is there is tried, and waited for by nobody. On any other file: yes.
+    package static func keepsOthersWaiting(path: [UInt8], start: Int64) -> Bool {
+        if ends(path, "/.group/lock") { return start == LeaseBlock.opening || start >= LeaseBlock.all.first }
+        if ends(path, "/.group/roster") {
+            return start < Int64(RosterLayout.slots)
+                || (start - Int64(RosterLayout.slots)) % Int64(RosterLayout.slotBytes) != 0
+        }
+        return true
+    }
+
+    /// Whether it is the file of a container's leases.
+    package static func isOnLeases(path: [UInt8]) -> Bool { ends(path, "/.group/lock") }
+
+    private static func ends(_ path: [UInt8], _ name: String) -> Bool {
+        path.suffix(name.utf8.count).elementsEqual(name.utf8)
+    }
+}

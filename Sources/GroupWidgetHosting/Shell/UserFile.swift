@@ -1,0 +1,40 @@
+import GroupSystemCalls
+
+/// A file of the user's own, outside of any container.
+enum UserFile {
+    /// Whole or not at all, for whoever reads it; after a power cut as well where it is synchronized. Makes the folders
+    /// that are missing.
+    static func replace(
+        _ name: String, in folder: String, by content: [UInt8], isSynchronized: Bool
+    ) throws(Errno) {
+        let here = try makeFolders(folder)
+        let temporary = Array(".\(name).\(randomWord())".utf8)
+        let file = try FileDescriptor.open(temporary, in: here, [.writing, .creating, .exclusively], mode: 0o600)
+        do throws(Errno) {
+            try file.writeAll(content)
+            if isSynchronized { try file.synchronizeData() }
+            try here.rename(temporary, to: Array(name.utf8), in: here, replacing: true)
+        } catch {
+            try? here.unlink(temporary)
+            throw error
+        }
+    }
+
+    private static func makeFolders(_ path: String) throws(Errno) -> FileDescriptor {
+        // What is there already takes one call.
+        if let here = try? FileDescriptor.open(path: Array(path.utf8), [.reading, .folder]) { return here }
+        var made = ""
+        for part in path.split(separator: "/") {
+            let parent = try FileDescriptor.open(path: Array((made.isEmpty ? "/" : made).utf8), [.placeOnly, .folder])
+            made += "/\(part)"
+            if try parent.statusIfPresent(of: Array(part.utf8)) == nil {
+                do throws(Errno) {
+                    try parent.makeFolder(Array(part.utf8), mode: 0o700)
+                } catch {
+                    if error != .exists { throw error }
+                }
+            }
+        }
+        return try FileDescriptor.open(path: Array(path.utf8), [.reading, .folder])
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import GroupSystemCalls
+import TestSupport
+import Testing
+
+/// Whatever others wait for keeps a widget from being stopped, whoever made it.
+@Suite(.ownThreads, .timeLimit(.minutes(5)))
+struct `A hidden widget` {
+    @Test(arguments: ["posix", "ofd", "flock", "child"])
+    func `that holds a lock of any kind goes on until it lets go of it`(word: String) throws {
+        let run = try HostRun(["a": #""refresh": {"perDay": 86400, "atOnce": 1000}"#])
+        try run.write("", for: "locked")
+        try run.write(word, for: "a")
+        try run.await("a", "active", word)
+        try run.send("hide a")
+        try run.host.waitForText("widget-host: a: not suspended: process ")
+        #expect(run.host.text.contains("lock on '\(run.container.path)/Library/locked'"))
+        try run.await("a", "suspending", word + "\tnot suspended: process ")
+        #expect(ProcessView(of: run.process(of: "a"))?.condition == .running)
+        // It is asked to refresh all the same.
+        try run.write("free", for: "a")
+        try run.await("a", "suspended", "free\n")
+        #expect(ProcessView(of: run.process(of: "a"))?.condition == .stopped)
+        let text = try run.quit()
+        #expect(!text.contains("a: ended"), "\(text)")
+    }
+
+    @Test func `that holds a lock is refreshed, shown and ended like any other, and said once`() throws {
+        let run = try HostRun(["a": #""refresh": {"perDay": 86400, "atOnce": 1000}"#])
+        try run.write("flock", for: "a")
+        try run.await("a", "active", "flock")
+        try run.send("hide a")
+        try run.await("a", "suspending", "flock\tnot suspended: process ")
+        try run.write("milk", for: "a")
+        try run.await("a", "suspending", "milk\tnot suspended: process ")
+        try run.send("show a")
+        try run.write("bread", for: "a")
+        try run.await("a", "active", "bread\n")
+        try run.send("hide a")
+        try run.await("a", "suspending", "bread\tnot suspended: process ")
+        // None is suspended; this one cannot be.
+        try run.send("pressure")
+        try run.await("a", "notRunning", "bread\n")
+        let text = try run.quit()
+        #expect(text.components(separatedBy: "widget-host: a: not suspended").count == 3, "\(text)")
+    }
+
+    // The widget of a stranger, who has never heard of leases.
+    @Test func `with a database transaction open does not keep the app from it`() throws {
+        let run = try HostRun([:])
+        let program = run.container.folder + "/database-widget"
+        try Data(Self.program.utf8).write(to: URL(filePath: program))
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: program)
+        try run.write("begin", for: "a")
+        let manifest = """
+            {"kind": "a", "executable": "../database-widget", "interests": ["Library/a"],
+             "refresh": {"perDay": 86400, "atOnce": 1000}}
+            """
+        try Data(manifest.utf8).write(to: URL(filePath: run.widgets + "/a.json"), options: .atomic)
+        try run.await("a", "active", "begin")
+        try run.send("hide a")
+        try run.host.waitForText("an exclusive POSIX lock on '\(run.container.path)/Library/data.db'")
+        let app = try RunningProcess(
+            ["python3", "-c", Self.app, run.container.path + "/Library/data.db"], input: "")
+        try app.waitForText("waits")
+        // Hidden as it is, it comes to the end of its work.
+        try run.write("commit", for: "a")
+        let (status, text) = try app.finish()
+        #expect(status == 0 && text.contains("rows: 2"), "\(text)")
+        try run.await("a", "suspended", "commit")
+    }
+
+    private static let program = """
+        #!/usr/bin/env python3
+        import json, os, sqlite3, sys
+        folder = os.environ["GROUP_CONTAINER"] + "/Library"
+        data = sqlite3.connect(folder + "/data.db", isolation_level=None)
+        data.execute("create table if not exists t (x)")
+        def say(message):
+            print(json.dumps(message), flush=True)
+        say({"say": "hello", "version": 1, "kind": "a"})
+        for line in sys.stdin:
+            message = json.loads(line)
+            if message["do"] == "update":
+                word = open(folder + "/a").read()
+                if word == "begin" and not data.in_transaction:
+                    data.execute("begin immediate")
+                    data.execute("insert into t values (1)")
+                if word == "commit" and data.in_transaction:
+                    data.execute("commit")
+                say({"say": "answer", "id": message["id"], "result": "newData",
+                     "timeline": {"entries": [{"snapshot": {"lines": [{"text": word, "style": "normal"}]}}]}})
+            elif message["do"] == "suspend":
+                say({"say": "suspended", "id": message["id"]})
+            elif message["do"] == "end":
+                break
+        """
+
+    private static let app = """
+        import sqlite3, sys
+        data = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=120)
+        print("waits", flush=True)
+        data.execute("insert into t values (2)")
+        print("rows:", data.execute("select count(*) from t").fetchone()[0], flush=True)
+        """
+}
