@@ -19,6 +19,7 @@ symbol_graphs() {
         mkdir -p -- "$folder/$module"
         swift-symbolgraph-extract -module-name "$module" -I .build/debug/Modules -I Sources/CGroupLinux/include \
             -Xcc -fmodule-map-file=.build/debug/CGroupLinux.build/module.modulemap \
+            -Xcc -fmodule-map-file=.build/debug/WidgetAppIsForAppsNotForWidgets.build/module.modulemap \
             -Xcc -fmodule-map-file=Sources/CGroupInotifyTools/module.modulemap \
             -target "$(uname -m)-unknown-linux-gnu" -minimum-access-level public -skip-inherited-docs \
             -emit-extension-block-symbols \
