@@ -28,6 +28,19 @@ struct `What does not exist` {
         #expect(outcome.errors.hasPrefix("watch-group: cannot open '\(container.path)': there is no container"))
     }
 
+    @Test func `a group that is deleted with a folder around it is gone, rather than to be opened in staging`()
+        async throws
+    {
+        let container = try await TemporaryContainer()
+        let watcher = try await container.watching()
+        let script = #"cd "$1/.." && mkdir -p .group/staging && mv container .group/staging/0123"#
+        #expect(try await container.shell(script).status == 0)
+        let outcome = try await watcher.finish()
+        #expect(outcome.status == 66, "\(outcome)")
+        #expect(
+            outcome.errors.contains("the container was removed") && !outcome.errors.contains("staging"), "\(outcome)")
+    }
+
     @Test func `a folder that is no container has status 66 and stays as it is`() async throws {
         let container = try await TemporaryContainer(creating: false)
         try FileManager.default.createDirectory(atPath: container.path, withIntermediateDirectories: true)

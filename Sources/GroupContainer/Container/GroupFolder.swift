@@ -170,6 +170,14 @@ final class GroupFolder: Sendable {
         return now
     }
 
+    /// Whether a path leads into what some container's members make there, or delete.
+    static func isStaging(_ path: [UInt8]) -> Bool {
+        let names = path.split(separator: UInt8(ascii: "/"))
+        return zip(names, names.dropFirst()).contains { folder, name in
+            folder.elementsEqual(groupName) && name.elementsEqual("staging".utf8)
+        }
+    }
+
     /// It is still what the root calls so: not deleted since it was opened, and not put aside.
     func checkStands() throws(CoordinationError) {
         let label = printable(path)

@@ -56,6 +56,8 @@ final class Member: Sendable {
     func checkIsThere(_ operation: String) throws(CoordinationError) {
         if isGone { throw removed(operation) }
         guard let place = folder.movedTo else { return }
+        // With a folder around it, by a member of a container around that: it is being deleted there.
+        if GroupFolder.isStaging(place) { throw removed(operation) }
         throw CoordinationError(
             .notFound, item: printable(folder.path), operation: operation,
             cause: "the container was moved: it is '\(printable(place))' now",
