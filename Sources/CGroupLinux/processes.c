@@ -190,12 +190,16 @@ void clinux_note_signals(void) {
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
+    sigaction(SIGQUIT, &action, NULL);
 }
 
 int clinux_noted_signal(void) { return noted; }
 
 void clinux_prepare_process(void) {
     signal(SIGXFSZ, SIG_IGN);
+    // Swift's runtime prints a backtrace for a key that a person presses.
+    struct sigaction quit;
+    if (sigaction(SIGQUIT, NULL, &quit) == 0 && quit.sa_handler != SIG_IGN) signal(SIGQUIT, SIG_DFL);
     // open() gives the lowest free number, so each of these fills the first that is closed.
     for (int number = 0; number <= 2; number++) {
         if (fcntl(number, F_GETFD) >= 0) continue;

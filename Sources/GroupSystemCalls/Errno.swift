@@ -32,6 +32,9 @@ package struct Errno: Error, Equatable, Hashable, Sendable, CustomStringConverti
     /// No file system lets a file have any number of names.
     package static let noMoreNames = Errno(EMLINK)
     package static let notEmpty = Errno(ENOTEMPTY)
+    package static let noSystemCall = Errno(ENOSYS)
+    /// Of a socket that is opened like a file.
+    package static let noSuchDevice = Errno(ENXIO)
 
     package var description: String {
         guard let text = unsafe strerror(code) else { return "error \(code)" }

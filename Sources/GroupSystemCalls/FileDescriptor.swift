@@ -75,6 +75,17 @@ package struct FileDescriptor: ~Copyable, Sendable {
             })
     }
 
+    /// Why nothing at all can be opened, where that is so: a filter of system calls (seccomp), or an old kernel.
+    /// System calls: openat2(2)
+    package static var refusalOfOpening: Errno? {
+        do throws(Errno) {
+            _ = try open(path: [UInt8(ascii: "/")], [.placeOnly, .folder])
+            return nil
+        } catch {
+            return [.notPermitted, .noSystemCall].contains(error) ? error : nil
+        }
+    }
+
     /// Of an empty file in memory, without a name. System calls: memfd_create(2)
     package static func inMemory() throws(Errno) -> FileDescriptor {
         FileDescriptor(owning: try check { clinux_memory_file() })

@@ -43,10 +43,16 @@ package func groupNumber(named name: String) -> UInt32? {
     return unsafe entry.pointee.gr_gid
 }
 
+/// Nil where nobody knows it.
+package func groupName(ofNumber number: UInt32) -> String? {
+    guard let entry = unsafe getgrgid(number), let name = unsafe entry.pointee.gr_name else { return nil }
+    return unsafe String(cString: name)
+}
+
 /// Ends the process after what was registered with atexit(3).
 package func exitProcess(_ status: Int32) -> Never { exit(status) }
 
 /// For a command, before it opens anything. A limit of file size is an error of write(2) rather than the end of the
-/// process; and standard descriptors that are closed stay unusable, instead of becoming the next file that is opened.
+/// process; SIGQUIT ends it without a backtrace; and standard descriptors that are closed stay unusable, instead of becoming the next file that is opened.
 /// System calls: sigaction(2), open(2)
 package func prepareProcess() { clinux_prepare_process() }

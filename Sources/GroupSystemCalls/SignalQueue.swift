@@ -4,7 +4,7 @@ import Glibc
 /// Signals as something to read, so that one loop can wait for them and for all else.
 package struct SignalQueue: ~Copyable, Sendable {
     package enum Signal: Int32, Sendable {
-        case hangup = 1, interrupt = 2, userTwo = 12, terminate = 15, child = 17, windowChanged = 28
+        case hangup = 1, interrupt = 2, quit = 3, userTwo = 12, terminate = 15, child = 17, windowChanged = 28
     }
 
     private let queue: FileDescriptor

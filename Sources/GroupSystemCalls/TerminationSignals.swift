@@ -1,6 +1,6 @@
 import CGroupLinux
 
-/// SIGINT, SIGTERM and SIGHUP as a value to look at, so that a command can put its affairs in order.
+/// SIGINT, SIGTERM, SIGHUP and SIGQUIT as a value to look at, so that a command can put its affairs in order.
 package struct TerminationSignals: Sendable {
     /// From now on these signals only leave their number. System calls: sigaction(2)
     package init() { clinux_note_signals() }

@@ -40,7 +40,9 @@ enum GroupControl {
         "exit-code", help: "Exit with 3 when the item had this content already.")
 
     private static let create = CommandSpecification(
-        name: "create", summary: "Makes a container; does nothing where there is one.",
+        name: "create",
+        summary:
+            "Makes a container; does nothing where there is one. A folder that is there becomes private (0700), unless its mode shares it (setgid, writable by its group). It may lie in another container, not in a .group.",
         usage: [
             "groupctl create GROUP [--unix-group NAME]",
             "groupctl create GROUP [--journal-size SIZE] [--journal-age AGE]",
@@ -48,7 +50,9 @@ enum GroupControl {
         options: [
             .value(
                 "unix-group", "NAME",
-                help: "Share it with this Unix group (mode 2770) rather than keep it to oneself (0700)."),
+                help:
+                    "Share it with this Unix group (mode 2770) rather than keep it to oneself (0700). GROUP is a path then; a container that is there and not shared with it ends it with 4."
+            ),
             .value(
                 "journal-size", "SIZE",
                 help:

@@ -28,7 +28,7 @@ extension CommandRun {
 
     /// Before the container is opened, which starts threads.
     func signals() throws(Errno) -> SignalQueue {
-        try SignalQueue([.child, .userTwo, .interrupt, .terminate, .hangup])
+        try SignalQueue([.child, .userTwo, .interrupt, .terminate, .hangup, .quit])
     }
 
     /// Says which it does not know. True: all are installed.

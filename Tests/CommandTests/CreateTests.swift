@@ -99,6 +99,66 @@ struct `groupctl create, path and list` {
             ])
     }
 
+    @Test func `make a folder private that was there before, unless its mode shares it`() async throws {
+        let container = try await TemporaryContainer(creating: false)
+        _ = try await container.shell("umask 022; mkdir \"$1\"; : > \"$1/kept\"")
+        try await container.done("create")
+        #expect(try container.mode() == 0o700 && container.mode(".group") == 0o700)
+        #expect(try await container.done("list").lines == ["kept"])
+        // Of a container that is there nothing is changed.
+        _ = try await container.shell("chmod 755 \"$1\"")
+        try await container.done("create")
+        #expect(try container.mode() == 0o755)
+        let shared = try await TemporaryContainer(creating: false)
+        _ = try await shared.shell("mkdir \"$1\"; chmod 2770 \"$1\"")
+        try await shared.done("create")
+        #expect(try shared.mode() == 0o2770 && shared.mode(".group") == 0o2770)
+    }
+
+    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build folder that everybody may enter"))
+    func `do not make one that others could enter, in a folder of somebody else`() async throws {
+        let container = try await TemporaryContainer(creating: false)
+        _ = try await container.shell("chmod 755 \"${1%/*}\"; mkdir \"$1\"; chmod 777 \"$1\"")
+        let words = nobody() + [BuildFolder.resolve("groupctl"), "create", container.path]
+        let outcome = try await container.start("setpriv", words).finish()
+        #expect(outcome.status == 77 && outcome.errors.contains("belongs to another user"), "\(outcome)")
+        #expect(try await container.shell("ls -A \"$1\"").output.isEmpty)
+        #expect(try container.mode() == 0o777)
+    }
+
+    @Test(.enabled(if: isRoot, "only root is in every Unix group"))
+    func `do not say that they share a container that is there, and private`() async throws {
+        let container = try await TemporaryContainer()
+        let refused = try await container.run("create", "--unix-group", "games")
+        #expect(refused.status == 4 && refused.errors.contains("exists already, for its user alone"), "\(refused)")
+        #expect(try container.mode() == 0o700)
+        let shared = try await TemporaryContainer(creating: false)
+        for _ in 0..<2 { try await shared.done("create", "--unix-group", "games") }
+        try await shared.done("create")
+        let other = try await shared.run("create", "--unix-group", "root")
+        #expect(
+            other.status == 4 && other.errors.contains("exists already, shared with the Unix group games"), "\(other)")
+        #expect(try await shared.shell("stat -c %G \"$1\"").lines == ["games"])
+    }
+
+    @Test(.enabled(if: isRoot, "only root is in every Unix group"))
+    func `do not share what only this user finds by its identifier`() async throws {
+        let container = try await TemporaryContainer(creating: false)
+        for home: [String: String?] in [
+            ["GROUP_CONTAINERS_HOME": nil], ["GROUP_CONTAINERS_HOME": nil, "XDG_DATA_HOME": container.folder],
+        ] {
+            let words = ["create", "group.com.example.shared", "--unix-group", "games"]
+            let outcome = try await groupctl(words, in: container, environment: home)
+            #expect(
+                outcome.status == 64 && outcome.errors.contains("other users do not find it by its identifier"),
+                "\(outcome)")
+        }
+        #expect(try await container.shell("ls -A \"$1/..\"").output.isEmpty)
+        // Where everybody's identifiers are in one place they do.
+        let words = ["create", "group.com.example.shared", "--unix-group", "games"]
+        #expect(try await groupctl(words, in: container).status == 0)
+    }
+
     @Test func `say with json where it is`() async throws {
         let container = try await TemporaryContainer(creating: false)
         let made = try await container.done("create", "--json")

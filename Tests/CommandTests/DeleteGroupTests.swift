@@ -90,6 +90,50 @@ import Testing
         #expect(try await container.shell("ls \"${1%/*}\"").lines == ["outside"])
     }
 
+    @Test func `that was interrupted is what doctor and opening it say, and nothing is built over the rest`()
+        async throws
+    {
+        let container = try await container()
+        _ = try await container.shell("mv \"$1/.group\" \"$1/.group.deleted\"; rm \"$1/.group.deleted/format\"")
+        let rest = try await container.shell("cd \"$1\"; find . | sort").lines
+        let how = "groupctl delete-group --yes"
+        for words in [["create"], ["create", "--unix-group", "root"], ["list"], ["status"]] {
+            let outcome = try await container.start("groupctl", [words[0], container.path] + words.dropFirst()).finish()
+            #expect(outcome.status == (words[0] == "create" ? 4 : 66), "\(outcome)")
+            #expect(
+                outcome.errors.contains("deletion of it was interrupted") && outcome.errors.contains(how), "\(outcome)")
+        }
+        for words in [["--json"], ["--json", "--repair"]] {
+            let found = try await container.start("groupctl", ["doctor", container.path] + words).finish()
+            #expect(found.status == 1 && found.lines.count == 1, "\(found)")
+            #expect(found.text.contains("\"code\":\"deletionInterrupted\"") && found.text.contains(how), "\(found)")
+        }
+        #expect(try await container.shell("cd \"$1\"; find . | sort").lines == rest)
+        #expect(try await container.run("delete-group", "--yes").status == 0)
+        try await container.done("create")
+        #expect(try await container.done("list").lines == [])
+    }
+
+    @Test(.enabled(if: Strace.isThere, "needs strace"))
+    func `can be gone on with wherever it was killed, and is never a plain folder before its end`() async throws {
+        let model = try await TemporaryContainer()
+        _ = try await model.shell("cd \"$1\"; mkdir a; : > a/f; : > g")
+        let command = { (container: TemporaryContainer) in ["groupctl", "delete-group", container.path, "--yes"] }
+        let calls = try Strace.calls(of: command(model), input: "", in: model)
+            .filter { ["renameat2", "unlinkat"].contains($0.name) }
+        #expect(calls.count > 8)
+        for call in calls {
+            let container = try await TemporaryContainer()
+            _ = try await container.shell("cd \"$1\"; mkdir a; : > a/f; : > g")
+            let killed = try Strace.run(command(container), fault: .kill, at: call)
+            #expect(killed.status == 137, "\(call) \(killed)")
+            let found = try await container.run("doctor", "--json")
+            let isWhole = call.name == "renameat2" || call == calls.first
+            #expect(isWhole || found.text.contains("\"deletionInterrupted\"") || call == calls.last, "\(call) \(found)")
+            #expect(try await container.run("delete-group", "--yes").status == (call == calls.last ? 66 : 0), "\(call)")
+        }
+    }
+
     @Test(.enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"))
     func `does not reach into what is mounted in it`() async throws {
         let container = try await container()

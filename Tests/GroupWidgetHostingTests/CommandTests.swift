@@ -44,13 +44,16 @@ struct `widget-host` {
         #expect(status == 0 && text.isEmpty, "\(status) \(text)")
     }
 
-    @Test func `ends with 2 where no line came for so long, and with 143 where SIGTERM ends it`() throws {
+    @Test(arguments: [SIGTERM, SIGQUIT, SIGHUP, SIGINT])
+    func `ends with 2 where no line came for so long, and with the signal's number where one ends it`(signal: Int32)
+        throws
+    {
         let run = try HostRun(["a": ""], options: ["--timeout", "0.5"])
         #expect(try run.host.finish().status == 2)
         try run.start()
         try run.await("a", "active", "nothing")
-        run.host.signal(SIGTERM)
-        #expect(try run.host.finish().status == 128 + SIGTERM)
+        run.host.signal(signal)
+        #expect(try run.host.finish().status == 128 + signal)
     }
 
     @Test func `keeps which widgets are shown, in which order`() throws {

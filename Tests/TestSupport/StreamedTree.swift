@@ -111,6 +111,11 @@ package struct StreamedTree {
             let type = kinds[fields[0]] ?? "other"
             entries[String(fields[2])] = Entry(type: type, size: type == "file" ? UInt64(fields[1]) : nil)
         }
+        // A container inside is one item.
+        let inner = entries.filter { $0.key.hasSuffix("/.group") && $0.value.type == "folder" }.keys.map {
+            $0.dropLast(6)
+        }
+        for folder in inner { entries = entries.filter { !$0.key.hasPrefix(folder) } }
         return entries
     }
 

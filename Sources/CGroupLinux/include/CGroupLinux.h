@@ -133,10 +133,10 @@ int clinux_signal_descriptor(const int32_t *numbers, int count);
 // The next one, or 0.
 int clinux_next_signal(int descriptor);
 
-// SIGXFSZ becomes EFBIG; closed standard descriptors become ones that refuse what they are for.
+// SIGXFSZ becomes EFBIG, SIGQUIT ends the process as it does any program; closed standard descriptors become ones that refuse what they are for.
 void clinux_prepare_process(void);
 
-// Makes SIGINT, SIGTERM and SIGHUP leave their number behind and do nothing else.
+// Makes SIGINT, SIGTERM, SIGHUP and SIGQUIT leave their number behind and do nothing else.
 void clinux_note_signals(void);
 int clinux_noted_signal(void);
 

@@ -53,6 +53,7 @@ public final class Container: Sendable {
     ) throws(CoordinationError) {
         var creation = creating ? Member.Creation(identifier: identifier, retention: retention) : nil
         if let unixGroup {
+            if identifier != nil { try ContainerPlace.checkIsFoundByOthers(unixGroup) }
             guard let number = groupNumber(named: unixGroup) else {
                 throw CoordinationError(
                     .invalidArgument, item: unixGroup, operation: "create", cause: "there is no Unix group of that name"

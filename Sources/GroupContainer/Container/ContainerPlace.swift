@@ -30,6 +30,16 @@ enum ContainerPlace {
         return Array((folder + "/" + identifier).utf8)
     }
 
+    /// Members of a Unix group share a container that each finds by its identifier only where all look for it in one
+    /// place. Errors: `invalidArgument`
+    static func checkIsFoundByOthers(_ unixGroup: String) throws(CoordinationError) {
+        if homes().first?.variable == "GROUP_CONTAINERS_HOME" { return }
+        throw CoordinationError(
+            .invalidArgument, item: unixGroup, operation: "create",
+            cause: "other users do not find it by its identifier: each has a home for identifiers",
+            advice: "name a path, or set GROUP_CONTAINERS_HOME to one folder for all")
+    }
+
     /// The folder that holds the containers of group identifiers.
     static func home() throws(CoordinationError) -> String {
         if let home = homes().first { return home.path }

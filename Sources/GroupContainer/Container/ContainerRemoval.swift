@@ -18,8 +18,8 @@ package final class ContainerRemoval {
     private let path: [UInt8]
     private let root: FileDescriptor
     private let operation = "delete"
-    private static let group = Array(".group".utf8)
-    private static let deleted = Array(".group.deleted".utf8)
+    private static let group = ContainerMark.standing
+    private static let deleted = ContainerMark.deleted
 
     private var label: String { printable(path) }
 
@@ -77,7 +77,11 @@ package final class ContainerRemoval {
     package func remove() throws(CoordinationError) -> Bool {
         // Held to the end, so that nobody joins.
         let hold = try holdAlone()
-        defer { extendLifetime(hold) }
+        let inside = try holdInside()
+        defer {
+            extendLifetime(hold)
+            extendLifetime(inside)
+        }
         let names = try translating(label, operation) { () throws(Errno) in
             if try root.statusIfPresent(of: Self.group) != nil {
                 try root.removeTree(Self.deleted)
@@ -106,59 +110,37 @@ package final class ContainerRemoval {
         }
     }
 
-    /// The lock file, with everything in it locked; nil where there is none left.
-    private func holdAlone() throws(CoordinationError) -> ExclusiveHold? {
+    /// Nobody opens it meanwhile; nil where there is nothing to open any more.
+    private func holdAlone() throws(CoordinationError) -> ContainerHold? {
         do throws(Errno) {
             guard try root.statusIfPresent(of: Self.group) != nil else { return nil }
-            let group = try FileDescriptor.open(Self.group, in: root, [.reading, .folder])
-            let hold = try ExclusiveHold(Self.open("lock", in: group))
-            if try hold.takeAll(), try !Self.hasMember(group) { return hold }
+            return try ContainerHold(FileDescriptor.open(Self.group, in: root, [.reading, .folder]))
         } catch {
-            throw CoordinationError(error, item: label, operation: operation)
+            if error != .busy { throw CoordinationError(error, item: label, operation: operation) }
+        }
+        var members: [CoordinationError.Holder] = []
+        if let group = try? FileDescriptor.open(Self.group, in: root, [.reading, .folder]) {
+            members = ContainerHold.members(group, item: label)
         }
         throw CoordinationError(
-            .leaseTimedOut, item: label, operation: operation, cause: "somebody has it open", holders: members(),
+            .leaseTimedOut, item: label, operation: operation, cause: "somebody has it open", holders: members,
             advice: "end its members first (groupctl status); nothing was deleted")
     }
 
-    private static func hasMember(_ group: borrowing FileDescriptor) throws(Errno) -> Bool {
-        guard let roster = try open("roster", in: group) else { return false }
-        return try roster.conflict(with: .exclusive, .all) != nil
-    }
-
-    private static func open(_ name: String, in group: borrowing FileDescriptor) throws(Errno) -> FileDescriptor? {
-        do throws(Errno) {
-            return try FileDescriptor.open(Array(name.utf8), in: group, [.readingAndWriting, .nonBlocking])
-        } catch {
-            if error == .noSuchEntry { return nil }
-            throw error
+    /// The same of the containers in it, which go, too.
+    private func holdInside() throws(CoordinationError) -> [ContainersInside] {
+        let names = try translating(label, operation) { () throws(Errno) in
+            try root.entries().filter { $0.kind != .other && !ContainerMark.isOne($0.name) }.map(\.name)
         }
-    }
-
-    private func members() -> [CoordinationError.Holder] {
-        guard let group = try? FileDescriptor.open(Self.group, in: root, [.reading, .folder]),
-            let roster = try? Roster(onlyForReadingIn: group)
-        else { return [] }
-        return roster.liveMembers().map { member in
-            CoordinationError.Holder(
-                processIdentifier: member.processIdentifier, purpose: member.purpose, since: member.started,
-                item: label, isWriting: true, command: member.process?.command, condition: member.process?.condition)
-        }
-    }
-
-    /// Everything that the lock file stands for; where there is none, nothing.
-    private struct ExclusiveHold: ~Copyable {
-        private let lock: FileDescriptor?
-        init(_ lock: consuming FileDescriptor?) { self.lock = lock }
-
-        /// False: somebody else has something of it, for two seconds. (Somebody may be opening it just now.)
-        func takeAll() throws(Errno) -> Bool {
-            let deadline = Deadline(after: .seconds(2))
-            while let isFree = try lock?.tryLock(.exclusive, .all), !isFree {
-                if deadline.isOver { return false }
-                pause(nanoseconds: 2_000_000)
+        var held: [ContainersInside] = []
+        for name in names {
+            guard let location = try? ItemLocation(name) else { continue }
+            do throws(ContainersInside.Obstacle) {
+                held.append(try ContainersInside(name, in: root))
+            } catch {
+                throw CoordinationError(error, at: location, operation)
             }
-            return true
         }
+        return held
     }
 }

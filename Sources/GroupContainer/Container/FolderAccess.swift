@@ -28,15 +28,25 @@ extension Member {
         }
     }
 
+    /// The same. Errors: `invalidArgument` where a folder around it is a symbolic link; `outsideContainer` where that
+    /// leads out; and those of the system.
+    func status(of location: ItemLocation, for operation: String) throws(CoordinationError) -> FileStatus? {
+        do throws(Errno) {
+            return try status(of: location)
+        } catch {
+            if error == .tooManyLinks { try checkIsNoLink(location, operation) }
+            throw CoordinationError(error, item: printable(location.bytes), operation: operation)
+        }
+    }
+
     /// Where an item's content is: the target of a symbolic link, as long as it stays in the container.
     func resolve(_ location: ItemLocation, operation: String) throws(CoordinationError) -> ItemLocation {
         var place = location
         for _ in 0..<40 {
-            let target = try translating(printable(place.bytes), operation) { () throws(Errno) -> [UInt8]? in
-                guard let status = try status(of: place), status.isLink else { return nil }
-                return try openFolder(place.parent).linkTarget(of: place.name)
+            guard let status = try status(of: place, for: operation), status.isLink else { return place }
+            let target = try translating(printable(place.bytes), operation) { () throws(Errno) in
+                try openFolder(place.parent).linkTarget(of: place.name)
             }
-            guard let target else { return place }
             do {
                 place = try place.following(link: target)
             } catch {
@@ -45,7 +55,11 @@ extension Member {
                     cause: "it is a symbolic link that leads out of the container, to '\(printable(target))'")
             }
         }
-        throw CoordinationError(
+        throw linkLoop(location, operation)
+    }
+
+    func linkLoop(_ location: ItemLocation, _ operation: String) -> CoordinationError {
+        CoordinationError(
             .outsideContainer, item: printable(location.bytes), operation: operation,
             cause: "its symbolic links form a loop")
     }

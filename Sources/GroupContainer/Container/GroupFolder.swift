@@ -32,15 +32,28 @@ final class GroupFolder: Sendable {
     init(path: [UInt8], unixGroup: UInt32?, creating: Bool) throws(CoordinationError) {
         let label = printable(path)
         let operation = creating ? "create" : "open"
+        if creating { try Self.checkIsOutsideOfGroup(path) }
+        let root: OpenFolder
+        let isThere: Bool
         do throws(Errno) {
             if creating { try Self.makeFolders(path) }
-            rootFolder = OpenFolder(try FileDescriptor.open(path: path, [.reading, .folder]))
+            root = OpenFolder(try FileDescriptor.open(path: path, [.reading, .folder]))
+            isThere = try root.descriptor.statusIfPresent(of: ContainerMark.standing) != nil
+        } catch {
+            throw Self.cannotOpen(error, label, creating: creating)
+        }
+        if creating && !isThere {
+            try Self.checkIsNoRest(root.descriptor, label)
+            try Self.makePrivate(root.descriptor, unixGroup: unixGroup, label)
+        }
+        rootFolder = root
+        do throws(Errno) {
             if creating {
-                try Self.makePrivate(rootFolder.descriptor, unixGroup: unixGroup)
-            } else if try rootFolder.descriptor.statusIfPresent(of: Self.groupName) == nil {
+                try Self.makeGroup(in: root.descriptor)
+            } else if !isThere {
                 throw Errno.noSuchEntry
             }
-            group = try FileDescriptor.open(Self.groupName, in: rootFolder.descriptor, [.reading, .folder])
+            group = try FileDescriptor.open(ContainerMark.standing, in: rootFolder.descriptor, [.reading, .folder])
             let status = try group.status()
             isShared = status.permissions & 0o020 != 0
             fileMode = 0o600 | status.permissions & (isShared ? 0o064 : 0o044)
@@ -48,25 +61,12 @@ final class GroupFolder: Sendable {
             if creating { try Self.makeFolder("staging", in: group, mode: folderMode) }
             stagingFolder = OpenFolder(try Self.openStaging(in: group))
         } catch {
-            if error == .noSuchEntry && creating {
-                throw CoordinationError(
-                    .notFound, item: label, operation: operation, cause: "no folder can be made there",
-                    advice: "choose a place on a local file system: ext4, xfs, btrfs, tmpfs")
-            }
-            if error == .notAFolder {
-                throw CoordinationError(
-                    .wrongType, item: label, operation: operation, cause: error.description,
-                    advice: "something else stands there, or on the way: choose another place")
-            }
-            if error == .noSuchEntry {
-                throw CoordinationError(
-                    .notFound, item: label, operation: operation, cause: "there is no container",
-                    advice: "make it with groupctl create, or creating: true")
-            }
-            throw CoordinationError(error, item: label, operation: operation)
+            if error == .noSuchEntry && Self.hasRest(root.descriptor) { throw Self.isHalfDeleted(label) }
+            throw Self.cannotOpen(error, label, creating: creating)
         }
         self.path = path
         openedAt = try? rootFolder.descriptor.absolutePath()
+        if isThere, creating, let unixGroup { try checkIsShared(with: unixGroup, label) }
         let type = try translating(label, operation) { () throws(Errno) in try rootFolder.descriptor.fileSystemType() }
         if let name = Self.refusal(ofType: type) {
             throw CoordinationError(
@@ -76,7 +76,32 @@ final class GroupFolder: Sendable {
         }
     }
 
-    private static let groupName = Array(".group".utf8)
+    private static func cannotOpen(_ error: Errno, _ label: String, creating: Bool) -> CoordinationError {
+        let operation = creating ? "create" : "open"
+        if error == .noSuchEntry && creating {
+            return CoordinationError(
+                .notFound, item: label, operation: operation, cause: "no folder can be made there",
+                advice: "choose a place on a local file system: ext4, xfs, btrfs, tmpfs")
+        }
+        if error == .notAFolder {
+            return CoordinationError(
+                .wrongType, item: label, operation: operation, cause: error.description,
+                advice: "something else stands there, or on the way: choose another place")
+        }
+        if error == .noSuchEntry {
+            return CoordinationError(
+                .notFound, item: label, operation: operation, cause: "there is no container",
+                advice: "make it with groupctl create, or creating: true")
+        }
+        return CoordinationError(error, item: label, operation: operation)
+    }
+
+    private static func isHalfDeleted(_ label: String) -> CoordinationError {
+        CoordinationError(
+            .notFound, item: label, operation: "open",
+            cause: "there is no container: a deletion of it was interrupted",
+            advice: "'\(deletion(of: label))' finishes it")
+    }
 
     private static func makeFolders(_ named: [UInt8]) throws(Errno) {
         // Not the slashes at its end: the last folder is private, those on the way to it are as any.
@@ -98,12 +123,7 @@ final class GroupFolder: Sendable {
         }
     }
 
-    private static func makePrivate(_ root: borrowing FileDescriptor, unixGroup: UInt32?) throws(Errno) {
-        if try root.statusIfPresent(of: groupName) != nil { return }
-        if let unixGroup {
-            try root.setOwner(.max, group: unixGroup)
-            try root.setMode(0o2770)
-        }
+    private static func makeGroup(in root: borrowing FileDescriptor) throws(Errno) {
         let isShared = try root.status().permissions & 0o2020 == 0o2020
         try makeFolder(".group", in: root, mode: isShared ? 0o2770 : 0o700)
     }
@@ -174,19 +194,28 @@ final class GroupFolder: Sendable {
     static func isStaging(_ path: [UInt8]) -> Bool {
         let names = path.split(separator: UInt8(ascii: "/"))
         return zip(names, names.dropFirst()).contains { folder, name in
-            folder.elementsEqual(groupName) && name.elementsEqual("staging".utf8)
+            folder.elementsEqual(ContainerMark.standing) && name.elementsEqual("staging".utf8)
         }
     }
 
-    /// It is still what the root calls so: not deleted since it was opened, and not put aside.
+    /// It is still what the root calls so, and where its name led to: neither deleted since it was opened, nor put aside,
+    /// nor moved, as a folder around it may be that is an item of another container. With nobody able to open it
+    /// meanwhile, so that whoever moves it has seen that nobody has.
     func checkStands() throws(CoordinationError) {
         let label = printable(path)
-        if try translating(label, "open", { () throws(Errno) in try stands() }) { return }
-        throw CoordinationError(.notFound, item: label, operation: "open", cause: "the container was removed")
+        guard try translating(label, "open", { () throws(Errno) in try stands() }) else {
+            throw CoordinationError(.notFound, item: label, operation: "open", cause: "the container was removed")
+        }
+        guard let place = movedTo else { return }
+        let isRemoved = Self.isStaging(place)
+        throw CoordinationError(
+            .notFound, item: label, operation: "open",
+            cause: isRemoved ? "the container was removed" : "the container was moved: it is '\(printable(place))' now",
+            advice: isRemoved ? nil : "open it there")
     }
 
     private func stands() throws(Errno) -> Bool {
-        try root.statusIfPresent(of: Self.groupName)?.inode == group.status().inode
+        try root.statusIfPresent(of: ContainerMark.standing)?.inode == group.status().inode
     }
 
     /// Removed, as far as the kernel knows: nobody will write here again.

@@ -17,16 +17,20 @@ public struct Item: Hashable, Sendable {
 }
 
 extension Container {
-    /// The items in a folder of the container, sorted by their bytes; at the top, `.group` is not among them. A listing
-    /// takes no lease: it may be older than its reading. Errors: `notFound`, `wrongType`, `outsideContainer`.
-    /// System calls: openat2, getdents, statx
+    /// The items in a folder of the container, sorted by their bytes; at the top, `.group` is not among them, and another
+    /// container is one item. A listing takes no lease: it may be older than its reading. Errors: `notFound`, `wrongType`,
+    /// `outsideContainer`. System calls: openat2, getdents, statx
     public func items(in folder: ItemPath? = nil) throws(CoordinationError) -> [Item] {
         let location = try folder?.location(for: "list")
+        if let location {
+            try member.checkIsNoLink(location, "list")
+            try member.checkIsOurs(location, "list")
+            if member.isContainer(location.bytes[...]) { throw .hasContainer(location.bytes, location, "list") }
+        }
         return try translating(folder?.description ?? path.description, "list") { () throws(Errno) in
             let open = try member.openFolder(location)
             var items: [Item] = []
-            for name in try open.entryNames() {
-                if location == nil && name.elementsEqual(".group".utf8) { continue }
+            for name in try open.entryNames() where !ContainerMark.isOne(name) {
                 // It may have gone since.
                 guard let status = try open.statusIfPresent(of: name) else { continue }
                 let state = ItemState(status, contentHash: nil)

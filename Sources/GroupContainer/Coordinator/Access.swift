@@ -79,6 +79,8 @@ public final class Access {
         let asked = try path.location(for: operation)
         let location = locations[path] ?? asked
         if isOver || !covers(location, for: mode) { throw notGranted(path, operation) }
+        // What is read by the path that was asked for was looked at before; a folder may have become a container since.
+        if mode != .reading || locations[path] == nil { try member.checkIsOurs(location, operation) }
         return location
     }
 
@@ -87,6 +89,7 @@ public final class Access {
         let asked = try path.location(for: operation)
         let location = locations[path] ?? asked
         if isOver || (locations[path] == nil && !covers(location, for: .reading)) { throw notGranted(path, operation) }
+        if locations[path] == nil { try member.checkIsOurs(location, operation) }
         return location
     }
 
@@ -98,6 +101,7 @@ public final class Access {
         let isNamed = intents.contains { $0.path == path && $0.isStructural }
         let location = isNamed ? locations[path] ?? asked : asked
         if isOver || !covers(location, for: .writing) { throw notGranted(path, operation) }
+        try member.checkIsOurs(location, operation)
         guard let status = try status(of: location, operation) else {
             throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: operation)
         }
@@ -114,7 +118,7 @@ public final class Access {
     }
 
     func status(of location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
-        try translating(printable(location.bytes), operation) { () throws(Errno) in try member.status(of: location) }
+        try member.status(of: location, for: operation)
     }
 
     /// Where a path can be read in a snapshot, and nil where it is not in one.

@@ -86,6 +86,7 @@ extension Access {
         if !covers(location, for: status.isFolder ? .structural : .writing) {
             throw notGranted(destination, "move", advice: "ask for its destination, too: .forReplacing")
         }
+        try member.checkIsOurs(location, "move")
         let old = try self.status(of: location, "move")
         if let old, replacing, !old.isFolder, (old.inode, old.device) == (status.inode, status.device) {
             // Two names of one file. The kernel would leave both; the move takes this one away.
@@ -134,6 +135,11 @@ extension Access {
         if status.isLink {
             throw CoordinationError(
                 .wrongType, item: path.description, operation: operation, cause: "a link has no mode of its own")
+        }
+        if status.isFolder && member.isContainer(location.bytes[...]) {
+            throw CoordinationError(
+                .outsideContainer, item: path.description, operation: operation,
+                cause: "it is another container, whose mode says who shares it", advice: "set it with chmod")
         }
         if status.permissions == mode {
             if status.isRegularFile || status.isFolder { try confirm(location, operation) }

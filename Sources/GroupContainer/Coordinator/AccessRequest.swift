@@ -42,6 +42,7 @@ struct AccessRequest: Sendable {
         }
         for intent in intents {
             let location = try place(of: intent)
+            try member.checkIsOurs(location, operation)
             resolution.locations[intent.path] = location
             guard let mode = intent.mode(concernsFolder: concernsFolder) else { continue }
             resolution.modes[location] = max(mode, resolution.modes[location] ?? .reading)
@@ -64,7 +65,7 @@ struct AccessRequest: Sendable {
     }
 
     private func status(of location: ItemLocation) throws(CoordinationError) -> FileStatus? {
-        try translating(printable(location.bytes), operation) { () throws(Errno) in try member.status(of: location) }
+        try member.status(of: location, for: operation)
     }
 
     func leases(for resolution: Resolution) -> LeaseRequest {

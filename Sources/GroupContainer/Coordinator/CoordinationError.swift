@@ -13,7 +13,7 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
         public static let invalidArgument = Code(rawValue: "invalidArgument")
         /// There is no such container or item.
         public static let notFound = Code(rawValue: "notFound")
-        /// A path leads out of the container, or into its own `.group` folder.
+        /// A path leads out of the container, into its own `.group` folder, or into another container inside it.
         public static let outsideContainer = Code(rawValue: "outsideContainer")
         /// The system does not permit it.
         public static let notPermitted = Code(rawValue: "notPermitted")
@@ -34,7 +34,8 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
         public static let damaged = Code(rawValue: "damaged")
         /// The container was made by a newer version.
         public static let newerFormat = Code(rawValue: "newerFormat")
-        /// The file system lacks what is needed: byte locks that exclude, maps that are shared.
+        /// The file system lacks what is needed: byte locks that exclude, maps that are shared; or an item lies on another
+        /// one than the container's own files.
         public static let unsupportedFileSystem = Code(rawValue: "unsupportedFileSystem")
         /// No room on the disk or in the quota; nothing was changed.
         public static let noSpace = Code(rawValue: "noSpace")

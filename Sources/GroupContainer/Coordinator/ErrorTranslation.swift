@@ -3,15 +3,26 @@ package import GroupSystemCalls
 extension CoordinationError {
     /// The one place where the kernel's reasons become ours.
     init(_ errno: Errno, item: String?, operation: String) {
+        if [.notPermitted, .noSystemCall].contains(errno), let cause = Self.refusalOfOpening {
+            self.init(
+                .notPermitted, item: item, operation: operation, cause: cause,
+                advice: "it takes Linux 5.6, and a filter that lets openat2 pass: a newer container runtime has one")
+            return
+        }
+        if errno == .crossesDevices {
+            self.init(
+                .unsupportedFileSystem, item: item, operation: operation, cause: Self.otherFileSystem,
+                advice: Self.aroundOtherFileSystem(operation))
+            return
+        }
         let (code, advice): (Code, String?) =
             switch errno {
             case .noSuchEntry: (.notFound, "groupctl list shows what is there")
             case .accessDenied, .notPermitted: (.notPermitted, "ask its owner, or make the container with --unix-group")
             case .readOnly: (.notPermitted, "the file system is mounted read-only")
             case .noSpace, .quotaExceeded: (.noSpace, "nothing was changed; make room and try again")
-            case .crossesDevices, .tooManyLinks:
-                (.outsideContainer, "a symbolic link or a mount point stands in its way")
-            case .notAFolder, .isAFolder: (.wrongType, nil)
+            case .tooManyLinks: (.outsideContainer, "a symbolic link stands in its way")
+            case .notAFolder, .isAFolder, .noSuchDevice: (.wrongType, nil)
             case .exists: (.conflict, "something stands there already; say that it may be replaced")
             case .notEmpty: (.notEmpty, "say that it goes with everything in it (groupctl: -r), or remove that first")
             case .nameTooLong: (.invalidArgument, nil)
@@ -22,8 +33,36 @@ extension CoordinationError {
         // What should be one of the container's own files is something else.
         let isOwn = item?.hasPrefix(".group/") ?? false
         self.init(
-            isOwn && code == .wrongType ? .damaged : code, item: item, operation: operation, cause: errno.description,
+            isOwn && code == .wrongType ? .damaged : code, item: item, operation: operation,
+            cause: errno == .noSuchDevice ? "it is not a regular file" : errno.description,
             advice: isOwn && code == .notFound ? nil : advice)
+    }
+
+    /// The sentence for it where nothing at all can be opened.
+    static var refusalOfOpening: String? {
+        switch FileDescriptor.refusalOfOpening {
+        case Errno.notPermitted?: "a filter (seccomp) does not permit the system call openat2"
+        case nil: nil
+        default: "there is no system call openat2: the kernel is too old, or a filter (seccomp) hides it"
+        }
+    }
+
+    /// Nothing leads out by a path that was checked, so the kernel says this of a rename alone.
+    private static let otherFileSystem =
+        "it is on another file system than the container's own files (a mount, a btrfs subvolume, a lower layer of an overlay), and nothing is renamed from one to the other"
+
+    private static func aroundOtherFileSystem(_ operation: String) -> String {
+        switch operation {
+        case "move": "copy it, and remove the original with rm: a copy and a removal are two changes"
+        case "remove": "remove it with rm, without coordination: followers are told all the same"
+        default: "change it there without coordination, or keep it on the container's own file system"
+        }
+    }
+
+    static func mountPoint(_ item: String, _ operation: String) -> CoordinationError {
+        CoordinationError(
+            .unsupportedFileSystem, item: item, operation: operation, cause: "a file system is mounted there",
+            advice: "unmount it first")
     }
 
     init(_ fault: ItemLocation.Fault, path: [UInt8], operation: String) {
@@ -32,7 +71,7 @@ extension CoordinationError {
             case .empty: (.invalidArgument, "the path is empty")
             case .absolute: (.outsideContainer, "the path is absolute; items are named relative to the container")
             case .leadsOut: (.outsideContainer, "the path leads out of the container")
-            case .reserved: (.outsideContainer, "'.group' is the container's own folder")
+            case .reserved: (.outsideContainer, "'.group' is a container's own folder")
             case .malformed: (.invalidArgument, "the path has an empty component or a '.'")
             case .nulByte: (.invalidArgument, "the path has a NUL byte")
             case .componentTooLong: (.invalidArgument, "a component is longer than 255 bytes")

@@ -17,26 +17,34 @@ struct Snapshot: Sendable {
         if !status.isRegularFile && !status.isFolder {
             throw CoordinationError(.wrongType, item: label, operation: "read", cause: "it is not a file or folder")
         }
-        do throws(Errno) {
+        do throws(CoordinationError) {
             if status.isFolder {
                 try Self.copyFolder(name, of: location, by: member)
             } else {
-                _ = try FileCopy.make(name, of: .item(location), in: member.folder, isDurable: false)
+                try translating(label, "read") { () throws(Errno) in
+                    _ = try FileCopy.make(name, of: .item(location), in: member.folder, isDurable: false)
+                }
             }
         } catch {
             remove(by: member)
-            throw CoordinationError(error, item: label, operation: "read")
+            throw error
         }
     }
 
     private static func copyFolder(
         _ name: [UInt8], of location: ItemLocation, by member: Member
-    ) throws(Errno) {
+    ) throws(CoordinationError) {
+        var tree: TreeCopy
         do throws(TreeCopy.Fault) {
-            var tree = try TreeCopy(of: TreeCopy.open(location, in: member))
+            tree = try TreeCopy(of: TreeCopy.open(location, in: member))
+        } catch {
+            throw CoordinationError(error.reason, item: printable(location.bytes), operation: "read")
+        }
+        try tree.refuseContainers(in: location, "read")
+        do throws(TreeCopy.Fault) {
             _ = try tree.make(name, of: location, in: member, isDurable: false)
         } catch {
-            throw error.reason
+            throw CoordinationError(error.reason, item: printable(location.bytes), operation: "read")
         }
     }
 

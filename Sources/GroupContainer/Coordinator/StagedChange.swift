@@ -61,6 +61,9 @@ struct StagedChange {
     /// visible and will be; any other: nothing was changed, and nothing is left in staging.
     func commit(_ step: Step) throws(CoordinationError) -> LogPosition {
         let label = printable(step.location.bytes)
+        // Until it has its record: who waited to open one finds then that it was moved.
+        let inside = try holdContainers(in: step)
+        defer { extendLifetime(inside) }
         member.changeRoom.wait()
         defer { member.changeRoom.signal() }
 
@@ -88,10 +91,15 @@ struct StagedChange {
         } catch {
             member.roster.clearPending(entry)
             discard(step)
+            if error == .busy { throw .mountPoint(printable((step.origin ?? step.location).bytes), step.operation) }
             // Without an origin, or where the destination is in the way, it is the destination that is meant.
             let isDestination = error == .exists || error == .notEmpty
             let item = isDestination ? step.location : step.origin ?? step.location
             throw CoordinationError(error, item: printable(item.bytes), operation: step.operation)
+        }
+        if let obstacle = obstacle(to: step, ends, inside), (try? ends.takeBack(step)) != nil {
+            member.roster.clearPending(entry)
+            throw CoordinationError(obstacle, at: step.origin ?? step.location, step.operation)
         }
         // From here on the change is visible and must get its record, whatever else fails.
         var failure: Errno?
@@ -120,6 +128,26 @@ struct StagedChange {
                 advice: "the change is visible, but may be gone after a power cut; check the disk")
         }
         return position
+    }
+
+    /// Containers go with a folder only while nobody has them open.
+    private func holdContainers(in step: Step) throws(CoordinationError) -> ContainersInside? {
+        guard step.status.isFolder, step.recursively, [.intoStaging, .fromPlaceToPlace].contains(step.way) else {
+            return nil
+        }
+        return try ContainersInside(step.origin ?? step.location, of: member, step.operation)
+    }
+
+    /// A container that was made, and opened, since the folder was looked at.
+    private func obstacle(
+        to step: Step, _ ends: StepEnds, _ inside: ContainersInside?
+    ) -> ContainersInside.Obstacle? {
+        do throws(ContainersInside.Obstacle) {
+            try inside?.checkNobodyCame(ends.toName, in: ends.to)
+            return nil
+        } catch {
+            return error.reason == .busy ? error : nil
+        }
     }
 
     private func record(of step: Step) -> ChangeRecord {

@@ -56,6 +56,11 @@ struct StepEnds {
         throw .notEmpty
     }
 
+    /// As it was before, for a step that moved something; what it may have replaced is gone.
+    func takeBack(_ step: StagedChange.Step) throws(Errno) {
+        try to.rename(toName, to: fromName, in: from, replacing: false)
+    }
+
     /// What has changed, to the disk: first where something is, then where it is no longer.
     func synchronize(_ step: StagedChange.Step) throws(Errno) {
         switch step.way {

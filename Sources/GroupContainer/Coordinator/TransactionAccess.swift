@@ -40,7 +40,7 @@ public final class TransactionAccess {
 
     /// What stands there without the transaction.
     func standing(_ location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
-        try translating(printable(location.bytes), operation) { () throws(Errno) in try member.status(of: location) }
+        try member.status(of: location, for: operation)
     }
 
     /// An item's content, as the transaction left it. Errors: `notFound`, `wrongType`, `inputOutput`.

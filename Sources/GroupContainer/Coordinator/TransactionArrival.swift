@@ -7,12 +7,13 @@ extension TransactionMove {
     func takeArrival(from origin: ItemLocation) throws(Errno) {
         let from = try member.openFolder(origin.parent)
         // It has gone already; or what stands there now is another one.
-        guard try from.statusIfPresent(of: origin.name)?.inode == inode else { return }
+        guard let moved = try from.statusIfPresent(of: origin.name), moved.inode == inode else { return }
         let to = try member.openFolder(location.parent)
         let old = try to.statusIfPresent(of: location.name)
         // It was on its way back, and has both names.
         if old?.inode == inode { return try from.unlink(origin.name) }
         guard let old, replaces else {
+            if moved.isFolder { return try Self.renameFolder(origin.name, in: from, to: location.name, in: to) }
             return try from.rename(origin.name, to: location.name, in: to, replacing: false)
         }
         if old.isFolder { throw Errno.isAFolder }

@@ -26,7 +26,9 @@ extension StagedTransaction {
     func commit(keeping lease: () -> Lease?) throws(CoordinationError) -> Outcome {
         if steps.isEmpty { return Outcome() }
         let content: TransactionManifest
+        let inside: [ContainersInside]
         do {
+            inside = try holdContainers()
             content = try describe()
             try member.journal.log.ensureRoom(forBodyOf: content.record.encoded().count)
             try ground.lay(footings(of: content.record.parts), "transaction")
@@ -34,6 +36,7 @@ extension StagedTransaction {
             discard()
             throw error
         }
+        defer { extendLifetime(inside) }
         let moves = zip(content.steps, content.record.parts).compactMap { TransactionMove(member, operation, $0, $1) }
         member.changeRoom.wait()
         defer { member.changeRoom.signal() }
@@ -66,6 +69,21 @@ extension StagedTransaction {
         }
         (outcome.operation, outcome.names) = (operation, moves.map(\.name))
         return outcome
+    }
+
+    /// In the folders that it removes or moves.
+    private func holdContainers() throws(CoordinationError) -> [ContainersInside] {
+        var held: [ContainersInside] = []
+        for step in steps.inOrder {
+            switch step.effect {
+            case .removal where step.before?.isFolder == true:
+                held.append(try ContainersInside(step.location, of: member, "remove"))
+            case .arrival(let origin, let standing) where standing.isFolder:
+                held.append(try ContainersInside(origin, of: member, "move"))
+            default: break
+            }
+        }
+        return held
     }
 
     private var label: String { steps.inOrder.map { printable($0.location.bytes) }.joined(separator: ", ") }
@@ -126,7 +144,7 @@ extension StagedTransaction {
         }
         member.roster.clearPending(entry)
         discard()
-        if TransactionMove.isForeign(obstacle.reason) {
+        if obstacle.reason != .crossesDevices && TransactionMove.isForeign(obstacle.reason) {
             return CoordinationError(
                 .conflict, item: item, operation: "transaction",
                 cause: "it was changed meanwhile without coordination: \(obstacle.reason)",

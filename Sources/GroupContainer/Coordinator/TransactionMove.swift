@@ -36,8 +36,9 @@ struct TransactionMove {
             if staged != nil { return }
             let parent = try member.openFolder(location.parent)
             // What stands there now, if it is another one, is not what was to go.
-            guard try parent.statusIfPresent(of: location.name)?.inode == inode else { return }
-            return try parent.rename(location.name, to: name, in: staging, replacing: false)
+            guard let old = try parent.statusIfPresent(of: location.name), old.inode == inode else { return }
+            if !old.isFolder { return try parent.rename(location.name, to: name, in: staging, replacing: false) }
+            return try Self.renameFolder(location.name, in: parent, to: name, in: staging)
         }
         guard staged?.inode == inode else { return }
         let parent = try member.openFolder(location.parent)
@@ -51,6 +52,20 @@ struct TransactionMove {
         } catch {
             if error != .invalid { throw error }
             try staging.rename(name, to: location.name, in: parent, replacing: true)
+        }
+    }
+
+    /// Not where somebody has a container in it open, also one that was made after the transaction was decided: `busy`.
+    static func renameFolder(
+        _ name: [UInt8], in folder: borrowing FileDescriptor, to newName: [UInt8], in other: borrowing FileDescriptor
+    ) throws(Errno) {
+        try ContainersInside.checkNobodyIsThere(name, in: folder)
+        try folder.rename(name, to: newName, in: other, replacing: false)
+        do throws(Errno) {
+            try ContainersInside.checkNobodyIsThere(newName, in: other)
+        } catch {
+            try other.rename(newName, to: name, in: folder, replacing: false)
+            throw error
         }
     }
 
@@ -84,7 +99,8 @@ struct TransactionMove {
 
     /// What was in its way was put there without coordination: what it says was so, and is no longer.
     static func isForeign(_ error: Errno) -> Bool {
-        [.noSuchEntry, .notAFolder, .tooManyLinks, .isAFolder, .exists, .notEmpty, .crossesDevices].contains(error)
+        [.noSuchEntry, .notAFolder, .tooManyLinks, .isAFolder, .exists, .notEmpty, .crossesDevices, .busy].contains(
+            error)
     }
 }
 

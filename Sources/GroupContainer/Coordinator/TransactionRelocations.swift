@@ -90,6 +90,7 @@ extension TransactionAccess {
         if !access.covers(location, for: status.isFolder ? .structural : .writing) {
             throw access.notGranted(destination, "move", advice: "ask for its destination, too: .forReplacing")
         }
+        try member.checkIsOurs(location, "move")
         try checkStays(location, "move")
         if transaction.steps[location] != nil { throw Self.isChanged(location, "move") }
         let old = transaction.steps.isWithinNew(location) ? nil : try standing(location, "move")

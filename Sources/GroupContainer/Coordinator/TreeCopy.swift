@@ -28,6 +28,8 @@ struct TreeCopy {
 
     /// Parents before children.
     private(set) var folders: [Folder] = []
+    /// The first folder that is another container, from the top.
+    private(set) var container: [UInt8]?
 
     /// Lists everything. A folder that lies deeper than a path can name is an error. System calls: openat2, getdents,
     /// statx
@@ -41,6 +43,7 @@ struct TreeCopy {
                 let opened = try FileDescriptor.open(folder.path, in: source, [.reading, .folder])
                 for name in try opened.entryNames() {
                     guard let status = try opened.statusIfPresent(of: name) else { continue }
+                    if status.isFolder && ContainerMark.isOne(name) { container = container ?? folder.path }
                     folder.entries.append(Entry(name: name, status: status))
                 }
             } catch {

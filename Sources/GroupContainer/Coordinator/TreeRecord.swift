@@ -41,6 +41,7 @@ extension TreeCopy {
         } catch {
             throw CoordinationError(error, in: source)
         }
+        try tree.refuseContainers(in: source, "copy")
         try tree.refuseSpecialEntries(in: source)
         let parts = tree.parts(at: destination)
         for part in parts {
@@ -65,6 +66,11 @@ extension TreeCopy {
                 advice: "copy the folders in it one after the other")
         }
         return tree
+    }
+
+    /// Others are using it: what is copied of it file by file fits nothing. Errors: `outsideContainer`
+    func refuseContainers(in source: ItemLocation, _ operation: String) throws(CoordinationError) {
+        if let container { throw .hasContainer(source.bytes + container.dropFirst(), source, operation) }
     }
 
     private func refuseSpecialEntries(in source: ItemLocation) throws(CoordinationError) {

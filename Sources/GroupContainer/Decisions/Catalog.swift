@@ -89,9 +89,9 @@ extension Catalog<[UInt8]> {
                 let entry = CatalogEntry.decode(bytes[start..<end], number, nonce: header.nonce),
                 items.last.map({ entry.path.lexicographicallyPrecedes($0.location.bytes) }) ?? true
             else { throw .damaged }
-            // With a checksum that fits, it was one when it was written.
-            items.append((ItemLocation(trusted: entry.path), entry.item))
             end = start
+            // One that is no item any more: versions before this one took what is in another container's `.group` for items.
+            if let location = try? ItemLocation(entry.path) { items.append((location, entry.item)) }
         }
         if end != CatalogHeader.size + count * 8 { throw .damaged }
         return TreePicture(items)

@@ -10,7 +10,7 @@ package struct Finding: Equatable, Sendable {
     /// What kind of thing it is; scripts depend on the names. `docs/doctor.md` has them all.
     package enum Code: String, Sendable, CaseIterable {
         case catalogDamaged, catalogLost, catalogNewer, channelDamaged, clockBehind, containerCopied, containerMissing
-        case deadMember
+        case deadMember, deletionInterrupted
         case fileSystemTemporary, fileSystemUnsupported, folderUnreadable, formatDamaged, formatNewer, inotifyInstances
         case inotifyWatches, journalCut, journalDamaged, journalNotDurable, leaseHeldLong, leaseHolderStopped
         case leftovers, lockFileMissing, lockFileReplaced, logMissing, logNotDurable, logTorn, notPermitted

@@ -1,5 +1,6 @@
-/// A path that has been found fit to name an item: relative, below the root, outside `.group`, without empty
-/// components, `.`, `..` or NUL, and within the kernel's limits. Bytes, as in the kernel; no Unicode folding.
+/// A path that has been found fit to name an item: relative, below the root, without empty components, `.`, `..`, NUL or
+/// what makes a folder a container (`.group`, this one's or another one's), and within the kernel's limits. Bytes, as in
+/// the kernel; no Unicode folding.
 struct ItemLocation: Hashable, Sendable {
     let bytes: [UInt8]
     /// Of the bytes, so that a dictionary need not go through them each time.
@@ -13,7 +14,6 @@ struct ItemLocation: Hashable, Sendable {
     static let longestComponent = 255
     private static let slash = UInt8(ascii: "/")
     private static let dot = UInt8(ascii: ".")
-    private static let reserved = Array(".group".utf8)
 
     init(_ bytes: [UInt8]) throws(Fault) {
         if bytes.isEmpty { throw .empty }
@@ -23,18 +23,18 @@ struct ItemLocation: Hashable, Sendable {
         var start = 0
         while start <= bytes.count {
             let end = bytes[start...].firstIndex(of: Self.slash) ?? bytes.count
-            try Self.check(bytes[start..<end], isFirst: start == 0)
+            try Self.check(bytes[start..<end])
             start = end + 1
         }
         self.init(trusted: bytes)
     }
 
-    private static func check(_ component: ArraySlice<UInt8>, isFirst: Bool) throws(Fault) {
+    private static func check(_ component: ArraySlice<UInt8>) throws(Fault) {
         if component.count > longestComponent { throw .componentTooLong }
         if component.first == dot {
             if component.count == 1 { throw .malformed }
             if component.count == 2 && component.last == dot { throw .leadsOut }
-            if isFirst && component.elementsEqual(reserved) { throw .reserved }
+            if ContainerMark.isOne(component) { throw .reserved }
         }
         if component.isEmpty { throw .malformed }
     }
@@ -72,7 +72,7 @@ struct ItemLocation: Hashable, Sendable {
     static func entry(_ name: [UInt8], of folder: ItemLocation?) -> ItemLocation? {
         guard let folder else { return name.contains(slash) ? nil : try? ItemLocation(name) }
         if name.contains(slash) || name.contains(0) || folder.bytes.count + 1 + name.count > longestPath { return nil }
-        do { try check(name[...], isFirst: false) } catch { return nil }
+        do { try check(name[...]) } catch { return nil }
         var bytes = folder.bytes
         bytes.reserveCapacity(bytes.count + 1 + name.count)
         bytes.append(slash)
@@ -110,8 +110,9 @@ struct ItemLocation: Hashable, Sendable {
         bytes.count > folder.bytes.count && bytes[folder.bytes.count] == Self.slash && bytes.starts(with: folder.bytes)
     }
 
-    /// Where a symbolic link that stands here leads, by its text alone.
-    func following(link target: [UInt8]) throws(Fault) -> ItemLocation {
+    /// Where a symbolic link that stands here leads, by its text alone; `then` is the rest of a path that goes on from
+    /// there.
+    func following(link target: [UInt8], then rest: ArraySlice<UInt8> = []) throws(Fault) -> ItemLocation {
         if target.first == Self.slash { throw .leadsOut }
         var place = components.dropLast().map(Array.init)
         for component in target.split(separator: Self.slash) {
@@ -122,6 +123,7 @@ struct ItemLocation: Hashable, Sendable {
                 place.append(Array(component))
             }
         }
+        place += rest.split(separator: Self.slash).map(Array.init)
         return try ItemLocation(Array(place.joined(separator: [Self.slash])))
     }
 }

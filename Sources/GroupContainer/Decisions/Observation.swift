@@ -32,8 +32,10 @@ struct Observation<World: ObservedWorld> {
         comparison.add(nil)
     }
 
-    mutating func watched(_ watch: Int32, _ location: ItemLocation?, inode: UInt64) {
+    /// Of a container inside this one only the folder itself is watched, for what would end its being one.
+    mutating func watched(_ watch: Int32, _ location: ItemLocation?, inode: UInt64, isContainer: Bool) {
         watches.set(watch, location, inode: inode)
+        unwatch(watches.close(watch, isContainer))
     }
 
     /// Events, in their order: all that there were, or with `more` only the first.
@@ -56,9 +58,12 @@ struct Observation<World: ObservedWorld> {
 
     private mutating func take(_ event: FolderEvent) throws(CoordinationError) {
         if event.kind == .ended { return watches.end(event.watch) }
-        guard let folder = watches.location(of: event.watch),
-            let location = ItemLocation.entry(event.name, of: folder)
-        else { return }
+        guard let folder = watches.location(of: event.watch) else { return }
+        // It has become a container, or is one no longer.
+        if let folder, event.name.first == UInt8(ascii: "."), ContainerMark.isOne(event.name) {
+            return comparison.add(folder)
+        }
+        guard !watches.isClosed(event.watch), let location = ItemLocation.entry(event.name, of: folder) else { return }
         switch event.kind {
         case .ended: break
         case .content: examination.notes.note(location, .content)
@@ -156,7 +161,10 @@ struct Observation<World: ObservedWorld> {
             if let folder, examination.world.picture[folder]?.inode != listing.inode {
                 noteVanished(folder, .comparison)
             }
-            if let watch = listing.watch { watched(watch, folder, inode: listing.inode) }
+            if let watch = listing.watch {
+                watched(watch, folder, inode: listing.inode, isContainer: listing.isContainer)
+            }
+            if listing.isContainer, let folder, try examination.removeContents(of: folder) { wrote = true }
             listed += listing.entries.count
             for location in comparison.take(listing, of: folder, examination.world.picture) {
                 examination.notes.noteDifference(location)

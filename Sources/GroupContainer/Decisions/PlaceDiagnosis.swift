@@ -7,6 +7,8 @@ struct PlaceFacts: Equatable, Sendable {
         case missing(String)
         /// A folder, without `.group` in it.
         case plainFolder
+        /// The rest of a container.
+        case halfDeleted
         case noStaging
         /// This user may not enter it.
         case forbidden(Barrier)
@@ -45,6 +47,13 @@ struct PlaceFacts: Equatable, Sendable {
                         ? "there is no container at \(path)" : "there is no container at \(path): \(folder) is missing")
             ]
         case .plainFolder: [missing("\(path) is a folder, but no container: it has no .group in it")]
+        case .halfDeleted:
+            [
+                Finding(
+                    .deletionInterrupted, .error, item: path, "a deletion of the container was interrupted",
+                    why: "what is left of it is of no use, and nothing can be made in its place",
+                    remedy: "finish it: groupctl delete-group --yes \(name)")
+            ]
         case .noStaging:
             [
                 Finding(

@@ -5,6 +5,8 @@ struct FolderListing: Sendable {
     var inode: UInt64
     /// With what stands there; nil for one that vanished meanwhile.
     var entries: [(name: [UInt8], state: ItemState?)]
+    /// It is another container: what is in it is not listed.
+    var isContainer = false
 }
 
 /// Goes through folders, some at a time, and finds what is not as the journal has it. Each is watched before it is

@@ -26,6 +26,8 @@ struct WatchTable: Equatable, Sendable {
     /// renames, one after the other.
     private var replaced: [Int: [[UInt8]: Int]] = [:]
     private var last = 0
+    /// Watches of folders that are containers of their own.
+    private var closed: Set<Int32> = []
 
     func isWatched(_ watch: Int32) -> Bool { numbered[watch] != nil }
     func inode(at location: ItemLocation) -> UInt64? { find(location).flatMap { nodes[$0]?.inode } }
@@ -70,8 +72,21 @@ struct WatchTable: Equatable, Sendable {
         link(make(watch, inode), parent, location.name)
     }
 
+    /// Its folder is a container of its own, or is so no longer. The watches of the folders in it that are of no use then.
+    mutating func close(_ watch: Int32, _ isContainer: Bool) -> [Int32] {
+        guard isContainer, let node = numbered[watch] else {
+            closed.remove(watch)
+            return []
+        }
+        closed.insert(watch)
+        return [entries[node], replaced[node]].flatMap { ($0 ?? [:]).values.map { $0 } }.flatMap { drop($0) }
+    }
+
+    func isClosed(_ watch: Int32) -> Bool { closed.contains(watch) }
+
     /// It has ended: its folder is gone.
     mutating func end(_ watch: Int32) {
+        closed.remove(watch)
         guard let node = numbered.removeValue(forKey: watch) else { return }
         nodes[node]?.watch = nil
         if node != 0 && entries[node] == nil { drop(node) }
@@ -192,6 +207,7 @@ struct WatchTable: Equatable, Sendable {
             next += (replaced.removeValue(forKey: node) ?? [:]).values
             guard let watch = nodes.removeValue(forKey: node)?.watch else { continue }
             numbered[watch] = nil
+            closed.remove(watch)
             watches.append(watch)
         }
         return watches

@@ -76,7 +76,8 @@ extension Finding {
     /// As long as it is so, nothing can be mended.
     fileprivate var isInTheWay: Bool {
         switch code {
-        case .containerMissing, .notPermitted, .fileSystemUnsupported, .formatNewer, .lockFileReplaced, .openingBlocked,
+        case .containerMissing, .deletionInterrupted, .notPermitted, .fileSystemUnsupported, .formatNewer,
+            .lockFileReplaced, .openingBlocked,
             .readOnly, .partDamaged:
             true
         case .formatDamaged, .lockFileMissing, .rosterDamaged: mended == nil

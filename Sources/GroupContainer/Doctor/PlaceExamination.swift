@@ -17,7 +17,14 @@ extension PlaceFacts {
         return (facts, nil)
     }
 
+    private static func isHalfDeleted(_ path: [UInt8]) -> Bool {
+        guard let root = try? FileDescriptor.open(path: path, [.reading, .folder]) else { return false }
+        return GroupFolder.hasRest(root)
+    }
+
     private static func standing(of path: [UInt8], _ error: CoordinationError) -> Standing {
+        // Then nothing can be looked at.
+        if let refusal = CoordinationError.refusalOfOpening { return .failed(refusal) }
         switch error.code {
         case .unsupportedFileSystem: return .unsupported(error.cause)
         case .notFound, .notPermitted, .wrongType: break
@@ -36,7 +43,7 @@ extension PlaceFacts {
                 switch error {
                 case .accessDenied: return barrier(at: checked, before: part)
                 case .noSuchEntry:
-                    if part.elementsEqual("/.group".utf8) { return .plainFolder }
+                    if part.elementsEqual("/.group".utf8) { return isHalfDeleted(path) ? .halfDeleted : .plainFolder }
                     return part.elementsEqual("/staging".utf8) ? .noStaging : .missing(printable(checked))
                 default: return .failed("\(printable(checked)): \(error)")
                 }

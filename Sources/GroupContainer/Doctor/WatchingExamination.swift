@@ -32,7 +32,12 @@ extension WatchingFacts {
                 let open = try FileDescriptor.open(
                     path.isEmpty ? [UInt8(ascii: ".")] : path, in: folder.root, [.reading, .folder])
                 folders += 1
-                for (name, kind) in try open.entries() where !(path.isEmpty && name.elementsEqual(".group".utf8)) {
+                let entries = try open.entries()
+                // Of another container only the folder itself is watched.
+                if !path.isEmpty && entries.contains(where: { $0.kind != .other && ContainerMark.isOne($0.name) }) {
+                    continue
+                }
+                for (name, kind) in entries where !ContainerMark.isOne(name) {
                     var isFolder = kind == .folder
                     if kind == .unknown { isFolder = try open.statusIfPresent(of: name)?.isFolder ?? false }
                     if isFolder { rest.append(path.isEmpty ? name : path + [UInt8(ascii: "/")] + name) }

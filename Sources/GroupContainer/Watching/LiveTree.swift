@@ -218,8 +218,9 @@ extension LiveTree: ObservedWorld {
             let open = try open(folder)
             let watch = try watch(open.descriptor, folder)
             var listing = FolderListing(watch: watch, inode: try open.descriptor.status().inode, entries: [])
-            for (name, _) in try open.descriptor.entries() {
-                if folder == nil && name.elementsEqual(".group".utf8) { continue }
+            let entries = try open.descriptor.entries()
+            listing.isContainer = folder != nil && isContainer(open.descriptor, entries)
+            for (name, _) in entries where !listing.isContainer && !ContainerMark.isOne(name) {
                 let state = try open.descriptor.statusIfPresent(of: name).map { ItemState($0, contentHash: nil) }
                 listing.entries.append((name, state))
             }
@@ -236,21 +237,33 @@ extension LiveTree: ObservedWorld {
     }
 
     /// Watches a folder and finds those in it, without a look at anything else; nil where there is none.
-    func watchOnly(_ folder: ItemLocation?) -> (watch: Int32, inode: UInt64, folders: [ItemLocation])? {
+    func watchOnly(
+        _ folder: ItemLocation?
+    ) -> (watch: Int32, inode: UInt64, isContainer: Bool, folders: [ItemLocation])? {
         do throws(Errno) {
             let open = try member.folder(at: folder)
             guard let watch = try watch(open.descriptor, folder) else { return nil }
             var folders: [ItemLocation] = []
-            for (name, kind) in try open.descriptor.entries() {
-                if folder == nil && name.elementsEqual(".group".utf8) { continue }
+            let entries = try open.descriptor.entries()
+            let isContainer = folder != nil && isContainer(open.descriptor, entries)
+            for (name, kind) in entries where !isContainer {
                 var isFolder = kind == .folder
                 if kind == .unknown { isFolder = try open.descriptor.statusIfPresent(of: name)?.isFolder ?? false }
                 if isFolder, let location = ItemLocation.entry(name, of: folder) { folders.append(location) }
             }
-            return (watch, try open.descriptor.status().inode, folders)
+            return (watch, try open.descriptor.status().inode, isContainer, folders)
         } catch {
             return nil
         }
+    }
+
+    private func isContainer(
+        _ folder: borrowing FileDescriptor, _ entries: [(name: [UInt8], kind: FileDescriptor.EntryKind)]
+    ) -> Bool {
+        for (name, kind) in entries where kind != .other && ContainerMark.isOne(name) {
+            if kind == .folder || (try? folder.statusIfPresent(of: name))?.isFolder == true { return true }
+        }
+        return false
     }
 
     private func watch(_ open: borrowing FileDescriptor, _ folder: ItemLocation?) throws(Errno) -> Int32? {

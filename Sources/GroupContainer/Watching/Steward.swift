@@ -64,7 +64,7 @@ final class Steward {
         while let folder = folders.popLast() {
             answer(isSettled: false)
             guard let found = world.watchOnly(folder) else { continue }
-            observation.watched(found.watch, folder, inode: found.inode)
+            observation.watched(found.watch, folder, inode: found.inode, isContainer: found.isContainer)
             folders += found.folders
         }
     }

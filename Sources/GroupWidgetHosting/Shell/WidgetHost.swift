@@ -140,7 +140,7 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
             case .child: reap()
             case .userTwo: events.append(.memoryPressure)
             case .windowChanged: try? frontEnd.resize()
-            case .interrupt, .terminate, .hangup:
+            case .interrupt, .terminate, .hangup, .quit:
                 endSignal = signal.rawValue
                 events.append(.user(.quit))
             }

@@ -27,7 +27,7 @@ struct `A container's items` {
         #expect(try sample.container.items(in: "folder").map(\.path) == ["folder/x"])
         #expect(code { try sample.container.items(in: "missing") } == .notFound)
         #expect(code { try sample.container.items(in: "folder/x") } == .wrongType)
-        #expect(code { try sample.container.items(in: "link") } == .outsideContainer)
+        #expect(code { try sample.container.items(in: "link") } == .invalidArgument)
         #expect(code { try sample.container.items(in: "../x") } == .outsideContainer)
         #expect(code { try sample.container.items(in: ".group") } == .outsideContainer)
     }

@@ -59,9 +59,11 @@ struct `What stands at a path` {
         try confined.temporary.put("x", at: "c/Library/file")
         try confined.temporary.put("x", at: "outside/file")
         try confined.temporary.run("ln", "-s", target, "c/Lib")
+        // Inside it is another name of an item, which would have another lock.
+        let expected: CoordinationError.Code = target == "Library" ? .invalidArgument : .outsideContainer
         for path in ["Lib/file", "Lib/new", "Lib/new/file"] as [ItemPath] {
-            #expect(code { try confined.tester.readBytes(path) } == .outsideContainer)
-            #expect(code { try confined.tester.write(bytes: [1], to: path) } == .outsideContainer)
+            #expect(code { try confined.tester.readBytes(path) } == expected)
+            #expect(code { try confined.tester.write(bytes: [1], to: path) } == expected)
         }
         #expect(try confined.temporary.content(of: "outside/file") == "x")
         #expect(try confined.temporary.open("outside", [.reading, .folder]).entryNames().count == 1)

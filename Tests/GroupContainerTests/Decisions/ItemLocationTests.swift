@@ -7,7 +7,7 @@ struct `An item's location` {
     private static func location(_ text: String) throws -> ItemLocation { try ItemLocation(Array(text.utf8)) }
 
     @Test(arguments: [
-        "a", "a/b", ".hidden", "..a", "a..", "...", "a/.group", ".groups", ".group.json", "Å/ß", "with space", "a\nb",
+        "a", "a/b", ".hidden", "..a", "a..", "...", ".groups", ".group.json", "Å/ß", "with space", "a\nb",
         String(repeating: "c", count: 255), String(repeating: "d/", count: 2_047) + "d",
     ])
     func `is what names an item below the root`(text: String) throws {
@@ -18,7 +18,9 @@ struct `An item's location` {
         arguments: [
             ("", ItemLocation.Fault.empty), ("/", .absolute), ("/etc/passwd", .absolute), ("..", .leadsOut),
             ("a/../b", .leadsOut), ("a/..", .leadsOut), ("../a", .leadsOut), (".group", .reserved),
-            (".group/lock", .reserved), (".", .malformed), ("./a", .malformed), ("a/./b", .malformed),
+            (".group/lock", .reserved), ("a/.group", .reserved), ("a/b/.group/format", .reserved),
+            (".group.deleted", .reserved), ("a/.group.deleted/x", .reserved), (".", .malformed), ("./a", .malformed),
+            ("a/./b", .malformed),
             ("a//b", .malformed), ("a/", .malformed), ("a\0b", .nulByte), ("\0", .nulByte),
             (String(repeating: "c", count: 256), .componentTooLong),
             ("a/" + String(repeating: "c", count: 256), .componentTooLong),

@@ -1,0 +1,48 @@
+import GroupSystemCalls
+
+/// Keeps everybody out of a container for as long as it lives: every byte of its lock file, which whoever joins needs one
+/// of. Not while it has members.
+final class ContainerHold: Sendable {
+    /// Nil where there is none.
+    private let lock: FileDescriptor?
+
+    /// Of the container whose own folder that is. Waits two seconds for those who are just opening or leaving it.
+    /// Errors: `busy` where somebody has it open. System calls: fcntl(F_OFD_GETLK), fcntl(F_OFD_SETLK)
+    init(_ group: borrowing FileDescriptor) throws(Errno) {
+        if try Self.hasMember(group) { throw .busy }
+        let lock = try Self.open("lock", in: group)
+        let deadline = Deadline(after: .seconds(2))
+        while let isFree = try lock?.tryLock(.exclusive, .all), !isFree {
+            if deadline.isOver { throw .busy }
+            if try Self.hasMember(group) { throw .busy }
+            pause(nanoseconds: 2_000_000)
+        }
+        if try Self.hasMember(group) { throw .busy }
+        self.lock = lock
+    }
+
+    /// Somebody has it open who may write.
+    static func hasMember(_ group: borrowing FileDescriptor) throws(Errno) -> Bool {
+        guard let roster = try open("roster", in: group) else { return false }
+        return try roster.conflict(with: .exclusive, .all) != nil
+    }
+
+    private static func open(_ name: String, in group: borrowing FileDescriptor) throws(Errno) -> FileDescriptor? {
+        do throws(Errno) {
+            return try FileDescriptor.open(Array(name.utf8), in: group, [.readingAndWriting, .nonBlocking])
+        } catch {
+            if error == .noSuchEntry { return nil }
+            throw error
+        }
+    }
+
+    /// Who has it open.
+    static func members(_ group: borrowing FileDescriptor, item: String) -> [CoordinationError.Holder] {
+        guard let roster = try? Roster(onlyForReadingIn: group) else { return [] }
+        return roster.liveMembers().map { member in
+            CoordinationError.Holder(
+                processIdentifier: member.processIdentifier, purpose: member.purpose, since: member.started,
+                item: item, isWriting: true, command: member.process?.command, condition: member.process?.condition)
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import GroupSystemCalls
+
+/// The containers that lie in a folder, or that it is, while that is moved or removed: nobody opens one meanwhile, and
+/// nothing happens where somebody has one open.
+final class ContainersInside {
+    /// Where something is not to be moved or removed, and why.
+    struct Obstacle: Error {
+        /// `busy`: it is a container that somebody has open; `accessDenied`: what is in it cannot be seen.
+        var reason: Errno
+        /// From the folder on.
+        var path: [UInt8]
+        var members: [CoordinationError.Holder] = []
+    }
+
+    private static let slash = UInt8(ascii: "/")
+    /// By their paths from the folder on.
+    private var held: [[UInt8]: ContainerHold] = [:]
+
+    /// Linear in the folders that it has in it.
+    /// System calls: openat2, getdents for each folder; those of `ContainerHold` for each container
+    init(_ name: [UInt8], in folder: borrowing FileDescriptor) throws(Obstacle) {
+        var held: [[UInt8]: ContainerHold] = [:]
+        try Self.each(name, in: folder) { (path, group) throws(Errno) in held[path] = try ContainerHold(group) }
+        self.held = held
+    }
+
+    /// The same by an item's place. Errors: `leaseTimedOut`, with the members; `notPermitted`.
+    convenience init(_ location: ItemLocation, of member: Member, _ operation: String) throws(CoordinationError) {
+        let folder = try translating(printable(location.bytes), operation) { () throws(Errno) in
+            try member.folder(at: location.parent)
+        }
+        do throws(Obstacle) {
+            try self.init(location.name, in: folder.descriptor)
+        } catch {
+            throw CoordinationError(error, at: location, operation)
+        }
+    }
+
+    /// After the rename: nobody has made a container in it since it was looked at. (Whoever is about to open one finds
+    /// that it was moved.)
+    func checkNobodyCame(_ name: [UInt8], in folder: borrowing FileDescriptor) throws(Obstacle) {
+        try Self.each(name, in: folder) { (path, group) throws(Errno) in
+            if held[path] == nil, try ContainerHold.hasMember(group) { throw .busy }
+        }
+    }
+
+    /// Nobody has one of them open. Errors: `busy`, `accessDenied`
+    static func checkNobodyIsThere(_ name: [UInt8], in folder: borrowing FileDescriptor) throws(Errno) {
+        do throws(Obstacle) {
+            try each(name, in: folder) { (_, group) throws(Errno) in
+                if try ContainerHold.hasMember(group) { throw .busy }
+            }
+        } catch {
+            throw error.reason
+        }
+    }
+
+    private static func each(
+        _ name: [UInt8], in folder: borrowing FileDescriptor,
+        _ body: ([UInt8], borrowing FileDescriptor) throws(Errno) -> Void
+    ) throws(Obstacle) {
+        var rest: [[UInt8]] = [[]]
+        while let path = rest.popLast() {
+            do throws(Errno) {
+                rest += try visit(path, name, in: folder, body)
+            } catch {
+                let members = error == .busy ? members(name + path, in: folder) : []
+                throw Obstacle(reason: error, path: path, members: members)
+            }
+        }
+    }
+
+    /// The folders in one, but for a container's own.
+    private static func visit(
+        _ path: [UInt8], _ name: [UInt8], in folder: borrowing FileDescriptor,
+        _ body: ([UInt8], borrowing FileDescriptor) throws(Errno) -> Void
+    ) throws(Errno) -> [[UInt8]] {
+        let open: FileDescriptor
+        do throws(Errno) {
+            open = try FileDescriptor.open(name + path, in: folder, [.reading, .folder])
+        } catch {
+            if try mayPass(error, name + path, in: folder) { return [] }
+            throw error
+        }
+        var inner: [[UInt8]] = []
+        for (entry, kind) in try open.entries() where kind != .other {
+            if kind == .unknown, try open.statusIfPresent(of: entry)?.isFolder != true { continue }
+            if ContainerMark.isOne(entry) {
+                try body(path, try FileDescriptor.open(entry, in: open, [.reading, .folder]))
+            } else {
+                inner.append(path + [slash] + entry)
+            }
+        }
+        return inner
+    }
+
+    private static func members(
+        _ path: [UInt8], in folder: borrowing FileDescriptor
+    ) -> [CoordinationError.Holder] {
+        for mark in ContainerMark.all {
+            if let group = try? FileDescriptor.open(path + [slash] + mark, in: folder, [.reading, .folder]) {
+                return ContainerHold.members(group, item: printable(path))
+            }
+        }
+        return []
+    }
+
+    /// A folder that is gone, or that nobody can name; and one that its owner has closed: nobody else gets in there.
+    private static func mayPass(
+        _ error: Errno, _ path: [UInt8], in folder: borrowing FileDescriptor
+    ) throws(Errno) -> Bool {
+        if [.noSuchEntry, .notAFolder, .tooManyLinks, .nameTooLong].contains(error) { return true }
+        if error != .accessDenied { return false }
+        let place = try FileDescriptor.open(path, in: folder, [.placeOnly, .notFollowing])
+        return try place.status().owner == effectiveUser()
+    }
+}
+
+extension CoordinationError {
+    init(_ obstacle: ContainersInside.Obstacle, at location: ItemLocation, _ operation: String) {
+        let item = printable(location.bytes)
+        let inside = printable(location.bytes + obstacle.path)
+        let what = obstacle.path.isEmpty ? "it is" : "in it is"
+        switch obstacle.reason {
+        case .busy:
+            self.init(
+                .leaseTimedOut, item: item, operation: operation,
+                cause: "\(what) the container '\(inside)', which somebody has open", holders: obstacle.members,
+                advice: "end its members first (groupctl status); nothing was changed")
+        case .accessDenied, .notPermitted:
+            self.init(
+                .notPermitted, item: item, operation: operation,
+                cause: "'\(inside)' may not be looked into, and may be a container that somebody has open",
+                advice: "ask its owner; nothing was changed")
+        default:
+            self.init(obstacle.reason, item: inside, operation: operation)
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import GroupSystemCalls
+import TestSupport
+import Testing
+
+@Suite(.serialized) struct `A container inside another` {
+    /// The outer one has the folder `d`, with a file and the container `d/sub`, which has a file, too.
+    private func nest() async throws -> TemporaryContainer {
+        let container = try await TemporaryContainer()
+        let made = try await container.shell(
+            """
+            set -e; cd "$1"; mkdir d; printf 1 > d/f; printf 1 > g; groupctl create ./d/sub; printf 2 | groupctl write ./d/sub in
+            """)
+        #expect(made.status == 0, "\(made)")
+        return container
+    }
+
+    /// Everything in the inner one that no reader touches.
+    private func picture(_ container: TemporaryContainer, _ place: String = "d/sub") async throws -> [String] {
+        try await container.shell(
+            """
+            cd "$1/$2" && find . -printf '%P %y %m %i %s\\n' | sort && cat in .group/format
+            """, place
+        ).lines
+    }
+
+    @Test(arguments: [
+        ["read", "d/sub/in"], ["write", "d/sub/in"], ["write", "d/sub/new/item"], ["update", "d/sub/in", "--", "echo"],
+        ["list", "d/sub"], ["list", "d/sub/.group"], ["mkdir", "d/sub/new"], ["remove", "d/sub/in"],
+        ["move", "d/sub/in", "out"], ["move", "g", "d/sub/g"], ["move", "g", "d/sub/in"],
+        ["copy", "d/sub/in", "out"],
+        ["copy", "g", "d/sub/g"], ["copy", "-r", "d/sub", "copy"], ["copy", "-r", "d", "copy"],
+        ["lock", "d/sub/in", "--", "echo"], ["read", "d/sub/.group/format"], ["write", "d/sub/.group/format"],
+        ["write", "d/sub/.group/new"], ["remove", "-r", "d/sub/.group"], ["move", "d/sub/.group", "taken"],
+        ["copy", "d/sub/.group/format", "taken"], ["mkdir", "d/sub/.group/new"], ["mkdir", "d/.group"],
+        ["write", "e/.group/format"],
+    ]) func `is out of the outer one's reach`(call: [String]) async throws {
+        let container = try await nest()
+        let before = try await picture(container)
+        let words = [call[0], container.path] + call.dropFirst()
+        let outcome = try await container.start("groupctl", words, input: "x").finish()
+        #expect(outcome.status == 77 && outcome.output.isEmpty, "\(outcome)")
+        let isOwnFolder = call.contains { $0.contains(".group") }
+        #expect(
+            outcome.errors.contains(isOwnFolder ? "'.group' is a container's own folder" : "the container 'd/sub'"),
+            "\(outcome)")
+        #expect(try await picture(container) == before)
+        #expect(try await container.done("list").lines == ["d/", "g"])
+        #expect(try await container.done("list", "d").lines == ["d/f", "d/sub/"])
+    }
+
+    @Test func `is one item, in lists and in the journal`() async throws {
+        let container = try await nest()
+        #expect(try await container.done("list", "d").lines == ["d/f", "d/sub/"])
+        let told = try await container.done("changes", "--since", "start", "--json").lines.map {
+            try JSONChange($0).path
+        }
+        #expect(Set(told) == ["d", "d/f", "d/sub", "g"], "\(told)")
+    }
+
+    @Test(arguments: [
+        ["remove", "-r", "d"], ["remove", "-r", "d/sub"], ["move", "d", "e"], ["move", "d/sub", "e"],
+        ["delete-group", "--yes"],
+    ]) func `is not removed or moved while it has members, who are named`(call: [String]) async throws {
+        let container = try await nest()
+        let member = try container.start(
+            "watch-group", ["--verbose", "--purpose", "inside", container.path + "/d/sub"])
+        #expect(try await member.readLine(from: .errors)?.hasPrefix("watching") == true)
+        let before = try await picture(container)
+        let words = [call[0], container.path] + call.dropFirst() + ["--json"]
+        let refused = try await container.start("groupctl", words).finish()
+        #expect(refused.status == 75, "\(refused)")
+        let error = try JSONError(refused)
+        #expect(error.holders.map(\.pid) == [member.identifier] && error.holders.map(\.purpose) == ["inside"])
+        #expect(error.cause.contains("the container 'd/sub'") || error.item == "d/sub", "\(error)")
+        #expect(try await picture(container) == before)
+        #expect(try await container.shell("ls \"$1/.group/staging\"").output.isEmpty)
+        // It is as open as before.
+        #expect(
+            try await container.start("groupctl", ["write", container.path + "/d/sub", "new"], input: "x").finish()
+                .status == 0)
+        #expect(try await member.readLine()?.contains("new") == true)
+        member.signal(SIGTERM)
+        _ = try await member.finish()
+        #expect(try await container.start("groupctl", words).finish().status == 0)
+    }
+
+    @Test func `goes with a folder that is moved, and is whole there`() async throws {
+        let container = try await nest()
+        let before = try await picture(container)
+        try await container.done("move", "d", "e")
+        #expect(try await picture(container, "e/sub") == before)
+        #expect(try await container.shell("groupctl read \"$1/e/sub\" in").text == "2")
+        try await container.done("remove", "-r", "e")
+        #expect(try await container.done("list").lines == ["g"])
+        #expect(try await container.shell("ls \"$1/.group/staging\"").output.isEmpty)
+    }
+
+    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build folder that everybody may enter"))
+    func `that this user may not look into is not removed or moved`() async throws {
+        let container = try await TemporaryContainer(creating: false)
+        let made = try await container.shell(
+            """
+            set -e; chmod 755 "${1%/*}"; groupctl create "$1" --unix-group nogroup; cd "$1"; mkdir d; chmod 777 d
+            groupctl create ./d/sub; printf 2 | groupctl write ./d/sub in
+            """)
+        #expect(made.status == 0, "\(made)")
+        for call in [["remove", "-r", "d"], ["move", "d", "e"]] {
+            let words = nobody() + [BuildFolder.resolve("groupctl"), call[0], container.path] + call.dropFirst()
+            let outcome = try await container.start("setpriv", words).finish()
+            #expect(outcome.status == 77 && outcome.errors.contains("d/sub"), "\(outcome)")
+        }
+        #expect(try await container.shell("groupctl read \"$1/d/sub\" in").text == "2")
+    }
+
+    @Test(arguments: ["x", "x/y", "journal", "../.group/x", "staging/x"])
+    func `is not made in another one's own folder`(place: String) async throws {
+        let container = try await TemporaryContainer()
+        let before = try await container.shell("cd \"$1/.group\"; find . | sort").lines
+        for script in [
+            "groupctl create \"$1/.group/$2\"", "cd \"$1\"; groupctl create \".group/$2\"",
+            "cd \"$1/.group\"; groupctl create \"./$2\"", "cd \"$1/.group/journal\"; groupctl create \"../$2\"",
+            "ln -s \"$1/.group\" \"$1/../l\"; groupctl create \"$1/../l/$2\"; s=$?; rm \"$1/../l\"; exit $s",
+        ] {
+            let outcome = try await container.shell(script, place)
+            #expect(outcome.status == 77, "\(script) \(outcome)")
+            #expect(outcome.errors.contains("'.group' is a container's own folder"), "\(outcome)")
+            #expect(try await container.shell("cd \"$1/.group\"; find . | sort").lines == before)
+        }
+    }
+
+    @Test func `that is made while the folder around it is removed stays, or is not made`() async throws {
+        // Where the remover is stopped: after it has looked, before it renames.
+        let model = try await TemporaryContainer()
+        _ = try await model.shell("mkdir -p \"$1/d/e\"")
+        let calls = try Strace.calls(of: ["groupctl", "remove", "-r", model.path, "d"], input: "", in: model)
+        let rename = try #require(calls.lastIndex { $0.name == "renameat2" })
+        let call = try #require(calls[..<rename].last { $0.name == "write" || $0.name == "pwrite64" })
+        let container = try await TemporaryContainer()
+        _ = try await container.shell("mkdir -p \"$1/d/e\"")
+        let remover = try Strace.start(["groupctl", "remove", "-r", container.path, "d"], fault: .stop, at: call)
+        try #require(try remover.waitUntilStopped())
+        let member = try container.start(
+            "sh",
+            ["-c", "groupctl create \"$1\" && exec watch-group --verbose \"$1\"", "sh", container.path + "/d/e/sub"])
+        #expect(try await member.readLine(from: .errors)?.hasPrefix("watching") == true)
+        remover.resume()
+        let outcome = try remover.finish()
+        #expect(outcome.status == 75, "\(outcome)")
+        #expect(try await container.shell("groupctl write \"$1/d/e/sub\" new < /dev/null").status == 0)
+        #expect(try await member.readLine()?.contains("new") == true)
+        let told = try await container.done("changes", "--since", "start").text
+        #expect(!told.contains("removed"), "\(told)")
+    }
+
+    @Test func `is not opened where the folder around it was removed meanwhile`() async throws {
+        let container = try await nest()
+        // It has the folder open, and not the lock yet.
+        let calls = try Strace.calls(of: ["groupctl", "list", container.path + "/d/sub"], input: "", in: container)
+        let before = try #require(calls.first { $0.name == "openat2" && $0.arguments.contains("\"lock\"") })
+        let opener = try Strace.start(["groupctl", "list", container.path + "/d/sub"], fault: .stop, at: before)
+        try #require(try opener.waitUntilStopped())
+        try await container.done("move", "d", "e")
+        opener.resume()
+        let outcome = try opener.finish()
+        #expect(outcome.status == 66 && outcome.text.contains("was moved"), "\(outcome)")
+    }
+}

@@ -1,0 +1,100 @@
+import TestSupport
+import Testing
+
+/// What lies on another file system than `.group`, in a mount namespace of its own.
+@Suite(.serialized, .enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"))
+struct `An item on another file system` {
+    /// Runs a shell script; the container is made, or not, and `disk` is the folder of the file system.
+    private func run(_ kind: SmallFileSystem.Kind, _ script: String) async throws -> Command.Outcome {
+        try await SmallFileSystem(kind).shell(script)
+    }
+
+    private static let says = "another file system than the container's own files"
+
+    @Test(arguments: [
+        ("write", "echo x | groupctl write ./disk/c m/new"), ("replace", "echo x | groupctl write ./disk/c m/f"),
+        ("mkdir", "groupctl mkdir ./disk/c m/new"), ("copy", "groupctl copy ./disk/c g m/g"),
+    ]) func `cannot be made or replaced, and the error says why`(name: String, call: String) async throws {
+        let outcome = try await run(
+            .memory,
+            """
+            groupctl create ./disk/c; cd disk/c; mkdir m; : > g; mount -t tmpfs none m; : > m/f; cd ../..
+            \(call); echo $?; groupctl read ./disk/c m/f; echo $?; ls disk/c/m disk/c/.group/staging
+            """)
+        #expect(outcome.lines == ["69", "0", "disk/c/.group/staging:", "", "disk/c/m:", "f"], "\(outcome)")
+        #expect(outcome.errors.contains(Self.says) && outcome.errors.contains("without coordination"), "\(outcome)")
+        #expect(!outcome.errors.contains("link"), "\(outcome)")
+    }
+
+    @Test func `is neither moved nor removed, and the error says what does`() async throws {
+        let outcome = try await run(
+            .memory,
+            """
+            groupctl create ./disk/c; cd disk/c; mkdir m; mount -t tmpfs none m; echo 1 > m/f; mkdir m/d; cd ../..
+            for call in "remove ./disk/c m/f" "remove -r ./disk/c m/d"; do groupctl $call; echo $?; done
+            groupctl move ./disk/c m/f f; echo $?
+            groupctl copy ./disk/c m/f f && rm disk/c/m/f && groupctl changes ./disk/c --since start
+            groupctl move ./disk/c m n; echo $?; groupctl remove -r ./disk/c m; echo $?
+            """)
+        #expect(outcome.lines.prefix(3) == ["69", "69", "69"], "\(outcome)")
+        #expect(outcome.lines.suffix(2) == ["69", "69"], "\(outcome)")
+        let errors = outcome.errors.split(separator: "\n")
+        #expect(errors.count == 5 && errors.prefix(3).allSatisfy { $0.contains(Self.says) }, "\(outcome)")
+        #expect(errors.prefix(2).allSatisfy { $0.contains("remove it with rm") }, "\(outcome)")
+        #expect(errors.dropFirst(2).first?.contains("a copy and a removal are two changes") == true, "\(outcome)")
+        #expect(errors.suffix(2).allSatisfy { $0.contains("a file system is mounted there") }, "\(outcome)")
+    }
+
+    @Test func `of an overlay's lower layer is told from an escape, too`() async throws {
+        let outcome = try await run(
+            .memory,
+            """
+            cd disk; mkdir lower upper work c; mkdir -p lower/d/e; echo 1 > lower/d/f
+            mount -t overlay -o lowerdir=lower,upperdir=upper,workdir=work,redirect_dir=off none c || exit 9
+            cd ..; groupctl create ./disk/c
+            echo 2 | groupctl write ./disk/c d/f; echo $?
+            groupctl move ./disk/c d n; echo $?; groupctl remove -r ./disk/c d/e; echo $?
+            groupctl copy -r ./disk/c d n && rm -r disk/c/d; echo $?; groupctl read ./disk/c n/f
+            """)
+        #expect(outcome.lines == ["0", "69", "69", "0", "2"], "\(outcome)")
+        let errors = outcome.errors.split(separator: "\n")
+        #expect(errors.count == 2 && errors.allSatisfy { $0.contains("a lower layer of an overlay") }, "\(outcome)")
+    }
+
+    @Test(.enabled(if: succeeds(["mkfs.btrfs", "--version"]), "needs mkfs.btrfs(8)"))
+    func `of a subvolume is told from an escape, too`() async throws {
+        let outcome = try await run(
+            .memory,
+            """
+            umount disk; truncate -s 128M image; mkfs.btrfs -q image > mkfs && mount -o loop image disk || exit 9
+            groupctl create ./disk/c; btrfs -q subvolume create disk/c/s || exit 9; echo 1 > disk/c/s/f
+            groupctl remove ./disk/c s/f; echo $?; echo 2 | groupctl write ./disk/c s/f; echo $?
+            groupctl move ./disk/c s/f f; echo $?; groupctl read ./disk/c s/f; umount disk
+            """)
+        #expect(outcome.lines == ["69", "69", "69", "1"], "\(outcome)")
+        let errors = outcome.errors.split(separator: "\n")
+        #expect(errors.count == 3 && errors.allSatisfy { $0.contains("a btrfs subvolume") }, "\(outcome)")
+    }
+}
+
+@Suite(.serialized, .enabled(if: Strace.isThere, "needs strace"))
+struct `Where openat2 is filtered away` {
+    @Test(arguments: [
+        ("EPERM", "a filter (seccomp) does not permit the system call openat2"),
+        ("ENOSYS", "there is no system call openat2"),
+    ]) func `every command says so`(error: String, sentence: String) async throws {
+        let container = try await TemporaryContainer()
+        for words in [
+            ["list", container.path], ["write", container.path, "f"], ["create", container.path + "2"],
+            ["doctor", container.path], ["list"], ["delete-group", container.path],
+        ] {
+            let trace = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=openat2", "-e", "inject=openat2:error=\(error)"]
+            let outcome = try await container.start("strace", trace + [BuildFolder.resolve("groupctl")] + words)
+                .finish()
+            #expect(outcome.status == (words[0] == "doctor" ? 1 : 77), "\(words) \(outcome)")
+            #expect((outcome.errors + outcome.text).contains(sentence), "\(words) \(outcome)")
+        }
+        let other = try await container.shell("groupctl list /proc/1/root/root/nowhere")
+        #expect(!other.errors.contains("openat2"), "\(other)")
+    }
+}

@@ -1,0 +1,73 @@
+import TestSupport
+import Testing
+
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct `Of a container inside another, the outer one's stream tells` {
+    private static let inside =
+        "printf x | groupctl write ./d/sub in; groupctl mkdir ./d/sub e; : > d/sub/e/f; : > d/sub/g"
+
+    @Test func `that it was made, and nothing of what is in it`() async throws {
+        let watched = try await WatchedContainer("mkdir d")
+        let made = try await watched.told(by: "groupctl create ./d/sub").filter {
+            $0 != "touched d" && $0 != "touched d/sub"
+        }
+        #expect(made.withoutRepetitions == ["created d/sub"])
+        #expect(try await watched.told(by: Self.inside) == [])
+        #expect(try await watched.told(by: "rm d/sub/g; mv d/sub/e d/sub/h; : > d/sub/h/i; : > d/sub/k") == [])
+        #expect(try await watched.told(by: ": > d/f") == ["created d/f"])
+    }
+
+    @Test func `that it was there, where it was made before anybody watched`() async throws {
+        let watched = try await WatchedContainer("mkdir d; groupctl create ./d/sub; " + Self.inside)
+        #expect(Set(watched.tree.items.keys) == ["d", "d/sub"])
+        #expect(try await watched.told(by: "printf 2 > d/sub/g; : > d/sub/e/f2") == [])
+        try await watched.unwatched {
+            try await WatchedContainer.run("printf 3 > d/sub/g; : > d/sub/e/f3", in: watched.container)
+        }
+        #expect(try await watched.told(by: ": > d/f") == ["created d/f"])
+    }
+
+    @Test
+    func `that what was in a folder is gone, when that becomes one, and is there again, when it is one no longer`()
+        async throws
+    {
+        let watched = try await WatchedContainer("mkdir -p d/sub/e; : > d/sub/e/f; : > d/sub/g")
+        let told = try await watched.told(by: "groupctl create ./d/sub")
+        #expect(
+            told.filter { !$0.hasPrefix("touched") } == ["removed d/sub/g", "removed d/sub/e/f", "removed d/sub/e"]
+                || Set(told.filter { !$0.hasPrefix("touched") }) == [
+                    "removed d/sub/g", "removed d/sub/e/f", "removed d/sub/e",
+                ],
+            "\(told)")
+        #expect(try await watched.told(by: ": > d/sub/e/f2; printf 2 > d/sub/g") == [])
+        let again = try await watched.told(by: "mv d/sub/.group ../kept")
+        #expect(
+            Set(again.filter { !$0.hasPrefix("touched") })
+                == ["created d/sub/e", "created d/sub/e/f", "created d/sub/e/f2", "created d/sub/g"], "\(again)")
+        #expect(try await watched.told(by: ": > d/sub/e/f3") == ["created d/sub/e/f3"])
+    }
+
+    @Test func `that it is moved, and removed`() async throws {
+        let watched = try await WatchedContainer("mkdir d; groupctl create ./d/sub; " + Self.inside)
+        #expect(try await watched.told(by: "mv d/sub s") == ["moved d/sub to s"])
+        #expect(try await watched.told(by: ": > s/new; : > s/e/new") == [])
+        #expect(
+            try await watched.told(by: "mv d/ e; mv s e/s").filter { !$0.hasPrefix("touched") } == [
+                "moved d to e", "moved s to e/s",
+            ])
+        #expect(try await watched.told(by: ": > e/s/new2; : > e/s/e/new2") == [])
+        #expect(
+            try await watched.told(by: "groupctl delete-group --yes ./e/s").filter { !$0.hasPrefix("touched") } == [
+                "removed e/s"
+            ])
+        #expect(
+            try await watched.told(by: "mkdir e/s; : > e/s/f").withoutRepetitions == ["created e/s", "created e/s/f"])
+    }
+
+    @Test func `what is moved out of it as new, and what is moved into it as gone`() async throws {
+        let watched = try await WatchedContainer("mkdir d h; : > h/f; groupctl create ./d/sub; " + Self.inside)
+        #expect(try await watched.told(by: "mv d/sub/e d/e").withoutRepetitions == ["created d/e", "created d/e/f"])
+        #expect(Set(try await watched.told(by: "mv h d/sub/h")) == ["removed h/f", "removed h"])
+        #expect(try await watched.told(by: ": > d/sub/h/new") == [])
+    }
+}
