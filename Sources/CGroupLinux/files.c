@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/btrfs.h>
 #include <linux/fs.h>
 #include <linux/openat2.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -30,6 +32,8 @@ int clinux_statx(int directory, const char *path, clinux_status *status) {
     status->inode = s.stx_ino;
     status->size = s.stx_size;
     status->mountID = s.stx_mnt_id;
+    status->mountIsUnique = (s.stx_mask & 0x4000) != 0;
+    status->allocated = s.stx_blocks * 512;
     status->modified = s.stx_mtime.tv_sec * 1000000000LL + s.stx_mtime.tv_nsec;
     status->changed = s.stx_ctime.tv_sec * 1000000000LL + s.stx_ctime.tv_nsec;
     status->mode = s.stx_mode;
@@ -49,6 +53,13 @@ int clinux_renameat2(int from, const char *old, int to, const char *new_, unsign
 long clinux_filesystem_type(int descriptor) {
     struct statfs s;
     return fstatfs(descriptor, &s) == 0 ? (long)(uint32_t)s.f_type : -1;
+}
+
+int clinux_filesystem_uuid(int descriptor, uint8_t uuid[16]) {
+    struct btrfs_ioctl_fs_info_args info;
+    if (ioctl(descriptor, BTRFS_IOC_FS_INFO, &info) != 0) return -1;
+    memcpy(uuid, info.fsid, 16);
+    return 0;
 }
 
 int clinux_set_nocow(int descriptor) {

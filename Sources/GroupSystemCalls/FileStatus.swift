@@ -6,6 +6,10 @@ package struct FileStatus: Equatable, Sendable {
     package var inode: UInt64
     package var size: UInt64
     package var mountID: UInt64
+    /// No other mount of this boot has the same, nor will have: Linux 6.8 or later.
+    package var mountIsUnique: Bool
+    /// In bytes: what it takes on the disk.
+    package var allocated: UInt64
     package var modified: Int64
     package var changed: Int64
     package var mode: UInt32
@@ -20,6 +24,8 @@ package struct FileStatus: Equatable, Sendable {
         inode = raw.inode
         size = raw.size
         mountID = raw.mountID
+        mountIsUnique = raw.mountIsUnique != 0
+        allocated = raw.allocated
         modified = raw.modified
         changed = raw.changed
         mode = raw.mode

@@ -8,9 +8,16 @@ import Testing
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `A container of another boot` {
     /// As a boot would leave it: the roster names another one.
-    private func container(withChanges count: Int) throws -> TemporaryContainer {
+    /// Where it is torn, there is something behind the end of its journal.
+    private func container(withChanges count: Int, isTorn: Bool = false) throws -> TemporaryContainer {
         let container = try TemporaryContainer()
         for number in 0..<count { _ = try container.groupctl("write", "item", input: "\(number)") }
+        if isTorn {
+            let file = try #require(FileHandle(forUpdatingAtPath: "\(container.path)/.group/journal/1.log"))
+            try file.seek(toOffset: 1 << 20)
+            try file.write(contentsOf: Data("of a page that came too late".utf8))
+            try file.close()
+        }
         try leaveAsAnotherBoot(container)
         return container
     }
@@ -22,15 +29,16 @@ struct `A container of another boot` {
         try roster.close()
     }
 
-    @Test func `is followed from its past into its present by the one that recovers it`() throws {
-        let container = try container(withChanges: 2)
+    @Test(arguments: [false, true])
+    func `is followed from its past into its present by the one that recovers it`(isTorn: Bool) throws {
+        let container = try container(withChanges: 2, isTorn: isTorn)
         let follower = try RunningProcess([
             "watch-group", "--since", "start", "--count", "3", "--timeout", "20", container.path,
         ])
         try follower.waitForText("modified")
         _ = try container.groupctl("write", "item", input: "new")
         #expect(try follower.finish().text == "created\titem\nmodified\titem\nmodified\titem\n")
-        #expect(container.journalFiles == ["1.log", "2.log"])
+        #expect(container.journalFiles == (isTorn ? ["1.log", "2.log"] : ["1.log"]))
     }
 
     // case 8
@@ -107,18 +115,19 @@ struct `A container of another boot` {
         }
     }
 
-    @Test(.enabled(if: Strace.isThere, Strace.isMissing))
-    func `is recovered, though who did it was killed at any of its system calls`() throws {
+    @Test(.enabled(if: Strace.isThere, Strace.isMissing), arguments: [false, true])
+    func `is recovered, though who did it was killed at any of its system calls`(isTorn: Bool) throws {
         let write = { (container: TemporaryContainer) in ["groupctl", "write", container.path, "item"] }
-        let model = try container(withChanges: 1)
+        let model = try container(withChanges: 1, isTorn: isTorn)
         let calls = try Strace.calls(of: write(model), input: "new", in: model)
         for call in runsLongTests ? calls : calls.filter({ $0.name != "close" && $0.number % 2 == 1 }) {
-            let container = try container(withChanges: 1)
+            let container = try container(withChanges: 1, isTorn: isTorn)
             _ = try Strace.run(write(container), input: "new", fault: .kill, at: call)
             let visible = container.content(of: "item") == "new"
             #expect(try container.groupctl("write", "item", input: "newer").status == 0, "killed at \(call)")
             #expect(try container.changes().count == (visible ? 3 : 2), "killed at \(call)")
-            #expect(container.journalFiles == ["1.log", "2.log"], "killed at \(call)")
+            let files = isTorn ? ["1.log", "2.log"] : ["1.log"]
+            #expect(container.journalFiles == files, "killed at \(call)")
             #expect(try Invariants.broken(in: container) == [], "killed at \(call)")
         }
     }

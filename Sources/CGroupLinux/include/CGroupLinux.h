@@ -14,6 +14,8 @@
 
 typedef struct {
     uint64_t inode, size, mountID;
+    uint64_t allocated;  // bytes on the disk
+    int32_t mountIsUnique;  // no other mount of this boot has the same mountID, nor will have
     int64_t modified, changed;  // nanoseconds since 1970
     uint32_t mode, owner, group, links, deviceMajor, deviceMinor;
     uint64_t node;  // which device a device file stands for
@@ -24,6 +26,8 @@ int clinux_openat2(int directory, const char *path, int flags, uint32_t mode, ui
 int clinux_statx(int directory, const char *path, clinux_status *status);
 int clinux_renameat2(int from, const char *old, int to, const char *new_, unsigned flags);
 long clinux_filesystem_type(int descriptor);
+// Of a Btrfs; -1 elsewhere.
+int clinux_filesystem_uuid(int descriptor, uint8_t uuid[16]);
 // In bytes, for this user.
 int clinux_free_space(int descriptor, uint64_t *bytes);
 int clinux_set_nocow(int descriptor);

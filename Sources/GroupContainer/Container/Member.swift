@@ -159,9 +159,9 @@ final class Member: Sendable {
         if let member = existing(key) { return member }
         let member =
             if let readOnly {
-                try read(folder, lockFile, readOnly, mount: status.mountID)
+                try read(folder, lockFile, readOnly, status)
             } else {
-                try join(folder, lockFile, creation, mount: status.mountID, repairing: repairing)
+                try join(folder, lockFile, creation, status, repairing: repairing)
             }
         member.diagnostics.finishOpening()
         members.withLock { $0[key] = Weakly(member: member) }
@@ -174,7 +174,7 @@ final class Member: Sendable {
     }
 
     private static func join(
-        _ folder: GroupFolder, _ lockFile: LockFile, _ creation: Creation?, mount: UInt64, repairing: Bool
+        _ folder: GroupFolder, _ lockFile: LockFile, _ creation: Creation?, _ status: FileStatus, repairing: Bool
     ) throws(CoordinationError) -> Member {
         if creation != nil { try lockFile.probe() }
         let open = try Roster.open(in: folder.group, fileMode: folder.fileMode)
@@ -184,9 +184,11 @@ final class Member: Sendable {
             throw .damaged(".group/format", operation: "open", "a field of it is malformed")
         }
         if isAlone {
-            let boot = try translating(".group/roster", "open") { () throws(Errno) in try bootIdentifier() }
+            let life = try translating(".group/roster", "open") { () throws(Errno) in
+                try PresentLife(of: folder, status)
+            }
             // Its files may have been copied while they were written.
-            open.renewIncarnation(boot: boot, mount: mount, always: isCopy)
+            open.renewIncarnation(life, always: isCopy)
             if isCopy { try format.write(in: folder.group, mode: folder.fileMode) }
         }
         let free = try translating(".group/roster", "join") { () throws(Errno) in try open.takeFreeSlot() }
@@ -230,14 +232,14 @@ final class Member: Sendable {
 
     /// Without a slot, and without writing anything: nobody knows of it.
     private static func read(
-        _ folder: GroupFolder, _ lockFile: LockFile, _ reason: ReadOnlyReason, mount: UInt64
+        _ folder: GroupFolder, _ lockFile: LockFile, _ reason: ReadOnlyReason, _ status: FileStatus
     ) throws(CoordinationError) -> Member {
         guard let format = try ContainerFormat.read(in: folder.group), let hashKey = format.key,
             let container = format.containerBytes, let origin = format.originBytes
         else { throw .damaged(".group/format", operation: "open", "it was removed") }
         let roster = try Roster(onlyForReadingIn: folder.group)
         let (hasLiveMember, awaitsRecovery) = try translating(".group/roster", "open") { () throws(Errno) in
-            try roster.awaitsRecovery(mount: mount)
+            try roster.awaitsRecovery(in: folder, status)
         }
         // One that was copied or restored, and that nobody has adopted yet, has the history of the first.
         if format.lockInode != lockFile.inode && hasLiveMember { throw lockFileReplaced }

@@ -18,6 +18,7 @@ public struct JournalRetention: Hashable, Sendable {
     /// What is known of a file of the journal.
     struct File: Equatable, Sendable {
         var number: UInt64
+        /// What it takes on the disk, in bytes.
         var size: UInt64
         /// When the file after it was made, in nanoseconds since 1970; nil for the newest.
         var ended: Int64?

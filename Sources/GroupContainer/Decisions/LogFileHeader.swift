@@ -26,6 +26,8 @@ struct LogFileHeader: Equatable, Sendable {
     static let turn = 160
     /// Who syncs for all, and since when: see `MappedLog.synchronize(through:togetherBy:)`.
     static let leader = 168
+    /// What a later incarnation than the one that it was made in has found: see `LogSettlement`.
+    static let settled = 176
 
     private static let magic = Array("GROUPLOG".utf8)
     private static let format: UInt32 = 1

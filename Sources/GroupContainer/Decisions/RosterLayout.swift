@@ -28,6 +28,10 @@ enum RosterLayout {
     static let settled = 896
     /// When somebody asked last, by the monotonic clock: one question a second is enough, however many follow.
     static let askedAt = 904
+    /// What tells one life of the file system from another: see `FileSystemLife`. The boot is at `boot`, the mount at
+    /// `mount`.
+    static let session = 912
+    static let device = 920
     /// One bit a slot: it has something in `pending`.
     static let pendingMembers = 128
     /// 64 pairs of flag and counter; the journal's is the first.

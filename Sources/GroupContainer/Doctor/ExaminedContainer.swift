@@ -32,8 +32,8 @@ struct ExaminedContainer {
         parts.isInUse = Self.isLocked("lock", folder) || Self.isLocked("roster", folder)
         if let format, let lock { parts.isOtherLockFile = format.lockInode != lock.inode }
         parts.readOnlyCause = ReadOnlyReason(of: folder.group)?.cause
-        if let roster, let mount = try? folder.group.status().mountID {
-            awaitsRecovery = (try? roster.awaitsRecovery(mount: mount).awaitsRecovery) ?? false
+        if let roster, let status = try? folder.group.status() {
+            awaitsRecovery = (try? roster.awaitsRecovery(in: folder, status).awaitsRecovery) ?? false
         }
         if let lock { lookForOpener(lock) }
     }

@@ -155,21 +155,24 @@ extension MappedLog {
     func keptFiles() throws(CoordinationError) -> [JournalRetention.File] {
         var files: [JournalRetention.File] = []
         for number in try fileNumbers() {
-            guard let header = try header(of: number) else { continue }
+            guard let (header, allocated) = try header(of: number) else { continue }
             if !files.isEmpty { files[files.count - 1].ended = header.created }
-            files.append(JournalRetention.File(number: number, size: header.capacity, ended: nil))
+            // What lies behind the end of one that was recovered was given back.
+            files.append(JournalRetention.File(number: number, size: min(header.capacity, allocated), ended: nil))
         }
         return files
     }
 
-    private func header(of number: UInt64) throws(CoordinationError) -> LogFileHeader? {
+    private func header(
+        of number: UInt64
+    ) throws(CoordinationError) -> (LogFileHeader, allocated: UInt64)? {
         guard let descriptor = try open(number) else { return nil }
         var page = [UInt8](repeating: 0, count: LogFileHeader.size)
-        let count = try translating("\(name)/\(number).log", "read") { () throws(Errno) in
-            try descriptor.read(into: &page)
+        let (count, allocated) = try translating("\(name)/\(number).log", "read") { () throws(Errno) in
+            (try descriptor.read(into: &page), try descriptor.status().allocated)
         }
         do {
-            return try LogFileHeader(decoding: Array(page[..<count]))
+            return (try LogFileHeader(decoding: Array(page[..<count])), allocated)
         } catch {
             throw .damaged("\(name)/\(number).log", operation: "read", "its first page is not a log's")
         }

@@ -102,12 +102,12 @@ extension MappedLog {
     /// For who is still reading them, the file before the last one is kept, and older ones as far as all of them take half
     /// of its room. The name of the one that replaces them is on the disk first.
     func dropFiles(before number: UInt64) {
-        guard let files = try? keptFiles(), let last = files.last else { return }
+        guard let files = try? keptFiles(), let room = try? last().capacity else { return }
         var kept: UInt64 = 0
         var dropped: [UInt64] = []
         for file in files.reversed() where file.number < number {
             kept += file.size
-            if kept > last.size / 2 && file.number &+ 1 != number { dropped.append(file.number) }
+            if kept > UInt64(room / 2) && file.number &+ 1 != number { dropped.append(file.number) }
         }
         if dropped.isEmpty { return }
         do throws(Errno) { try folder.synchronize() } catch { return }

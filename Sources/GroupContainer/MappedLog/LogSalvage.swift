@@ -90,6 +90,7 @@ struct LogSalvage: Sendable {
         self.limit = limit ?? .max
         tornFrom =
             isGuessed || header.incarnation == incarnation
+                || LogSettlement(of: map, in: incarnation) == .goesOn
             ? nil : Int(clamping: map.load64(LogFileHeader.durableMark))
         // One record that fits its checksum says that the salt is right.
         if isGuessed, read({ _, _, _ in }).records == 0 { throw Self.nothing(name) }

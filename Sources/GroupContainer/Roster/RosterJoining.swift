@@ -10,9 +10,36 @@ extension FileDescriptor {
 }
 
 extension SharedMap {
-    /// Of a roster: what is mapped is as the last member has left it.
-    fileprivate func isOf(boot: [UInt8], mount: UInt64) -> Bool {
-        bytes(RosterLayout.boot, count: 32) == boot && load64(RosterLayout.mount) == mount
+    /// Of a roster: the life of its file system that the last member has seen.
+    fileprivate var life: FileSystemLife {
+        FileSystemLife(
+            boot: bytes(RosterLayout.boot, count: 32), device: load64(RosterLayout.device),
+            mount: load64(RosterLayout.mount), session: load64(RosterLayout.session))
+    }
+}
+
+/// The file system of a container, as this process sees it.
+struct PresentLife {
+    private(set) var life: FileSystemLife
+    private let folder: GroupFolder
+    private let status: FileStatus
+
+    /// System calls: open(2), read(2)
+    init(of folder: GroupFolder, _ status: FileStatus) throws(Errno) {
+        (self.folder, self.status) = (folder, status)
+        life = try folder.group.fileSystemLife(status)
+    }
+
+    /// What is mapped is as the last member has left it. No system call where it came by the same mount.
+    mutating func isSame(as known: FileSystemLife) -> Bool {
+        if life.isSame(as: known) { return true }
+        if life.boot != known.boot || life.device != known.device || known.session == 0 { return false }
+        return withSession().isSame(as: known)
+    }
+
+    mutating func withSession() -> FileSystemLife {
+        if life.session == 0 { life.session = folder.group.fileSystemSession(status) }
+        return life
     }
 }
 
@@ -23,23 +50,34 @@ extension Roster.Open {
 
     var incarnation: [UInt8] { map.bytes(RosterLayout.incarnation, count: 16) }
 
-    /// What was mapped before a boot, or before the file system was mounted anew, may have reached the disk in part. A
-    /// new incarnation says so to every log. Nobody else may be alive.
-    func renewIncarnation(boot: [UInt8], mount: UInt64, always: Bool) {
-        let known = map.bytes(RosterLayout.boot, count: 32)
+    /// What was mapped before a boot, or before the file system was unmounted and mounted again, may have reached the
+    /// disk in part. A new incarnation says so to every log. Nobody else may be alive.
+    func renewIncarnation(_ life: PresentLife, always: Bool) {
+        var present = life
+        let known = map.life
         let isNew = incarnation.allSatisfy { $0 == 0 }
-        if !always && !isNew && map.isOf(boot: boot, mount: mount) { return }
-        if known != boot || isNew || always {
+        if !always && !isNew && present.isSame(as: known) {
+            // The next one that comes by this mount need not look further.
+            if present.life.mount != known.mount { map.store64(RosterLayout.mount, present.life.mount) }
+            return
+        }
+        let life = present.withSession()
+        if known.boot != life.boot || isNew || always {
             // Whatever the slots say is of another time; what was pending is found by comparing the tree.
             map.write(
                 [UInt8](repeating: 0, count: RosterLayout.size - RosterLayout.pendingMembers),
                 at: RosterLayout.pendingMembers)
         }
         map.store64(RosterLayout.ticket, 0)
-        // The boot last: until it stands there, the next opener does all this again.
+        // The incarnation first: where this process ends before the rest stands there, another one is drawn.
         map.write(randomBytes(16), at: RosterLayout.incarnation)
-        map.write(boot + [UInt8](repeating: 0, count: 32 - boot.count), at: RosterLayout.boot)
-        map.store64(RosterLayout.mount, mount)
+        map.store64(RosterLayout.mount, life.mount)
+        // A session that cannot be seen from here has not ended for that: who sees it still says so.
+        if life.session != 0 || known.boot != life.boot || known.device != life.device {
+            map.store64(RosterLayout.session, life.session)
+        }
+        map.store64(RosterLayout.device, life.device)
+        map.write(life.boot + [UInt8](repeating: 0, count: 32 - life.boot.count), at: RosterLayout.boot)
     }
 
     /// A slot whose member is gone, locked for this one. `leftovers` are those of the slot's last member that are to be
@@ -63,11 +101,13 @@ extension Roster.Open {
 
 extension Roster {
     /// For who may only read, while nobody joins: no member lives to have the logs recovered, and what was mapped
-    /// before a boot, or before the file system was mounted anew, may have reached the disk in part.
-    func awaitsRecovery(mount: UInt64) throws(Errno) -> (hasLiveMember: Bool, awaitsRecovery: Bool) {
+    /// before a boot, or before the file system was unmounted and mounted again, may have reached the disk in part.
+    func awaitsRecovery(
+        in folder: GroupFolder, _ status: FileStatus
+    ) throws(Errno) -> (hasLiveMember: Bool, awaitsRecovery: Bool) {
         if try file.hasLiveMember() { return (true, false) }
-        guard let boot = try? bootIdentifier() else { return (false, true) }
-        return (false, !map.isOf(boot: boot, mount: mount))
+        guard var present = try? PresentLife(of: folder, status) else { return (false, true) }
+        return (false, !present.isSame(as: map.life))
     }
 
     /// Makes the taken slot this member's.

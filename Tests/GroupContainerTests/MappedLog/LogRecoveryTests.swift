@@ -35,8 +35,88 @@ struct `Recovery after a boot` {
         try log.recover()
         #expect(try log.texts() == Self.texts)
         #expect(try log.append("more").sequence == 7)
+        #expect(try log.fileNumbers() == [1])
         #expect(try log.texts() == Self.texts + ["more"])
         #expect(try folder.open(incarnation: 2).texts() == Self.texts + ["more"])
+    }
+
+    @Test func `goes on in a file that is whole, at each of many boots`() throws {
+        let folder = try LogFolder()
+        var log = try folder.open()
+        let first = try log.append("0")
+        for boot in 1...40 {
+            log = try folder.open(incarnation: UInt8(boot * 4))
+            try log.recover()
+            try log.append("\(boot)")
+        }
+        #expect(try log.fileNumbers() == [1])
+        #expect(try log.contains(first))
+        #expect(try log.texts(behind: first) == (1...40).map { "\($0)" })
+    }
+
+    @Test func `is over as soon as one of several has done it, however late the others come`() throws {
+        let folder = try LogFolder()
+        let old = try folder.open()
+        try old.append("old")
+        let (one, other) = (try folder.open(incarnation: 4, slot: 1), try folder.open(incarnation: 4, slot: 2))
+        // Both have it open, and only one has begun to append.
+        #expect(try other.texts() == ["old"])
+        try one.recover()
+        try one.append("new")
+        _ = try one.reserve()
+        try other.recover()
+        #expect(try other.fileNumbers() == [1])
+        try other.append("newer")
+        #expect(try one.texts() == ["old", "new", "newer"])
+    }
+
+    @Test(arguments: [4_096 + 64, 8_192, 16_384 - 8])
+    func `ends a file where anything stands behind its records, also far behind`(place: Int) throws {
+        let folder = try LogFolder()
+        let old = try folder.open()
+        try old.append("old")
+        try folder.bytes(of: 1).store64(place, 1)
+        for _ in 0..<2 {
+            let log = try folder.open(incarnation: 4)
+            try log.recover()
+            #expect(try log.fileNumbers() == [1, 2])
+            #expect(try log.last().header.previousEnd == UInt64(4_096 + LogFile.byteCount(bodyCount: 3)))
+        }
+        #expect(try folder.open(incarnation: 4).append("new").sequence == 2)
+    }
+
+    @Test func `is finished by the next one where it was killed after it had found a file torn`() throws {
+        let folder = try LogFolder()
+        try folder.open().append("old")
+        let map = try folder.bytes(of: 1)
+        #expect(LogSettlement.ends.decide(in: map, [UInt8](repeating: 4, count: 16)) == .ends)
+        // Whoever comes later finds nothing wrong with it.
+        let log = try folder.open(incarnation: 4)
+        try log.recover()
+        #expect(try log.fileNumbers() == [1, 2])
+        #expect(LogSettlement.goesOn.decide(in: map, [UInt8](repeating: 4, count: 16)) == .ends)
+    }
+
+    @Test func `ends a file whose disk has refused to keep it, and what is in it is kept then`() throws {
+        let folder = try LogFolder()
+        let old = try folder.open()
+        let end = try old.append("old")
+        try folder.bytes(of: 1).store64(LogFileHeader.poisoned, 1)
+        let log = try folder.open(incarnation: 4)
+        try log.recover()
+        #expect(try log.fileNumbers() == [1, 2])
+        #expect(try #require(try log.file(1)).isDurable(through: end.offset))
+        #expect(try log.texts() == ["old"])
+    }
+
+    @Test func `ends the turns and syncs of processes that are gone`() throws {
+        let folder = try LogFolder()
+        try folder.open().append("old")
+        let map = try folder.bytes(of: 1)
+        map.store64(LogFileHeader.turn, 7)
+        map.store64(LogFileHeader.leader, 7)
+        try folder.open(incarnation: 4).recover()
+        #expect(map.load64(LogFileHeader.turn) == 0 && map.load64(LogFileHeader.leader) == 0)
     }
 
     // case 8
@@ -92,7 +172,7 @@ struct `Recovery after a boot` {
         #expect(try log.texts() == Array(Self.texts[..<2]))
     }
 
-    @Test func `cuts a log at a reservation, and leaves voids out`() throws {
+    @Test func `makes what was reserved void, and leaves voids out`() throws {
         let folder = try LogFolder()
         let old = try folder.open()
         try old.append("one")
@@ -104,6 +184,7 @@ struct `Recovery after a boot` {
         try log.recover()
         #expect(try log.texts() == ["one", "two"])
         #expect(try log.append("three").sequence == 3)
+        #expect(try log.fileNumbers() == [1])
     }
 
     @Test func `finishes a file that was sealed and has no successor`() throws {
@@ -141,7 +222,9 @@ struct `Recovery after a boot` {
         #expect(try log.texts() == Array(Self.texts[..<5]))
     }
 
-    @Test func `of a compacted log ends those files that were not synced, and keeps those that were`() throws {
+    @Test func `of a compacted log drops the files before the last that are torn, and keeps those that are whole`()
+        throws
+    {
         let folder = try LogFolder()
         func open(incarnation: UInt8) throws -> MappedLog {
             var surroundings = try folder.open(incarnation: incarnation).surroundings
@@ -158,22 +241,21 @@ struct `Recovery after a boot` {
             #expect(try log.successor(of: file, sealedAt: place.offset).header.number == place.file + 1)
             return place
         }
-        let log = try open(incarnation: 1)
-        let unsynced = try seal(log)
+        // Nobody has synced the first.
+        let log = try open(incarnation: 4)
+        let first = try seal(log)
         #expect(try log.fileNumbers() == [1, 2])
-        // Its pages may have reached the disk, or not.
-        let again = try open(incarnation: 2)
-        #expect(try again.fileNumbers() == [2, 3])
-        guard case .lost = try again.step(behind: unsynced) else { return #expect(Bool(false)) }
-        let end = try again.append("synced")
-        try again.synchronize(through: end)
-        let last = try again.last()
-        #expect(again.seal(last, at: end.offset, by: 1))
-        _ = try again.successor(of: last, sealedAt: end.offset)
-        #expect(try again.fileNumbers() == [2, 3, 4])
-        let third = try open(incarnation: 3)
-        #expect(try third.contains(end))
-        // Of the second there was nothing but its beginning.
-        #expect(try third.fileNumbers() == [3, 4, 5])
+        let again = try open(incarnation: 8)
+        #expect(try again.fileNumbers() == [1, 2])
+        #expect(try again.contains(first))
+        #expect(try #require(try again.file(1)).isDurable(through: first.offset))
+        // Nor the second, and a page of it did not reach the disk.
+        let second = try seal(again)
+        #expect(try again.fileNumbers() == [1, 2, 3])
+        try folder.bytes(of: 2).store64(second.offset - 16, 0)
+        let third = try open(incarnation: 12)
+        #expect(try third.fileNumbers() == [3])
+        guard case .lost = try third.step(behind: first) else { return #expect(Bool(false)) }
+        #expect(try third.append("new").file == 3)
     }
 }

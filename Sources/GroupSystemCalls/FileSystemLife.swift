@@ -1,0 +1,77 @@
+import CGroupLinux
+import Glibc
+
+/// One life of a file system: from when it was mounted until its last mount is gone. Other mounts of it, in another mount
+/// namespace for instance, show the same life; unmounted and mounted again it has another one.
+package struct FileSystemLife: Equatable, Sendable {
+    package var boot: [UInt8]
+    package var device: UInt64
+    /// Of the mount that it was asked through; 0 where the kernel may give the number again.
+    package var mount: UInt64
+    /// The same for all mounts of this life, and for no other life in this boot; 0 where nothing here tells.
+    package var session: UInt64
+
+    package init(boot: [UInt8], device: UInt64, mount: UInt64, session: UInt64) {
+        (self.boot, self.device, self.mount, self.session) = (boot, device, mount, session)
+    }
+
+    /// Whether what a file of it says was written in this life. `other` names a mount or a session that it was seen
+    /// with: neither number is ever given again, so one that is there still has been there all the time.
+    package func isSame(as other: FileSystemLife) -> Bool {
+        boot == other.boot && device == other.device
+            && (mount != 0 && mount == other.mount || session != 0 && session == other.session)
+    }
+}
+
+extension FileDescriptor {
+    /// The life of the file system that it is on, without its session.
+    package func fileSystemLife(_ status: FileStatus) throws(Errno) -> FileSystemLife {
+        FileSystemLife(
+            boot: try bootIdentifier(), device: status.device, mount: status.mountIsUnique ? status.mountID : 0,
+            session: 0)
+    }
+
+    /// `FileSystemLife.session`. A file system in memory ends with its last mount. One on a disk has a folder in
+    /// /sys/fs as long as it is mounted, whose inode number is not given to another one in the same boot.
+    /// System calls: fstatfs(2), readlink(2), open(2), statx(2)
+    package func fileSystemSession(_ status: FileStatus) -> UInt64 {
+        switch UInt32(truncatingIfNeeded: (try? fileSystemType()) ?? 0) {
+        case 0x0102_1994: return 1
+        case 0xef53: return blockDevice(of: status).map { Self.identity(ofSession: "ext4/\($0)") } ?? 0
+        case 0x5846_5342: return blockDevice(of: status).map { Self.identity(ofSession: "xfs/\($0)") } ?? 0
+        case 0x9123_683e: return uuid().map { Self.identity(ofSession: "btrfs/\($0)") } ?? 0
+        default: return 0
+        }
+    }
+
+    /// As the kernel calls it: "sda1".
+    private func blockDevice(of status: FileStatus) -> String? {
+        let folder = try? FileDescriptor.open(path: Array("/sys/dev/block".utf8), [.placeOnly, .folder])
+        let name = Array("\(status.device >> 32):\(status.device & 0xffff_ffff)".utf8)
+        guard let target = try? folder?.linkTarget(of: name), let device = target.split(separator: 0x2f).last else {
+            return nil
+        }
+        return String(validating: device, as: UTF8.self)
+    }
+
+    private func uuid() -> String? {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let number = number
+        let answer = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
+            unsafe clinux_filesystem_uuid(number, buffer.baseAddress)
+        }
+        if answer != 0 { return nil }
+        let digits = Array(bytes.map { byte in String(byte >> 4, radix: 16) + String(byte & 15, radix: 16) }.joined())
+        return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
+    }
+
+    private static let sysfs = 0x6265_6572
+
+    /// 0 where it is not there, as in a sandbox without /sys.
+    private static func identity(ofSession path: String) -> UInt64 {
+        guard let folder = try? open(path: Array("/sys/fs/\(path)".utf8), [.placeOnly, .folder]),
+            (try? folder.fileSystemType()) == sysfs
+        else { return 0 }
+        return (try? folder.status().inode) ?? 0
+    }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What a program sees of a container depends on the mount that it comes by; what there is of it does not.
+@Suite(
+    .serialized, .enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"),
+    .timeLimit(.minutes(3)))
+struct `A container on a disk that is mounted` {
+    /// How each file system is made, in a file of so many megabytes.
+    enum Kind: String, CaseIterable, Sendable {
+        case ext4 = "truncate -s 96M image && mkfs.ext4 -q -F image"
+        case xfs = "truncate -s 320M image && mkfs.xfs -q -f image"
+        case btrfs = "truncate -s 256M image && mkfs.btrfs -q -f image"
+
+        var isThere: Bool {
+            let known = (try? String(contentsOfFile: "/proc/filesystems", encoding: .utf8)) ?? ""
+            return known.contains("\t\(self)\n") && isOnPath("mkfs.\(self)")
+        }
+
+        private func isOnPath(_ program: String) -> Bool {
+            ["/usr/sbin", "/sbin", "/usr/bin", "/bin"].contains {
+                FileManager.default.isExecutableFile(atPath: "\($0)/\(program)")
+            }
+        }
+    }
+
+    /// Each line of the answer is a word and what follows `=`. Runs in a mount namespace of its own, in which `disk` and
+    /// `other` are empty folders.
+    private func run(_ script: String, on kind: Kind) async throws -> [String: String] {
+        let surroundings = try await TemporaryContainer(creating: false)
+        let whole = """
+            set -e
+            cd "$1" && mkdir disk other
+            mounted() { mount -o loop image disk; }
+            incarnation() { od -An -v -t x1 -j 16 -N 16 "$1/.group/roster" | tr -d ' '; }
+            files() { ls "$1/.group/journal" | sort -n | tr '\\n' ' '; }
+            cursor() { groupctl status "$1" --json | sed 's/.*"cursor":"\\([^"]*\\)".*/\\1/'; }
+            \(kind.rawValue)
+            \(script)
+            """
+        let words = ["-m", "--propagation", "private", "sh", "-c", whole, "sh", surroundings.folder]
+        let outcome = try await surroundings.start("unshare", words).finish()
+        #expect(outcome.status == 0, "\(outcome)")
+        return Dictionary(
+            outcome.lines.map { line in
+                let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                return (String(parts[0]), String(parts.last ?? ""))
+            }, uniquingKeysWith: { $1 })
+    }
+
+    @Test(arguments: Kind.allCases.filter(\.isThere))
+    func `keeps its incarnation and its history, through however many namespaces it is opened`(kind: Kind) async throws
+    {
+        let answers = try await run(
+            """
+            mounted
+            groupctl create disk/c
+            echo 0 | groupctl write disk/c item
+            cursor=$(cursor disk/c)
+            for i in 1 2 3 4 5 6 7 8 9 10; do echo $i | groupctl write disk/c item; done
+            echo "before=$(incarnation disk/c)"
+            for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+              unshare -m groupctl read disk/c item >read
+              unshare -m groupctl defaults disk/c standard set key $i
+            done
+            mount --bind disk other
+            groupctl read other/c item >read
+            unshare -m groupctl write other/c new </dev/null
+            groupctl read disk/c item >read
+            echo "after=$(incarnation disk/c)"
+            echo "files=$(files disk/c)"
+            echo "suite=$(ls disk/c/.group/defaults/standard)"
+            echo "changes=$(groupctl changes disk/c --since "$cursor" | tr '\\t\\n' '  ')"
+            groupctl doctor disk/c >doctor || cat doctor
+            umount other disk
+            """, on: kind)
+        #expect(answers["before"] == answers["after"], "\(answers)")
+        #expect(answers["files"] == "1.log ", "\(answers)")
+        #expect(answers["suite"] == "1.log", "\(answers)")
+        #expect(answers["changes"] == String(repeating: "modified item ", count: 10) + "created new ")
+    }
+
+    /// A sandbox may have nothing of /sys: then nobody can tell whether it is the same mounted file system, and the logs
+    /// are looked through.
+    @Test func `keeps its history where nothing says that the file system is the same, and reading adds nothing`()
+        async throws
+    {
+        let answers = try await run(
+            """
+            mounted
+            groupctl create disk/c
+            echo 0 | groupctl write disk/c item
+            cursor=$(cursor disk/c)
+            for i in 1 2 3 4 5 6 7 8 9 10; do echo $i | groupctl write disk/c item; done
+            groupctl defaults disk/c standard set key 1
+            echo "before=$(incarnation disk/c)"
+            i=0
+            while [ $i -lt 60 ]; do
+              unshare -m sh -c 'mount -t tmpfs none /sys
+                groupctl read disk/c item && groupctl defaults disk/c standard get key' >read
+              i=$((i + 1))
+            done
+            echo "after=$(incarnation disk/c)"
+            # Back where it was begun, it is the one that it was.
+            groupctl read disk/c item >read
+            echo "back=$(incarnation disk/c)"
+            echo "files=$(files disk/c)"
+            echo "suite=$(ls disk/c/.group/defaults/standard)"
+            echo "changes=$(groupctl changes disk/c --since "$cursor" | tr '\\t\\n' '  ')"
+            groupctl doctor disk/c >doctor || cat doctor
+            umount disk
+            """, on: .ext4)
+        #expect(answers["before"] != answers["after"] && answers["after"] == answers["back"], "\(answers)")
+        #expect(answers["files"] == "1.log ", "\(answers)")
+        #expect(answers["suite"] == "1.log", "\(answers)")
+        #expect(answers["changes"] == String(repeating: "modified item ", count: 10))
+    }
+
+    @Test(arguments: Kind.allCases.filter(\.isThere))
+    func `begins an incarnation, and keeps its history, each time that it was unmounted`(kind: Kind) async throws {
+        let answers = try await run(
+            """
+            mounted
+            groupctl create disk/c
+            echo 0 | groupctl write disk/c item
+            cursor=$(cursor disk/c)
+            incarnation disk/c >incarnations
+            for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do
+              umount disk && mounted
+              echo $i | groupctl write disk/c item
+              incarnation disk/c >>incarnations
+            done
+            echo "incarnations=$(sort -u incarnations | wc -l)"
+            echo "files=$(files disk/c)"
+            echo "changes=$(groupctl changes disk/c --since "$cursor" | tr '\\t\\n' '  ')"
+            umount disk
+            """, on: kind)
+        #expect(answers["incarnations"] == "18", "\(answers)")
+        #expect(answers["files"] == "1.log ", "\(answers)")
+        #expect(answers["changes"] == String(repeating: "modified item ", count: 17))
+    }
+
+    @Test func `keeps its history over many power cuts that leave something behind the end of its journal`()
+        async throws
+    {
+        let answers = try await run(
+            """
+            mounted
+            groupctl create disk/c
+            echo 0 | groupctl write disk/c item
+            cursor=$(cursor disk/c)
+            for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do
+              last=$(ls disk/c/.group/journal | sort -n | tail -1)
+              printf torn | dd of=disk/c/.group/journal/$last bs=1 seek=4000000 conv=notrunc 2>dd
+              umount disk && mounted
+              echo $i | groupctl write disk/c item
+            done
+            echo "files=$(files disk/c)"
+            echo "changes=$(groupctl changes disk/c --since "$cursor" | tr '\\t\\n' '  ')"
+            echo "kilobytes=$(du -sk disk/c/.group/journal | cut -f1)"
+            umount disk
+            """, on: .ext4)
+        #expect(answers["files"] == (1...18).map { "\($0).log " }.joined(), "\(answers)")
+        #expect(answers["changes"] == String(repeating: "modified item ", count: 17))
+        // One whole file, and of each of the others what is in it.
+        #expect(Int(answers["kilobytes"] ?? "") ?? .max < 4_096 + 18 * 16 + 4_096, "\(answers)")
+    }
+}
