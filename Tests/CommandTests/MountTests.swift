@@ -62,7 +62,7 @@ struct `A container on a disk that is mounted` {
             echo "before=$(incarnation disk/c)"
             for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
               unshare -m groupctl read disk/c item >read
-              unshare -m groupctl defaults disk/c standard set key $i
+              unshare -m groupctl defaults set disk/c standard key $i
             done
             mount --bind disk other
             groupctl read other/c item >read
@@ -93,12 +93,12 @@ struct `A container on a disk that is mounted` {
             echo 0 | groupctl write disk/c item
             cursor=$(cursor disk/c)
             for i in 1 2 3 4 5 6 7 8 9 10; do echo $i | groupctl write disk/c item; done
-            groupctl defaults disk/c standard set key 1
+            groupctl defaults set disk/c standard key 1
             echo "before=$(incarnation disk/c)"
             i=0
             while [ $i -lt 60 ]; do
               unshare -m sh -c 'mount -t tmpfs none /sys
-                groupctl read disk/c item && groupctl defaults disk/c standard get key' >read
+                groupctl read disk/c item && groupctl defaults get disk/c standard key' >read
               i=$((i + 1))
             done
             echo "after=$(incarnation disk/c)"

@@ -183,12 +183,13 @@ final class Member: Sendable {
         guard let hashKey = format.key, let container = format.containerBytes, let origin = format.originBytes else {
             throw .damaged(".group/format", operation: "open", "a field of it is malformed")
         }
+        var isAfterLoss = isAlone && open.hasLostMember
         if isAlone {
             let life = try translating(".group/roster", "open") { () throws(Errno) in
                 try PresentLife(of: folder, status)
             }
             // Its files may have been copied while they were written.
-            open.renewIncarnation(life, always: isCopy)
+            if open.renewIncarnation(life, always: isCopy) { isAfterLoss = true }
             if isCopy { try format.write(in: folder.group, mode: folder.fileMode) }
         }
         let free = try translating(".group/roster", "join") { () throws(Errno) in try open.takeFreeSlot() }
@@ -206,11 +207,11 @@ final class Member: Sendable {
             throw CoordinationError(error, item: ".group/roster", operation: "join")
         }
         let surroundings = MappedLog.Surroundings(
-            container: origin, incarnation: incarnation, slot: slot, fileMode: folder.fileMode,
-            capacity: format.retention.fileSize)
+            container: origin, incarnation: incarnation, slot: slot, nonce: roster.nonce,
+            fileMode: folder.fileMode, capacity: format.retention.fileSize
+        ) { [weak roster] in roster?.isAbandoned($0) ?? false }
         let log = try MappedLog(name: "journal", folder: try folder.ownFolder("journal"), surroundings)
         if isAlone {
-            log.sweepUnfinished()
             if repairing { _ = try log.repair(isAlone: true) }
             try log.recover(repairing: repairing)
         }
@@ -225,6 +226,10 @@ final class Member: Sendable {
             }
             try member.finishTransactionsOfAnotherBoot()
             member.sweepStaging { _ in true }
+            if isAfterLoss { member.sweepLogsOfTheLost() }
+            member.keepReserve()
+        } else if needsRepair {
+            member.sweepLogs()
         }
         try translating(".group/roster", "join") { () throws(Errno) in try roster.occupy(purpose: programName()) }
         return member

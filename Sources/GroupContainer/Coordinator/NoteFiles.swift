@@ -35,6 +35,9 @@ final class NoteFiles: Sendable {
         return file
     }
 
+    /// The next note of the entry is in another file.
+    func forget(_ entry: Int) { files.withLock { $0[entry] = nil } }
+
     /// At the member's end.
     func remove(nonce: UInt64, in staging: borrowing FileDescriptor) {
         let entries = files.withLock { files in

@@ -74,7 +74,9 @@ struct StagedChange {
                 .limitReached, item: label, operation: step.operation, cause: "too many changes at once",
                 advice: "wait for some of them, and try again")
         }
-        let ends = try prepare(step, record, entry)
+        var reserve: LockFile.Handle?
+        let ends = try prepare(step, record, entry, &reserve)
+        defer { if let reserve { member.giveBackReserve(reserve, entry) } }
         do throws(CoordinationError) {
             try ground.lay(step.footings, step.operation)
         } catch {
@@ -118,6 +120,9 @@ struct StagedChange {
             let kept = keepLease()
             member.unfinishedLeases.withLock { $0[operation] = kept }
             member.roster.leaveUnfinished(entry)
+            // The note is needed still.
+            if let handle = reserve { member.lockFile.giveBack(handle) }
+            reserve = nil
             throw error
         }
         member.roster.clearPending(entry)
@@ -167,11 +172,11 @@ struct StagedChange {
     }
 
     private func prepare(
-        _ step: Step, _ record: ChangeRecord, _ entry: Int
+        _ step: Step, _ record: ChangeRecord, _ entry: Int, _ reserve: inout LockFile.Handle?
     ) throws(CoordinationError) -> StepEnds {
         do throws(Errno) {
             let ends = try StepEnds.open(step, staged: name, member)
-            try writeNote(record, step, entry)
+            reserve = try writeNote(record, step, entry)
             return ends
         } catch {
             member.roster.clearPending(entry)
@@ -180,12 +185,12 @@ struct StagedChange {
         }
     }
 
-    private func writeNote(_ record: ChangeRecord, _ step: Step, _ entry: Int) throws(Errno) {
+    private func writeNote(_ record: ChangeRecord, _ step: Step, _ entry: Int) throws(Errno) -> LockFile.Handle? {
         let tail = member.journal.log.tail()
         let note = OperationRecord(
             way: step.way, inode: step.status.inode, journalFile: tail.file, journalOffset: UInt64(tail.offset),
             change: record)
-        try member.notes.write(note, entry: entry, of: member)
+        return try member.writeNote(note, entry: entry)
     }
 
     /// Only before the step was taken: what stands in staging then was made there.

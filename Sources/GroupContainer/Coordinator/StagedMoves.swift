@@ -8,7 +8,8 @@ extension StagedChange {
     func remove(
         _ location: ItemLocation, _ status: FileStatus, recursively: Bool
     ) throws(CoordinationError) -> LogPosition {
-        try member.journal.log.ensureRoom()
+        // What else is in the body takes no more than that.
+        try member.journal.log.ensureRoomForRemoval(bodyCount: location.bytes.count + purpose.utf8.count + 256)
         return try commit(
             Step(
                 kind: .removed, way: .intoStaging, location: location, status: status, recursively: recursively,

@@ -14,6 +14,8 @@ struct LeaseBlock: Hashable, Comparable, Sendable {
     static let opening: Int64 = 0
     /// Held by who makes the catalog and drops files of the journal, one at a time.
     static let keeping: Int64 = 2
+    /// Held by who has the reserve: see `Member.keepReserve`.
+    static let removing: Int64 = 3
     /// Candidates for the term after this one queue here; its steward holds it.
     static func stewardship(term: UInt64) -> Int64 { 4_096 + Int64(term % 1_024) }
     /// Held by the steward of a term and by nobody else, so it tells whether that one lives.

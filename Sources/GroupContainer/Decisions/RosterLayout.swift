@@ -32,6 +32,8 @@ enum RosterLayout {
     /// `mount`.
     static let session = 912
     static let device = 920
+    /// One bit a slot: its member came, and has not left.
+    static let members = 928
     /// One bit a slot: it has something in `pending`.
     static let pendingMembers = 128
     /// 64 pairs of flag and counter; the journal's is the first.

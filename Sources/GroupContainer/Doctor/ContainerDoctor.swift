@@ -97,8 +97,8 @@ extension Member {
         let committed = Set(
             names.filter { $0.name.suffix(suffix.count).elementsEqual(suffix) }.map { $0.name.prefix(32) })
         for staged in names {
-            if let slot = staged.slot {
-                guard !roster.isAlive(slot), let log = staged.folder else { continue }
+            if let unfinished = staged.unfinished {
+                guard roster.isAbandoned(unfinished), let log = staged.folder else { continue }
                 if let folder = try? folder.existingFolder(log) { try? folder.unlink(staged.name) }
             } else if staged.nonce.map({ !living.contains($0) }) ?? true, !committed.contains(staged.name.prefix(32)) {
                 sweepStaging { $0 == staged.name }

@@ -31,7 +31,7 @@ extension MembersFacts {
             }
         }
         for name in staged where name.nonce.map({ !concerned.contains($0) }) ?? true {
-            if let slot = name.slot, roster.isAlive(slot) { continue }
+            if let unfinished = name.unfinished, !roster.isAbandoned(unfinished) { continue }
             leftovers.count += 1
             leftovers.bytes += name.size
         }
@@ -45,8 +45,8 @@ struct StagedName {
     var folder: String?
     /// Of the member that made it; nil where its name does not say.
     var nonce: UInt64?
-    /// The slot of the member that makes a file of a log.
-    var slot: Int?
+    /// Of a log's file.
+    var unfinished: UnfinishedName?
     var size: UInt64
 
     init(staged name: [UInt8], size: UInt64) {
@@ -60,10 +60,8 @@ struct StagedName {
 
     /// Nil for what is none.
     init?(unfinished name: [UInt8], of folder: String?, size: UInt64) {
-        let parts = String(decoding: name, as: UTF8.self).split(separator: "-")
-        guard parts.count == 3, parts[0] == "new", let slot = Int(parts[1]), (0..<RosterLayout.slotCount).contains(slot)
-        else { return nil }
-        (self.name, self.folder, self.slot, self.size) = (name, folder, slot, size)
+        guard let unfinished = UnfinishedName(name) else { return nil }
+        (self.name, self.folder, self.unfinished, self.size) = (name, folder, unfinished, size)
     }
 }
 

@@ -66,21 +66,14 @@ extension MappedLog {
         return try last()
     }
 
-    /// Removes what members that died in the middle left: 4 MiB each. Only while no other member lives.
-    func sweepUnfinished() {
-        for name in (try? folder.entryNames()) ?? [] where name.starts(with: Self.unfinished) {
-            try? folder.unlink(name)
-        }
-    }
-
-    private static let unfinished = Array("new-".utf8)
-
     private func makeUnfinishedName() -> [UInt8] {
-        Self.unfinished + Array("\(surroundings.slot ?? 0)-\(Hexadecimal.encode(randomBytes(8)))".utf8)
+        UnfinishedName.bytes(slot: surroundings.slot ?? 0, nonce: surroundings.nonce, randomBytes(8))
     }
 
     /// An empty file with all its blocks, under a name that nobody else uses.
     private func allocate(_ capacity: Int) throws(Errno) -> [UInt8] {
+        // What those left who died here is as large as what is to be made.
+        folder.removeUnfinished(among: try folder.entryNames(), where: surroundings.isAbandoned)
         let name = makeUnfinishedName()
         let file = try FileDescriptor.open(
             name, in: folder, [.readingAndWriting, .creating, .exclusively], mode: 0o600)

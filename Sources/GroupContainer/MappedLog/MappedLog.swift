@@ -10,8 +10,12 @@ final class MappedLog: Sendable {
         var incarnation: [UInt8]
         /// Nil for who may only read.
         var slot: Int?
+        /// The member's: with the slot it names those files that it makes.
+        var nonce: UInt64 = 0
         var fileMode: UInt32
         var capacity = 4 << 20
+        /// Whether the maker of an unfinished file is gone.
+        var isAbandoned: @Sendable (UnfinishedName) -> Bool = { _ in false }
         /// No member lives, and the last one was of another boot or mount: `recover` has not been done.
         var awaitsRecovery = false
         var diagnostics = DiagnosticDesk()
@@ -38,7 +42,9 @@ final class MappedLog: Sendable {
         self.name = ".group/\(name)"
         self.folder = folder
         self.surroundings = surroundings
-        let last = try Self.fileNumbers(in: self.folder, self.name).max() ?? 0
+        let names = try Self.names(in: self.folder, self.name)
+        if surroundings.slot != nil { self.folder.removeUnfinished(among: names, where: surroundings.isAbandoned) }
+        let last = Self.fileNumbers(among: names).max() ?? 0
         unrecovered = surroundings.awaitsRecovery ? last : nil
         known.withLock { $0.last = last }
         if last > 0 { return }
@@ -47,12 +53,17 @@ final class MappedLog: Sendable {
     }
 
     /// Those that are kept, ascending, without a gap.
-    func fileNumbers() throws(CoordinationError) -> [UInt64] { try Self.fileNumbers(in: folder, name) }
+    func fileNumbers() throws(CoordinationError) -> [UInt64] {
+        Self.fileNumbers(among: try Self.names(in: folder, name))
+    }
 
-    private static func fileNumbers(
+    private static func names(
         in folder: borrowing FileDescriptor, _ name: String
-    ) throws(CoordinationError) -> [UInt64] {
-        let names = try translating(name, "list") { () throws(Errno) in try folder.entryNames() }
+    ) throws(CoordinationError) -> [[UInt8]] {
+        try translating(name, "list") { () throws(Errno) in try folder.entryNames() }
+    }
+
+    private static func fileNumbers(among names: [[UInt8]]) -> [UInt64] {
         let numbers = names.compactMap { entry in
             let text = String(decoding: entry, as: UTF8.self)
             return text.hasSuffix(".log") ? UInt64(text.dropLast(4)) : nil

@@ -52,14 +52,15 @@ extension Roster.Open {
 
     /// What was mapped before a boot, or before the file system was unmounted and mounted again, may have reached the
     /// disk in part. A new incarnation says so to every log. Nobody else may be alive.
-    func renewIncarnation(_ life: PresentLife, always: Bool) {
+    /// False: it is the one that it was.
+    func renewIncarnation(_ life: PresentLife, always: Bool) -> Bool {
         var present = life
         let known = map.life
         let isNew = incarnation.allSatisfy { $0 == 0 }
         if !always && !isNew && present.isSame(as: known) {
             // The next one that comes by this mount need not look further.
             if present.life.mount != known.mount { map.store64(RosterLayout.mount, present.life.mount) }
-            return
+            return false
         }
         let life = present.withSession()
         if known.boot != life.boot || isNew || always {
@@ -78,6 +79,7 @@ extension Roster.Open {
         }
         map.store64(RosterLayout.device, life.device)
         map.write(life.boot + [UInt8](repeating: 0, count: 32 - life.boot.count), at: RosterLayout.boot)
+        return true
     }
 
     /// A slot whose member is gone, locked for this one. `leftovers` are those of the slot's last member that are to be
@@ -123,6 +125,7 @@ extension Roster {
         map.store32(base + RosterLayout.user, effectiveUser())
         setPurpose(purpose)
         map.store32(base + RosterLayout.process, UInt32(bitPattern: processIdentifier()))
+        noteMembership(true)
         _ = try file.tryLock(.none, ByteRange(start: RosterLayout.repairByte(slot), length: 1))
     }
 
@@ -133,6 +136,7 @@ extension Roster {
         if map.load64(RosterLayout.pendingMembers + slot / 64 * 8) >> UInt64(slot % 64) & 1 == 0 {
             clearWants(of: slot)
             map.store32(RosterLayout.slot(slot) + RosterLayout.process, 0)
+            noteMembership(false)
         }
         _ = try? file.tryLock(.none, ByteRange(start: RosterLayout.lifeByte(slot), length: 1))
     }
