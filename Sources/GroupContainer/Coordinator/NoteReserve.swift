@@ -9,7 +9,7 @@ extension Member {
     private static let reserveSize = 16_384
     private static let patience = Duration.seconds(10)
 
-    /// Makes it, where it is missing and there is room. While nobody else can do the same. System calls: statx(2)
+    /// Makes it, where it is missing and there is room. Several may do that at once. System calls: statx(2)
     func keepReserve() {
         do throws(Errno) { if try folder.group.statusIfPresent(of: Self.reserve) != nil { return } } catch { return }
         let name = StagedChange.name(of: roster.makeOperation())
@@ -74,7 +74,12 @@ extension Member {
     func giveBackReserve(_ handle: LockFile.Handle, _ entry: Int) {
         notes.forget(entry)
         let name = NoteFiles.name(nonce: roster.nonce, entry: entry)
-        try? folder.staging.rename(name, to: Self.reserve, in: folder.group, replacing: false)
+        do throws(Errno) {
+            try folder.staging.rename(name, to: Self.reserve, in: folder.group, replacing: false)
+        } catch {
+            // Somebody has made another one meanwhile.
+            try? folder.staging.unlink(name)
+        }
         lockFile.giveBack(handle)
     }
 }

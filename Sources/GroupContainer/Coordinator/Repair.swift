@@ -118,6 +118,8 @@ extension Member {
         writer.write(dead.nonce)
         let prefix = Array(Hexadecimal.encode(writer.bytes).utf8)
         sweepStaging { $0.starts(with: prefix) }
+        // It may have had the reserve, whose room is free now, and need not be for long.
+        keepReserve()
         roster.clear(slot: slot)
         roster.wake(Roster.journalWord)
     }
