@@ -143,7 +143,7 @@ struct `A full disk` {
               note next$number groupctl remove disk/c empty$((number + 3))
             done
             echo "reserve=$(stat -c %s disk/c/.group/reserve)"
-            exec 3>&-; wait $holder
+            echo >&3; wait $holder
             """, on: disk)
         for number in 1...3 {
             #expect(answers["killed\(number)"].flatMap(Int.init) ?? 0 > 0, "\(answers)")
