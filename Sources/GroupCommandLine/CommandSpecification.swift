@@ -24,8 +24,8 @@ package struct CommandSpecification: Sendable, Equatable {
     /// Its own options; a subcommand accepts those of the commands around it as well.
     package let options: [OptionSpecification]
 
-    /// Its positional arguments in order. Required ones first; a variadic one last. None where there are subcommands:
-    /// the subcommand stands before all of them (`defaults get GROUP SUITE KEY`).
+    /// Its positional arguments in order. Required ones first; a variadic one last. There are none beside subcommands:
+    /// a subcommand stands before all of them (`defaults get GROUP SUITE KEY`).
     package let positionals: [PositionalSpecification]
 
     /// Whether a command to be run may follow.
@@ -36,6 +36,15 @@ package struct CommandSpecification: Sendable, Equatable {
 
     /// The subcommand that a caller who names none has most probably meant.
     package let usualSubcommand: String?
+
+    /// What it is for, in whole paragraphs, for its manual page; without any, the summary.
+    package let description: [String]
+
+    /// The variables that it heeds, and the files that it keeps, each with its meaning.
+    package let environment: [HelpEntry], files: [HelpEntry]
+
+    /// Other pages: `groupctl(1)`.
+    package let seeAlso: [String]
 
     /// What else is to be known, each paragraph under its heading.
     package let notes: [HelpEntry]
@@ -56,6 +65,10 @@ package struct CommandSpecification: Sendable, Equatable {
         trailingCommand: TrailingCommand = .none,
         subcommands: [CommandSpecification] = [],
         usualSubcommand: String? = nil,
+        description: [String] = [],
+        environment: [HelpEntry] = [],
+        files: [HelpEntry] = [],
+        seeAlso: [String] = [],
         notes: [HelpEntry] = [],
         examples: [HelpEntry] = [],
         exitStatuses: [HelpEntry] = []
@@ -68,6 +81,8 @@ package struct CommandSpecification: Sendable, Equatable {
         self.trailingCommand = trailingCommand
         self.subcommands = subcommands
         self.usualSubcommand = usualSubcommand
+        (self.description, self.environment, self.files) = (description, environment, files)
+        self.seeAlso = seeAlso
         self.notes = notes
         self.examples = examples
         self.exitStatuses = exitStatuses

@@ -7,12 +7,18 @@ package struct HelpText: Sendable {
     private let command: CommandSpecification
     private let path: [String]
     private let options: [OptionSpecification]
+    /// Of the commands around it: named, and told of where they are its own.
+    private let inherited: [OptionSpecification]
 
     /// The help of a command called by `path`, with the options it accepts from the commands around it.
     package init(of command: CommandSpecification, path: [String], inherited: [OptionSpecification] = []) {
         self.command = command
         self.path = path
-        self.options = command.options + inherited + [.help, .version]
+        let common: [OptionSpecification] = [.help, .version]
+        let isOuter = inherited.isEmpty
+        options = command.options + (isOuter ? common : [])
+        let own = command.options.map(\.name)
+        self.inherited = isOuter ? [] : inherited.filter { !own.contains($0.name) } + common
     }
 
     /// The text, wrapped at 80 columns, with a newline at its end.
@@ -28,8 +34,14 @@ package struct HelpText: Sendable {
         }
         sections.append(Self.section("Examples", command.examples.flatMap(Self.example)))
         sections.append(Self.section("Exit status", Self.columns(command.exitStatuses)))
+        if !inherited.isEmpty {
+            let names = inherited.map { option in "--\(option.name)" }
+            let list = "Also: \(names.joined(separator: ", ")); see '\(path[0]) --help'."
+            sections.append(Self.wrapped(list, to: Self.width))
+        }
         if !commands.isEmpty {
-            sections.append(["'\(path.joined(separator: " ")) COMMAND --help' tells more about a command."])
+            let (program, rest) = (path[0], path.dropFirst().map { $0 + " " }.joined())
+            sections.append(["'\(program) help \(rest)COMMAND' tells more about a command."])
         }
         return sections.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n") + "\n"
     }

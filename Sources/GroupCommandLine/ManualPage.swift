@@ -15,16 +15,23 @@ package struct ManualPage: Sendable {
             ".TH \(Self.quoted(command.name.uppercased())) 1 \"\" \(Self.quoted("group-container \(version)"))",
             ".SH NAME", Self.text("\(command.name) - \(command.summary)"), ".SH SYNOPSIS",
         ]
-        lines += Self.usage(command)
+        lines += Self.usage(command) + [".SH DESCRIPTION"]
+        let description = command.description.isEmpty ? [command.summary] : command.description
+        lines += description.map(Self.text).flatMap { [".PP", $0] }.dropFirst()
         lines += Self.arguments(command, ".SH ARGUMENTS")
         if !command.subcommands.isEmpty {
-            lines.append(".SH SUBCOMMANDS")
+            lines.append(".SH COMMANDS")
             for subcommand in command.subcommands { lines += Self.subcommand(subcommand) }
         }
         lines += [".SH OPTIONS"] + (command.options + [.help, .version]).flatMap(Self.option)
         for note in command.notes { lines += [".SH \(Self.text(note.term.uppercased()))", Self.text(note.text)] }
+        lines += Self.entries(command.environment, ".SH ENVIRONMENT")
+        lines += Self.entries(command.files, ".SH FILES")
         lines += Self.entries(command.exitStatuses, ".SH EXIT STATUS")
         lines += Self.examples(command.examples, ".SH EXAMPLES")
+        if !command.seeAlso.isEmpty {
+            lines += [".SH SEE ALSO", command.seeAlso.map { ".BR " + Self.page($0) }.joined(separator: " ,\n")]
+        }
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -33,7 +40,20 @@ package struct ManualPage: Sendable {
             + arguments(command, nil)
             + command.options.flatMap(option)
             + command.notes.flatMap { [".PP", text($0.text)] } + examples(command.examples, nil)
+            + statuses(command.exitStatuses)
             + command.subcommands.flatMap { subcommand($0, of: "\(outer)\(command.name) ") }
+    }
+
+    private static func statuses(_ entries: [HelpEntry]) -> [String] {
+        if entries.isEmpty { return [] }
+        let list = entries.map { "\(text($0.term)) (\(text($0.text)))" }.joined(separator: ", ")
+        return [".PP", "Exit status: \(list)."]
+    }
+
+    /// `groupctl(1)` as `groupctl (1)`, of which man(7) sets the name in bold.
+    private static func page(_ name: String) -> String {
+        let parts = name.split(separator: "(", maxSplits: 1)
+        return text(String(parts[0])) + (parts.count > 1 ? " (" + parts[1] : "")
     }
 
     private static func usage(_ command: CommandSpecification) -> [String] {

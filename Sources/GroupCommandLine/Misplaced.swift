@@ -71,5 +71,5 @@ enum Misplaced {
 
 extension CommandSpecification {
     /// How many operands may stand before the command in the order that was never right.
-    fileprivate var leading: Int { max(1, positionals.count { ["GROUP", "SUITE", "NAME"].contains($0.name) }) }
+    fileprivate var leading: Int { max(1, positionals.count { ["GROUP", "SUITE", "CHANNEL"].contains($0.name) }) }
 }

@@ -24,28 +24,36 @@ package struct OptionSpecification: Sendable, Equatable {
     /// The section of the help it is listed in.
     package let heading: String
 
+    /// The values that there are, for completions; none where any may be.
+    package let choices: [String]
+
     /// An option without a value.
     package static func flag(
         _ name: String, letter: Character? = nil, heading: String = plainHeading, help: String
     ) -> OptionSpecification {
         OptionSpecification(
-            name: name, letter: letter, placeholder: nil, isRepeatable: false, help: help, heading: heading)
+            name: name, letter: letter, placeholder: nil, isRepeatable: false, help: help, heading: heading, choices: []
+        )
     }
 
     /// An option with a value, of which the last occurrence counts.
     package static func value(
-        _ name: String, letter: Character? = nil, _ placeholder: String, heading: String = plainHeading, help: String
+        _ name: String, letter: Character? = nil, _ placeholder: String, heading: String = plainHeading,
+        choices: [String] = [], help: String
     ) -> OptionSpecification {
         OptionSpecification(
-            name: name, letter: letter, placeholder: placeholder, isRepeatable: false, help: help, heading: heading)
+            name: name, letter: letter, placeholder: placeholder, isRepeatable: false, help: help, heading: heading,
+            choices: choices)
     }
 
     /// An option with a value, of which every occurrence counts.
     package static func repeatable(
-        _ name: String, letter: Character? = nil, _ placeholder: String, heading: String = plainHeading, help: String
+        _ name: String, letter: Character? = nil, _ placeholder: String, heading: String = plainHeading,
+        choices: [String] = [], help: String
     ) -> OptionSpecification {
         OptionSpecification(
-            name: name, letter: letter, placeholder: placeholder, isRepeatable: true, help: help, heading: heading)
+            name: name, letter: letter, placeholder: placeholder, isRepeatable: true, help: help, heading: heading,
+            choices: choices)
     }
 
     static let help = flag("help", letter: "h", heading: commonHeading, help: "Show this help and end.")

@@ -23,8 +23,10 @@ package enum StandardInput {
 
     /// Everything up to the end of the input, which may hold at most `limit` bytes. Blocks the thread.
     ///
-    /// System calls: read(2), poll(2).
-    package static func readAll(limit: Int, descriptor: Int32 = 0) throws(InputError) -> [UInt8] {
+    /// `note` is told how much has come. System calls: read(2), poll(2).
+    package static func readAll(limit: Int, descriptor: Int32 = 0, _ note: (Int) -> Void = { _ in })
+        throws(InputError) -> [UInt8]
+    {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: chunk)
         while true {
@@ -34,6 +36,7 @@ package enum StandardInput {
             if count > 0 {
                 guard count <= limit - bytes.count else { throw .tooLarge(limit: limit) }
                 bytes += buffer[..<count]
+                note(bytes.count)
             } else if code == EAGAIN {
                 var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
                 _ = unsafe poll(&entry, 1, -1)

@@ -128,4 +128,10 @@ package struct StandardOutput: ~Copyable, Sendable {
 extension StandardOutput {
     /// Whether somebody looks at it rather than a program.
     package static var isTerminal: Bool { isatty(1) == 1 }
+
+    /// Whether somebody types what is read.
+    package static var isTerminalForInput: Bool { isatty(0) == 1 }
+
+    /// The same of standard error.
+    package static var isTerminalForErrors: Bool { isatty(2) == 1 }
 }

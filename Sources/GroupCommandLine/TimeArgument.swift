@@ -15,9 +15,9 @@ package enum TimeArgumentError: Error, Equatable, CustomStringConvertible {
     /// A sentence for the user, the word escaped for a terminal.
     package var description: String {
         switch self {
-        case .empty: "empty; a time is like 2, 0.5 (seconds) or 250ms"
-        case .malformed(let word): "'\(Self.shown(word))' is no time; one is like 2, 0.5 (seconds) or 250ms"
-        case .negative(let word): "'\(Self.shown(word))' is negative; a time is like 2, 0.5 (seconds) or 250ms"
+        case .empty: "empty; a time is like \(TimeArgument.forms)"
+        case .malformed(let word): "'\(Self.shown(word))' is no time; one is like \(TimeArgument.forms)"
+        case .negative(let word): "'\(Self.shown(word))' is negative; a time is like \(TimeArgument.forms)"
         case .tooLarge(let word): "'\(Self.shown(word))' is too long; the longest time is 292 years"
         }
     }
@@ -25,49 +25,49 @@ package enum TimeArgumentError: Error, Equatable, CustomStringConvertible {
     private static func shown(_ word: String) -> String { PipeText.escaped(Array(word.utf8)) }
 }
 
-/// Times as every command takes them: `2`, `0.5` (seconds), `250ms`.
+/// Times as every command takes them: `5s`, `2m`, `1h`, `30d`, `250ms`, `0.5` (seconds).
 package enum TimeArgument {
-    private static let attosecondsPerSecond: Int64 = 1_000_000_000_000_000_000
+    /// How a time is written, for help and errors.
+    package static let forms = "5s, 2m, 1h, 30d or 250ms; a plain number is in seconds"
+
+    private static let attosecondsPerSecond: Int128 = 1_000_000_000_000_000_000
+
+    /// Longer units have to be looked for behind shorter ones that end alike.
+    private static let units: [(suffix: String, attoseconds: Int128)] = [
+        ("ms", attosecondsPerSecond / 1_000), ("s", attosecondsPerSecond), ("m", 60 * attosecondsPerSecond),
+        ("h", 3_600 * attosecondsPerSecond), ("d", 86_400 * attosecondsPerSecond), ("", attosecondsPerSecond),
+    ]
 
     /// A longer time would not fit an `Int64` of nanoseconds, which deadlines are counted in.
-    private static let longestSeconds: Int64 = Int64.max / 1_000_000_000 - 1
+    private static let longest = Int128(Int64.max / 1_000_000_000 - 1) * attosecondsPerSecond
 
     /// The time the text means. Digits by hand: through a `Double`, 0.1 would be another time.
     /// What is finer than an attosecond is dropped.
     package static func parse(_ text: String) throws(TimeArgumentError) -> Duration {
         guard !text.isEmpty else { throw .empty }
         guard !text.hasPrefix("-") else { throw .negative(text) }
-        let isMilliseconds = text.hasSuffix("ms")
-        let number = isMilliseconds ? text.dropLast(2) : text[...]
-        let parts = number.utf8.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
-        var digits: [[Int64]] = []
+        guard let unit = units.first(where: { text.hasSuffix($0.suffix) }) else { throw .malformed(text) }
+        let number = text.utf8.dropLast(unit.suffix.utf8.count)
+        let parts = number.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
+        var digits: [[Int128]] = []
         for part in parts {
-            let values = part.map { Int64($0) - 0x30 }
+            let values = part.map { Int128($0) - 0x30 }
             guard !values.isEmpty, values.allSatisfy({ 0...9 ~= $0 }) else { throw .malformed(text) }
             digits.append(values)
         }
-
-        let unitsPerSecond: Int64 = isMilliseconds ? 1000 : 1
-        let whole = try wholeUnits(digits[0], atMost: longestSeconds * unitsPerSecond, of: text)
-        let attosecondsPerUnit = attosecondsPerSecond / unitsPerSecond
-        var attoseconds = whole % unitsPerSecond * attosecondsPerUnit
-        var weight = attosecondsPerUnit
+        var whole: Int128 = 0
+        for digit in digits[0] {
+            whole = whole * 10 + digit
+            guard whole * unit.attoseconds < longest + unit.attoseconds else { throw .tooLarge(text) }
+        }
+        var attoseconds = whole * unit.attoseconds
+        var weight = unit.attoseconds
         for digit in digits.dropFirst().joined() {
             weight /= 10
             attoseconds += digit * weight
         }
-        return Duration(secondsComponent: whole / unitsPerSecond, attosecondsComponent: attoseconds)
-    }
-
-    private static func wholeUnits(
-        _ digits: [Int64], atMost limit: Int64, of text: String
-    ) throws(TimeArgumentError) -> Int64 {
-        var total: Int64 = 0
-        for digit in digits {
-            // Compared before the multiplication, which could overflow.
-            guard total <= (limit - digit) / 10 else { throw .tooLarge(text) }
-            total = total * 10 + digit
-        }
-        return total
+        guard attoseconds < longest + attosecondsPerSecond else { throw .tooLarge(text) }
+        let (seconds, rest) = attoseconds.quotientAndRemainder(dividingBy: attosecondsPerSecond)
+        return Duration(secondsComponent: Int64(seconds), attosecondsComponent: Int64(rest))
     }
 }

@@ -10,7 +10,8 @@ package struct CommandRun: ~Copyable {
 
     /// Parses, runs `body` and ends the process with its status. A closed output pipe ends it quietly, with 0.
     package static func main(
-        _ specification: CommandSpecification, _ body: (inout CommandRun) throws -> ExitStatus
+        _ specification: CommandSpecification, completing own: (CompletionPoint) -> [String]? = { _ in nil },
+        _ body: (inout CommandRun) throws -> ExitStatus
     ) -> Never {
         ignoreBrokenPipe()
         prepareProcess()
@@ -22,6 +23,10 @@ package struct CommandRun: ~Copyable {
         if words == [Array("--manual-page".utf8)] {
             report.end(
                 printing: ManualPage(of: specification, version: GroupContainerVersion.package).rendered())
+        }
+        if words.first == Array(Completions.question.utf8) {
+            let point = CompletionPoint(specification, words: Array(words.dropFirst()))
+            report.end(printing: CompletionAnswer(point).lines(own: own).map { $0 + "\n" }.joined())
         }
         for shell in Completions.Shell.allCases where words == [Array("--completions=\(shell.rawValue)".utf8)] {
             report.end(printing: Completions(of: specification).rendered(for: shell))

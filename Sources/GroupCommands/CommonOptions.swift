@@ -23,7 +23,9 @@ package struct CommonOptions: Sendable {
             .flag(
                 "quiet", letter: "q", heading: heading, help: "Print no message for an error; the exit status says it."),
             .flag("verbose", letter: "v", heading: heading, help: "Say on standard error what is being done."),
-            .value("color", "WHEN", heading: heading, help: "auto (the default), always or never. NO_COLOR is heeded."),
+            .value(
+                "color", "WHEN", heading: heading, choices: ["auto", "always", "never"],
+                help: "auto (the default), always or never. NO_COLOR is heeded."),
         ]
     }
 

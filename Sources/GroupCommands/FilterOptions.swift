@@ -11,7 +11,7 @@ package enum FilterOptions {
         ),
         .repeatable("exclude", "GLOB", help: "Not the items that match."),
         .repeatable(
-            "kind", "KIND,…",
+            "kind", "KIND,…", choices: Change.Kind.Word.allCases.map(\.rawValue),
             help:
                 "Only these kinds: created, modified, removed, moved, exchanged, touched, present. The markers rescan, degraded and bookmark always come."
         ),

@@ -43,7 +43,7 @@ package func groupNumber(named name: String) -> UInt32? {
     return unsafe entry.pointee.gr_gid
 }
 
-/// Nil where nobody knows it.
+/// The name of a Unix group, or nil if there is none of that number. Library calls: getgrgid(3)
 package func groupName(ofNumber number: UInt32) -> String? {
     guard let entry = unsafe getgrgid(number), let name = unsafe entry.pointee.gr_name else { return nil }
     return unsafe String(cString: name)

@@ -4,11 +4,11 @@ extension FileDescriptor {
     /// Removes an entry, whatever it is; a folder with everything in it, however deep, with two descriptors and without
     /// following a link. What may not be listed or emptied is made so first, if it is this user's own. Goes on behind
     /// what cannot be removed and throws the first reason. Absent: nothing to do. Only for a tree that nobody else
-    /// works in.
+    /// works in. `removed` is called for each entry that is gone.
     /// System calls: unlinkat(2), openat2(2), getdents(2), fchmodat(2)
-    package func removeTree(_ name: [UInt8]) throws(Errno) {
+    package func removeTree(_ name: [UInt8], removed: () -> Void = {}) throws(Errno) {
         var failure: Errno?
-        if try removeUnlessFolder(name) { return }
+        if try removeUnlessFolder(name) { return removed() }
         try allowEmptying(name)
         var current = try FileDescriptor.open(name, in: self, [.reading, .folder, .notFollowing])
         // From the top to the present folder: what it is, and which of its entries are left.
@@ -17,7 +17,10 @@ extension FileDescriptor {
             if let entry = level.entries.popLast() {
                 path.append(level)
                 do throws(Errno) {
-                    if try current.removeUnlessFolder(entry) { continue }
+                    if try current.removeUnlessFolder(entry) {
+                        removed()
+                        continue
+                    }
                     try current.allowEmptying(entry)
                     let inner = try FileDescriptor.open(entry, in: current, [.reading, .folder, .notFollowing])
                     path.append(try Level(name: entry, of: inner))
@@ -30,6 +33,7 @@ extension FileDescriptor {
             do throws(Errno) {
                 guard let parent = path.last else {
                     try unlink(level.name, folder: true)
+                    removed()
                     continue
                 }
                 let above = try FileDescriptor.open(
@@ -37,7 +41,12 @@ extension FileDescriptor {
                 // Somebody moved it away while we were in it: what is around it now is none of our business.
                 if try above.status().inode != parent.inode { throw Errno.busy }
                 current = above
-                do throws(Errno) { try current.unlink(level.name, folder: true) } catch { failure = failure ?? error }
+                do throws(Errno) {
+                    try current.unlink(level.name, folder: true)
+                    removed()
+                } catch {
+                    failure = failure ?? error
+                }
             } catch {
                 throw failure ?? error
             }

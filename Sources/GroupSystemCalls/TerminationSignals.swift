@@ -1,4 +1,5 @@
 import CGroupLinux
+import Glibc
 
 /// SIGINT, SIGTERM, SIGHUP and SIGQUIT as a value to look at, so that a command can put its affairs in order.
 package struct TerminationSignals: Sendable {
@@ -9,5 +10,11 @@ package struct TerminationSignals: Sendable {
     package var received: Int32? {
         let number = clinux_noted_signal()
         return number == 0 ? nil : number
+    }
+
+    /// Lets time pass, as long as no signal comes, and at most a tenth of a second: one may come just before.
+    /// System calls: poll(2)
+    package func wait(nanoseconds: Int64) {
+        if received == nil { _ = poll(nil, 0, Int32(min(100, max(1, nanoseconds / 1_000_000)))) }
     }
 }

@@ -14,6 +14,10 @@ func create(_ run: inout CommandRun) throws -> ExitStatus {
                 ("identifier", container.identifier.map(JSONValue.string) ?? .null),
             ]).encoded())
     }
+    // An identifier does not say where that is. The path as it is: scripts put it into other commands.
+    let isIdentifier = !group.contains(UInt8(ascii: "/"))
+    if isIdentifier && !run.options.isJSON { try run.output.write(container.path.bytes + [UInt8(ascii: "\n")]) }
+    if let other = Container.namesake(of: group) { run.complain("\(other) is another container, which stays as it is") }
     run.explain("the container is at \(container.path)")
     return .success
 }

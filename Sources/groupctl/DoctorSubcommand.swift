@@ -7,7 +7,11 @@ func doctor(_ run: inout CommandRun) throws -> ExitStatus {
     guard let group = run.arguments.positional("GROUP") else { throw run.arguments.usageError("GROUP is missing") }
     let doctor = try ContainerDoctor(named: group)
     let repairs = run.arguments.flag("repair")
-    let (mended, left) = repairs ? try doctor.repair() : ([], doctor.examine())
+    let place = PipeText.escaped(group)
+    let progress = run.progress("looking at \(place)")
+    let note = { (what: String) in progress.say("\(place): \(what)") }
+    let (mended, left) = repairs ? try doctor.repair(note) : ([], doctor.examine(note))
+    progress.end()
     for finding in mended { try tell(finding, isMended: true, &run) }
     for finding in left { try tell(finding, isMended: false, &run) }
     let isHealthy = left.allSatisfy { $0.severity == .note }

@@ -6,11 +6,18 @@ import GroupSystemCalls
 func read(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()
     let coordinator = container.coordinator(purpose: run.options.purpose).blocking
+    let path = try run.itemPath()
+    let progress = run.progress("reading '\(path)'", of: .bytes, printing: true)
+    defer { progress.end() }
     guard let file = run.arguments.value("generation-file") else {
-        try run.output.write(coordinator.readBytes(run.itemPath(), timeout: run.leaseTimeout))
+        let content = try coordinator.readBytes(path, timeout: run.leaseTimeout)
+        progress.note(UInt64(content.count))
+        try run.output.write(content)
+        try run.output.flush()
         return .success
     }
-    let version = try coordinator.readVersion(run.itemPath(), timeout: run.leaseTimeout)
+    let version = try coordinator.readVersion(path, timeout: run.leaseTimeout)
+    progress.note(UInt64(version.content.count))
     try run.output.write(version.content)
     // The content first: with an older generation than its content a later write ends in a conflict; with a newer one
     // it would replace what nobody read.
@@ -35,9 +42,12 @@ func write(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()
     // Before the input, which may take long to come.
     try container.checkNotReadOnly(path, "write")
-    let content = try StandardInput.readAll(limit: largestContent)
+    let progress = run.progress("reading standard input", of: .bytes, reading: true)
+    let content = try StandardInput.readAll(limit: largestContent) { progress.note(UInt64($0)) }
+    progress.say("writing '\(path)'")
     let outcome = try container.coordinator(purpose: run.options.purpose).blocking
         .write(bytes: content, to: path, durability(run), if: condition, mode: mode, timeout: timeout)
+    progress.end()
     return try report(outcome, path, &run)
 }
 

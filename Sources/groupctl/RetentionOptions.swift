@@ -10,11 +10,12 @@ func retention(_ arguments: ParsedArguments) throws -> JournalRetention {
         }
         retention.size = size
     }
-    if let text = try arguments.text("journal-age") {
-        guard let age = number(text, units: ["": 1, "h": 3_600, "d": 86_400]), age > 0, age <= 1 << 32 else {
-            throw arguments.usageError("--journal-age: '\(shown(text))' is no age; one is like 30d, 12h or 3600")
+    if let age = try arguments.time("journal-age") {
+        // Whole seconds are kept of it.
+        guard age >= .seconds(1), age <= .seconds(1 << 32) else {
+            throw arguments.usageError("--journal-age: at least a second, and at most 136 years")
         }
-        retention.age = .seconds(Int64(age))
+        retention.age = .seconds(age.components.seconds)
     }
     return retention
 }

@@ -108,7 +108,7 @@ private func json(_ log: ContainerStatus.Log, counted noun: String) -> JSONValue
     return .object(fields)
 }
 
-private func json(_ listener: GroupChannel.Listener) -> JSONValue {
+func json(_ listener: GroupChannel.Listener) -> JSONValue {
     .object([
         ("name", .string(listener.name)), ("acknowledged", .unsigned(listener.acknowledged)),
         ("behind", .integer(Int64(listener.waitingCount))),

@@ -16,6 +16,7 @@ CommandRun.main(GroupControl.specification) { run in
     case "copy": try copy(&run)
     case "lock": try lock(&run)
     case "defaults": try defaults(&run)
+    case "channels": try channels(&run)
     case "changes": try changes(&run)
     case "refresh": try refresh(&run)
     case "status": try status(&run)

@@ -12,7 +12,7 @@ struct CommandLoop {
 
     init(_ watch: Watch, _ command: [[UInt8]]) {
         self.watch = watch
-        runner = BatchRunner(command, watch.signals)
+        runner = BatchRunner(command, watch.signals, again: "with what changes until then")
         let settling = watch.options.settling
         follower = watch.follower.settled(
             for: settling?.quiet ?? WatchOptions.settlingOfCommand, atMost: settling?.atMost)

@@ -26,7 +26,7 @@ struct CursorFile {
     private static let patience: Int64 = 1_000_000_000
     private static let first = ByteRange(start: 0, length: 1)
 
-    /// The place that it holds; nil where there is none. From here on nobody else keeps a place in it. Damaged: a typed
+    /// The place that it holds; nil where there is none, or an empty one. From here on nobody else keeps a place in it. Damaged: a typed
     /// error, so that nobody takes the loss of a place for a new beginning. Errors: `conflict` where another follower
     /// keeps its own there
     mutating func claim() throws(CoordinationError) -> Cursor? {
@@ -34,8 +34,11 @@ struct CursorFile {
         do throws(Errno) {
             let file = try hold()
             // A FIFO holds no cursor, and reading it would wait.
-            content = try file.status().isRegularFile ? file.readAll(limit: 4_096) : []
+            let isRegular = try file.status().isRegularFile
+            content = isRegular ? try file.readAll(limit: 4_096) : []
             held = Held(file)
+            // As mktemp(1) makes one.
+            if isRegular && content.isEmpty { return nil }
         } catch {
             if error == .noSuchEntry {
                 isNew = true

@@ -8,14 +8,14 @@ let watchGroupSpecification = CommandSpecification(
     usage: ["watch-group [options] GROUP [-- COMMAND [ARG…]]"],
     options: [
         .value(
-            "since", "PLACE",
+            "since", "PLACE", choices: ["start", "now", "snapshot"],
             help:
                 "Where to begin: a cursor, start (the oldest change that is kept), now (the default), or snapshot: a 'present' line for each item, a 'bookmark', then what changes."
         ),
         .value(
             "cursor-file", "FILE",
             help:
-                "Begin where FILE says and keep it current; if there is none, begin as --since says. Across a kill the last lines may be repeated, none is skipped; --sequence and --json tell which. One follower a file: the next is refused."
+                "Begin where FILE says and keep it current; if there is none, or an empty one, begin as --since says. Across a kill the last lines may be repeated, none is skipped; --sequence and --json tell which. One follower a file: the next is refused."
         ),
         .flag(
             "bookmarks",
@@ -37,11 +37,24 @@ let watchGroupSpecification = CommandSpecification(
     ]
         + CommonOptions.specifications(
             timeout:
-                "End with status 2 when no line came, or COMMAND did not run, for so long: 2, 0.5 (seconds) or 250ms."),
+                "End with status 2 when no line came, or COMMAND did not run, for so long: \(TimeArgument.forms)."),
     positionals: [
         PositionalSpecification("GROUP", help: "A group identifier or, with a '/' in it, the path of a container.")
     ],
     trailingCommand: .optional,
+    description: [
+        "Prints a line for each change of the items of a container: first what happened since the place where it is to begin, then what happens, without end. Changes that members make come from the journal, with who made them; those that anything else makes are found, and told as uncoordinated.",
+        "A place in the stream is a cursor. A follower that comes back with one gets everything that happened behind it, or one rescan line where that is not kept any more. With COMMAND there are no lines: it is run for what changed.",
+    ],
+    environment: ContainerEnvironment.variables + [
+        HelpEntry("NO_COLOR", "If it is set and not empty, nothing is colored, unless --color always says so.")
+    ],
+    files: [
+        HelpEntry(
+            "FILE of --cursor-file",
+            "A cursor and a newline, replaced at most 100 ms behind the lines. An empty one counts as none.")
+    ],
+    seeAlso: ["groupctl(1)", "widget-host(1)", "inotifywait(1)"],
     notes: [
         HelpEntry(
             "Lines",

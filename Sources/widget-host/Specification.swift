@@ -17,6 +17,8 @@ private let running: [OptionSpecification] = [
         help: "What opens an address that no app of the container has registered: COMMAND URL. xdg-open, unless told."),
 ]
 
+private let common = [HelpEntry("64", "wrong usage"), HelpEntry("66", "no such group, or no such widget")]
+
 /// What widget-host can be told.
 let widgetHostSpecification = CommandSpecification(
     name: "widget-host",
@@ -42,28 +44,60 @@ let widgetHostSpecification = CommandSpecification(
                 .value("show", "KIND,…", help: "Show only these, in this order, whatever the list says."),
                 .flag("once", help: "Refresh each once, print what it shows, and end: with 1 if one of them failed."),
             ] + running,
-            positionals: [group]),
+            positionals: [group],
+            examples: [
+                HelpEntry("widget-host show ./shared/", ""),
+                HelpEntry("widget-host show ./shared/ --widgets ./widgets --once --json", "What each shows now."),
+            ],
+            exitStatuses: [
+                HelpEntry("0", "ended by 'quit', or the reader of the output is gone"),
+                HelpEntry("1", "--once: a widget failed"), HelpEntry("2", "--timeout passed without a line"),
+                HelpEntry("64", "wrong usage"), HelpEntry("66", "no such group, or no such widget"),
+                HelpEntry("128+n", "ended by signal n, after the widgets"),
+            ]),
         CommandSpecification(
             name: "run",
             summary:
                 "Runs one widget alone, to be debugged: prints its process's number; nothing is too late, and it is not suspended. With --verbose what it is told (>) and what it says (<).",
-            usage: ["widget-host run GROUP KIND [options]"], options: running, positionals: [group, kind]),
+            usage: ["widget-host run GROUP KIND [options]"], options: running, positionals: [group, kind],
+            examples: [HelpEntry("widget-host run ./shared/ next-todo --verbose", "")],
+            exitStatuses: [HelpEntry("0", "the widget has ended"), HelpEntry("1", "it failed")] + common),
         CommandSpecification(
             name: "list", summary: "Prints the widgets that are installed: shown or not, kind, title, program.",
-            usage: ["widget-host list GROUP"], positionals: [group]),
+            usage: ["widget-host list GROUP"], positionals: [group],
+            examples: [HelpEntry("widget-host list ./shared/ --json", "")],
+            exitStatuses: [HelpEntry("0", "done"), HelpEntry("65", "a manifest or the list is damaged")] + common),
         CommandSpecification(
             name: "add", summary: "Puts a widget onto the list of those that are shown, at its end.",
-            usage: ["widget-host add GROUP KIND"], positionals: [group, kind]),
+            usage: ["widget-host add GROUP KIND"], positionals: [group, kind],
+            examples: [HelpEntry("widget-host add ./shared/ next-todo", "")],
+            exitStatuses: [HelpEntry("0", "done, also where it was there")] + common),
         CommandSpecification(
             name: "remove", summary: "Takes a widget off the list.", usage: ["widget-host remove GROUP KIND"],
-            positionals: [group, kind]),
+            positionals: [group, kind], examples: [HelpEntry("widget-host remove ./shared/ next-todo", "")],
+            exitStatuses: [HelpEntry("0", "done, also where it was not there")] + common),
         CommandSpecification(
             name: "order", summary: "Puts these first, in this order.", usage: ["widget-host order GROUP KIND…"],
             positionals: [
                 group, PositionalSpecification("KIND", .variadic, help: "What a container calls the widgets."),
-            ]),
+            ],
+            examples: [HelpEntry("widget-host order ./shared/ next-todo clock", "")],
+            exitStatuses: [HelpEntry("0", "done")] + common),
     ],
     usualSubcommand: "show",
+    description: [
+        "An app's widgets are processes of their own. A host starts them, shows what they render, suspends those that nobody sees, refreshes these within a budget, and ends those that crash, hang or use too much memory.",
+        "In a terminal the widgets are panels. Through a pipe there is a line whenever one of them looks different, and commands are read from standard input.",
+    ],
+    environment: ContainerEnvironment.variables + [
+        HelpEntry("XDG_CONFIG_HOME, XDG_DATA_DIRS", "Where manifests are, unless --widgets says so."),
+        HelpEntry("XDG_STATE_HOME", "Where the list of what is shown is kept; ~/.local/state, unless told."),
+    ],
+    files: [
+        HelpEntry("DIR/*.json", "A manifest for each widget: its kind, its program, what concerns it."),
+        HelpEntry("$XDG_STATE_HOME/widget-host/ID.json", "Which widgets of a container this user has shown."),
+    ],
+    seeAlso: ["groupctl(1)", "watch-group(1)"],
     notes: [
         HelpEntry(
             "Terminal",

@@ -1,7 +1,18 @@
 import GroupCommandLine
 import GroupCommands
+import GroupWidgetHosting
 
-CommandRun.main(widgetHostSpecification) { run in
+private func kinds(_ point: CompletionPoint) -> [String]? {
+    switch point.expected {
+    case .value(let option) where option.name == "show": break
+    case .positional(let positional) where positional.name == "KIND": break
+    default: return nil
+    }
+    let folder = point.options.last { $0.name == "widgets" }?.value.validText
+    return ManifestFolders(folder).read().manifests.map(\.kind).sorted()
+}
+
+CommandRun.main(widgetHostSpecification, completing: kinds) { run in
     switch run.arguments.subcommands.first {
     case "show": try show(&run)
     case "run": try runAlone(&run)

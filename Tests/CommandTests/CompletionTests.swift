@@ -1,26 +1,78 @@
+import Foundation
 import TestSupport
 import Testing
 
-@Suite struct `Completions` {
+@Suite(.serialized) struct `Completions` {
+    private let container: TemporaryContainer
+
+    init() async throws { container = try await TemporaryContainer() }
+
     /// What bash offers for the last of the words.
     private func offered(_ words: String...) async throws -> [String] {
         let script = """
             source <("$1" --completions=bash); shift
             COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); $(complete -p "$1" | grep -o -- '-F [^ ]*' | cut -c 4-)
-            printf '%s\\n' "${COMPREPLY[@]}"
+            [ ${#COMPREPLY[@]} = 0 ] || printf '%s\\n' "${COMPREPLY[@]}"
             """
         let program = BuildFolder.resolve(words.first ?? "")
-        let outcome = try await Command("bash", ["-c", script, "bash", program] + words).finish()
+        let outcome = try await Command(
+            "bash", ["-c", script, "bash", program] + words, environment: container.environment,
+            folder: container.folder
+        ).finish()
         #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome)")
         return outcome.lines
     }
 
-    @Test func `are of subcommands, and of the options where the words have come to`() async throws {
+    @Test func `are of commands, and of the options where the words have come to`() async throws {
         #expect(try await offered("groupctl", "re") == ["read", "remove", "refresh"])
         #expect(try await offered("groupctl", "read", "./shared/", "--gen") == ["--generation-file"])
-        #expect(try await offered("groupctl", "list", "./shared/", "--gen") == [""])
+        #expect(try await offered("groupctl", "list", "./shared/", "--gen") == [])
         #expect(try await offered("groupctl", "--json", "defaults", "inc") == ["increment"])
+        #expect(try await offered("groupctl", "help", "defaults", "ex") == ["export"])
         #expect(try await offered("watch-group", "--inc") == ["--include"])
+        #expect(try await offered("groupctl", "update", "./container/", "x", "") == ["--"])
+        #expect(try await offered("groupctl", "update", "./container/", "x", "--", "") == [], "a file, or a program")
+    }
+
+    @Test func `are of the values that an option has`() async throws {
+        #expect(try await offered("groupctl", "--color", "a") == ["auto", "always"])
+        #expect(
+            try await offered("groupctl", "defaults", "set", "./container/", "s", "--type", "d") == [
+                "double", "date", "data",
+            ])
+        #expect(try await offered("watch-group", "--since", "s") == ["start", "snapshot"])
+        #expect(try await offered("watch-group", "--since=sn") == ["--since=snapshot"])
+    }
+
+    @Test func `are of groups, items, suites, keys, channels and listeners`() async throws {
+        _ = try await container.start("groupctl", ["create", "group.example"]).finish()
+        for item in ["Library/a b", "Library/b", "Lib"] { try await container.done("write", item, input: "1") }
+        for key in ["theme", "title"] { try await container.done("defaults set", "settings", key, "1") }
+        _ = try await container.done("channels post", "player", "x")
+        _ = try await container.start(
+            "groupctl", ["channels", "follow", container.path, "player", "-l", "lamp", "-t", "0"]
+        ).finish()
+        #expect(try await offered("groupctl", "list", "") == ["group.example", "./container/"])
+        #expect(try await offered("groupctl", "list", "./con") == ["./container/"])
+        #expect(try await offered("watch-group", container.folder + "/c") == [container.path + "/"])
+        #expect(try await offered("groupctl", "read", "./container/", "Li") == ["Lib", "Library/"])
+        #expect(try await offered("groupctl", "read", "./container/", "Library/") == [#"Library/a\ b"#, "Library/b"])
+        #expect(try await offered("groupctl", "lock", "./container/", "Lib", "Library/b") == ["Library/b"])
+        #expect(try await offered("groupctl", "defaults", "get", "./container/", "") == ["settings"])
+        #expect(
+            try await offered("groupctl", "defaults", "get", "./container/", "settings", "t") == ["theme", "title"])
+        #expect(try await offered("watch-group", "./container/", "--defaults", "") == ["settings"])
+        #expect(try await offered("groupctl", "channels", "status", "./container/", "") == ["player"])
+        #expect(try await offered("groupctl", "channels", "remove", "./container/", "player", "") == ["lamp"])
+        #expect(try await offered("groupctl", "read", "./nowhere/", "") == [])
+    }
+
+    @Test func `are of the widgets that are installed`() async throws {
+        let made = try await container.shell(
+            "mkdir \"$1/../w\"; echo '{\"kind\": \"clock\", \"executable\": \"true\"}' >\"$1/../w/clock.json\"")
+        #expect(made.status == 0)
+        #expect(try await offered("widget-host", "add", "--widgets", "w", "./container/", "") == ["clock"])
+        #expect(try await offered("widget-host", "show", "--widgets", "w", "--show", "") == ["clock"])
     }
 
     @Test(arguments: ["groupctl", "watch-group", "widget-host"])
@@ -28,7 +80,8 @@ import Testing
         for (shell, first) in [("bash", "_"), ("zsh", "#compdef \(program)"), ("fish", "function _")] {
             let made = try await Command(program, ["--completions=\(shell)"]).finish()
             #expect(made.status == 0 && made.errors.isEmpty)
-            #expect(made.lines.first { $0.hasPrefix(first) } != nil && made.text.contains("timeout"), "\(shell)")
+            let asks = made.text.contains("\(program) --complete ")
+            #expect(made.lines.first { $0.hasPrefix(first) } != nil && asks, "\(shell)")
         }
         #expect(try await Command(program, ["--completions=csh"]).finish().status == 64)
     }

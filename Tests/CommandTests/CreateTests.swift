@@ -45,7 +45,7 @@ struct `groupctl create, path and list` {
 
     @Test func `say how much of the journal is kept, for as long as the container is there`() async throws {
         let container = try await TemporaryContainer(creating: false)
-        try await container.done("create", "--journal-size", "1M", "--journal-age", "12h")
+        try await container.done("create", "--journal-size", "1M", "--journal-age", "720m")
         let format = try container.content(".group/format")
         #expect(format.contains("\"journalSize\" : 1048576") && format.contains("\"journalAge\" : 43200"), "\(format)")
         // A file is a sixteenth of it.

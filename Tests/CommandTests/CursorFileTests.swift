@@ -22,6 +22,21 @@ struct `A cursor file` {
         #expect(try await container.watch("--cursor-file", now, "--count", "1").finish().lines == ["created\tc"])
     }
 
+    @Test func `that is empty, as mktemp makes one, begins as --since says`() async throws {
+        let container = try await TemporaryContainer()
+        for item in ["a", "b"] { try await container.done("write", item, input: "1") }
+        let made = try await container.shell("mktemp \"$1/../cursor.XXXXXX\"")
+        let file = try #require(made.lines.first)
+        for expected in ["created\ta", "created\tb"] {
+            let outcome = try await container.watch("--since", "start", "--cursor-file", file, "--count", "1").finish()
+            #expect(outcome.status == 0 && outcome.lines == [expected], "\(outcome)")
+        }
+        let keys = try await container.start(
+            "watch-group", ["--defaults", "s", "--cursor-file", container.folder + "/none/c", container.path]
+        ).finish()
+        #expect(keys.errors.contains("make the directory that it is to stand in, first"), "\(keys)")
+    }
+
     @Test func `comes before --since, and goes on where it stopped`() async throws {
         let container = try await TemporaryContainer()
         let file = container.folder + "/seen"
@@ -36,7 +51,7 @@ struct `A cursor file` {
         #expect(none.status == 2 && none.output.isEmpty)
     }
 
-    @Test(arguments: ["", "\n", "garbage\n", "g1-00\n", "\u{0}\u{0}\u{0}", "start\n"])
+    @Test(arguments: ["\n", "garbage\n", "g1-00\n", "\u{0}\u{0}\u{0}", "start\n"])
     func `that is damaged ends with 65 and stays as it is`(content: String) async throws {
         let container = try await TemporaryContainer()
         let file = container.folder + "/seen"

@@ -53,6 +53,28 @@ struct `Asked for help` {
         }
     }
 
+    @Test(arguments: ["groupctl", "widget-host"])
+    func `each command has examples and exit statuses of its own, and no lines of others`(program: String) async throws
+    {
+        func commands(of words: [String]) async throws -> [String] {
+            let help = try await Command(program, ["help"] + words).finish()
+            let section = help.text.components(separatedBy: "\nCommands:\n").dropFirst().first ?? ""
+            return (section.components(separatedBy: "\n\n").first ?? "").split(separator: "\n").compactMap {
+                $0.wholeMatch(of: #/  ([a-z-]+)( .*)?/#).map { String($0.1) }
+            }
+        }
+        var rest = try await commands(of: []).map { [$0] }
+        #expect(rest.count > 4)
+        while let words = rest.popLast() {
+            let inner = try await commands(of: words)
+            rest += inner.map { words + [$0] }
+            let help = try await Command(program, ["help"] + words).finish()
+            #expect(help.status == 0 && help.text.contains("\nExamples:\n  "), "\(words)")
+            #expect(help.text.contains("\nAlso: ") && !help.text.contains("\nCommon options:"), "\(words)")
+            if inner.isEmpty { #expect(help.text.contains("\nExit status:\n  "), "\(words)") }
+        }
+    }
+
     @Test func `help comes before what is wrong with the rest`() async throws {
         let outcome = try await Command("groupctl", ["write", "--help", "nowhere", "a", "b", "c"]).finish()
         #expect(outcome.status == 0, "\(outcome)")

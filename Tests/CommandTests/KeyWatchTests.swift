@@ -191,6 +191,8 @@ struct `watch-group --defaults` {
             let watcher = try container.start("watch-group", words)
             // The first while it waits for somebody to read, as a pipe is full.
             if round == 1 {
+                // Asleep before that, it may wait for who sets: its output would be empty.
+                _ = try await watcher.readLine()
                 await waitUntilItWrites(watcher, file)
             } else {
                 _ = try await watcher.readLines(round * 60)

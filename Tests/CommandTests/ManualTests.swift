@@ -14,6 +14,17 @@ import Testing
         #expect(made.text == kept, "make it anew: \(program) --manual-page > docs/man/\(program).1")
     }
 
+    @Test(arguments: ["watch-group", "groupctl", "widget-host"])
+    func `has the sections that a page has, in their order`(program: String) async throws {
+        let page = try await Command(program, ["--manual-page"]).finish().text
+        let all = page.split(separator: "\n").filter { $0.hasPrefix(".SH ") }.map { String($0.dropFirst(4)) }
+        let expected = [
+            "NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "ENVIRONMENT", "FILES", "EXIT STATUS", "EXAMPLES", "SEE ALSO",
+        ]
+        #expect(all.filter(expected.contains) == expected, "\(all)")
+        #expect(all.last == "SEE ALSO" && page.hasSuffix("(1)\n"))
+    }
+
     @Test func `has an entry for every option`() async throws {
         let page = try await Command("watch-group", ["--manual-page"]).finish().text
         let help = try await Command("watch-group", ["--help"]).finish()

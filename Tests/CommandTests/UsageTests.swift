@@ -25,7 +25,7 @@ struct `A wrong call` {
         ("watch-group", "", "missing GROUP", "watch-group"),
         ("watch-group", "g --count 0", "--count: '0' is not a positive number", "watch-group"),
         ("watch-group", "g --count many", "--count: 'many' is not a positive number", "watch-group"),
-        ("watch-group", "g --timeout 1h", "--timeout: '1h' is no time", "watch-group"),
+        ("watch-group", "g --timeout 1w", "--timeout: '1w' is no time", "watch-group"),
         ("watch-group", "g --since g1-00", "'g1-00' is neither a cursor nor start, snapshot or now", "watch-group"),
     ])
     func `is answered with what is wrong and where to read on`(

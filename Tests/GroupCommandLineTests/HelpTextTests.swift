@@ -36,20 +36,20 @@ struct HelpTextTests {
                 """)
     }
 
-    @Test func `help of a subcommand has the common options too`() throws {
+    @Test func `help of a subcommand has its own options, and names the common ones`() throws {
         guard case .help(let text) = try ArgumentParser(Samples.groupctl).parse(words("remove --help")) else {
             Issue.record("not help")
             return
         }
         #expect(text.hasPrefix("Usage: groupctl remove"))
-        #expect(text.contains("-r, --recursive     With what is in it."))
-        #expect(text.contains("    --timeout TIME"))
+        #expect(text.contains("-r, --recursive  With what is in it."))
+        #expect(text.hasSuffix("\nAlso: --json, --timeout, --quiet, --help, --version; see 'groupctl --help'.\n"))
     }
 
     @Test func `help lists the subcommands`() {
         let text = HelpText(of: Samples.groupctl, path: ["groupctl"]).rendered()
         #expect(text.contains("\n  read      Print an item.\n"))
-        #expect(text.hasSuffix("'groupctl COMMAND --help' tells more about a command.\n"))
+        #expect(text.hasSuffix("'groupctl help COMMAND' tells more about a command.\n"))
     }
 
     @Test func `texts wrap at 80 columns beside their column`() {

@@ -9,14 +9,19 @@ struct TimeArgumentTests {
         ("0.000000000000000001", Duration(secondsComponent: 0, attosecondsComponent: 1)),
         ("0.0000000000000000019", Duration(secondsComponent: 0, attosecondsComponent: 1)),
         ("9223372035", .seconds(9_223_372_035)), ("9223372035000ms", .seconds(9_223_372_035)),
+        ("5s", .seconds(5)), ("0.5s", .milliseconds(500)), ("2m", .seconds(120)), ("1h", .seconds(3_600)),
+        ("1.5h", .seconds(5_400)), ("0.001m", .milliseconds(60)), ("30d", .seconds(2_592_000)),
+        ("153722867m", .seconds(9_223_372_020)), ("106751d", .seconds(9_223_286_400)),
     ])
-    func `a time is seconds or milliseconds, to the digit`(text: String, expected: Duration) throws {
+    func `a time is a number and a unit, seconds where there is none, to the digit`(text: String, expected: Duration)
+        throws
+    {
         #expect(try TimeArgument.parse(text) == expected)
     }
 
     @Test(arguments: [
-        "nan", "inf", "infinity", "ms", ".", ".5", "5.", "1.2.3", "2s", "2 ", " 2", "+2", "1e3", "0x10", "1_000", "1,5",
-        "2msms", "2m", "250 ms", "٢", "２", "2\n", "2\0",
+        "nan", "inf", "infinity", "ms", ".", ".5", "5.", "1.2.3", "2S", "2 ", " 2", "+2", "1e3", "0x10", "1_000", "1,5",
+        "2msms", "2sm", "2w", "5 m", "s", "m", "h", "d", "1h30m", "250 ms", "٢", "２", "2\n", "2\0",
     ])
     func `what is no time is malformed`(text: String) {
         #expect(throws: TimeArgumentError.malformed(text)) { try TimeArgument.parse(text) }
@@ -27,7 +32,10 @@ struct TimeArgumentTests {
         #expect(throws: TimeArgumentError.negative(text)) { try TimeArgument.parse(text) }
     }
 
-    @Test(arguments: ["9223372036", "9223372036000ms", "9223372036854775808", "99999999999999999999999999999"])
+    @Test(arguments: [
+        "9223372036", "9223372036000ms", "9223372036854775808", "153722868m", "106752d",
+        "99999999999999999999999999999999999999999999h", "99999999999999999999999999999",
+    ])
     func `a time that does not fit is refused`(text: String) {
         #expect(throws: TimeArgumentError.tooLarge(text)) { try TimeArgument.parse(text) }
     }

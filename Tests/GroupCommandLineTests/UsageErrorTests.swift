@@ -126,7 +126,9 @@ struct UsageErrorTests {
     @Test func `a time that is none is a usage error of its option`() throws {
         let parsed = try #require(try arguments(Samples.watch, "--timeout soon g"))
         let error = #expect(throws: UsageError.self) { try parsed.time("timeout") }
-        #expect(error?.message == "--timeout: 'soon' is no time; one is like 2, 0.5 (seconds) or 250ms")
+        #expect(
+            error?.message
+                == "--timeout: 'soon' is no time; one is like 5s, 2m, 1h, 30d or 250ms; a plain number is in seconds")
         #expect(error?.hint == "try 'watch-group --help'")
         #expect(try arguments(Samples.watch, "g")?.time("timeout") == nil)
     }

@@ -1,3 +1,4 @@
+import GroupCommands
 import GroupContainer
 import Testing
 

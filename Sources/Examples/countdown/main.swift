@@ -20,7 +20,7 @@ private let specification = CommandSpecification(
         CommandSpecification(
             name: "start", summary: "Counts down from TIME, until it is over or the app is ended.",
             usage: ["countdown start TIME"],
-            positionals: [PositionalSpecification("TIME", help: "2, 0.5 (seconds) or 250ms.")]),
+            positionals: [PositionalSpecification("TIME", help: "\(TimeArgument.forms).")]),
         CommandSpecification(
             name: "show", summary: "Goes on with the countdown that was left, and opens what its widget asks for.",
             usage: ["countdown show"]),

@@ -66,12 +66,21 @@ public final class Container: Sendable {
                 .invalidArgument, item: printable(path), operation: "open",
                 cause: "a path is not empty and has no NUL byte")
         }
-        member = try Member.join(path: path, creating: creation, until: Deadline(after: .seconds(30)))
+        do throws(CoordinationError) {
+            member = try Member.join(path: path, creating: creation, until: Deadline(after: .seconds(30)))
+        } catch {
+            throw ContainerPlace.hinting(error, identifier)
+        }
     }
 
     /// Where the container that a GROUP argument names is, or would be. No I/O.
     public static func location(named name: [UInt8]) throws(CoordinationError) -> [UInt8] {
         name.contains(UInt8(ascii: "/")) ? name : try ContainerPlace.path(ofGroup: printable(name))
+    }
+
+    /// `./NAME` where a GROUP argument is a group identifier, and a directory here of that name is a container, too.
+    package static func namesake(of name: [UInt8]) -> String? {
+        name.contains(UInt8(ascii: "/")) ? nil : ContainerPlace.here(printable(name))
     }
 
     /// The root folder, as it was named. Members keep their own files in it, in any layout, outside `.group`.

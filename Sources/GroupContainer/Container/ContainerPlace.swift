@@ -43,10 +43,32 @@ enum ContainerPlace {
     /// The folder that holds the containers of group identifiers.
     static func home() throws(CoordinationError) -> String {
         if let home = homes().first { return home.path }
+        let relative = ["XDG_DATA_HOME", "HOME"].first { environmentValue($0)?.isEmpty == false }
+        if let relative, let value = environmentValue(relative) {
+            throw CoordinationError(
+                .invalidArgument, operation: "open",
+                cause: "\(relative) is '\(printable(Array(value.utf8)))', which is no absolute path",
+                advice: "set it to one, or GROUP_CONTAINERS_HOME, or name the container by its path")
+        }
         throw CoordinationError(
             .invalidArgument, operation: "open",
             cause: "neither GROUP_CONTAINERS_HOME nor XDG_DATA_HOME nor HOME is set",
             advice: "set one of them, or name the container by its path")
+    }
+
+    /// `./NAME` where a directory of that name, in the working directory, is a container: what a user has probably meant.
+    static func here(_ identifier: String) -> String? {
+        let place = Array("./\(identifier)".utf8)
+        let group = try? FileDescriptor.open(path: place + Array("/.group".utf8), [.placeOnly, .folder])
+        return group == nil ? nil : printable(place)
+    }
+
+    /// An error about the container of an identifier, which says so where one stands here.
+    static func hinting(_ error: CoordinationError, _ identifier: String?) -> CoordinationError {
+        guard error.code == .notFound, let identifier, let here = here(identifier) else { return error }
+        var error = error
+        error.advice = "there is one at \(here): name it so, since without a '/' a name is a group identifier"
+        return error
     }
 
     /// The folders that the environment names for that, the one that counts first, each with its variable.

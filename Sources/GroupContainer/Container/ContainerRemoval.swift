@@ -27,7 +27,11 @@ package final class ContainerRemoval {
     package init(named name: [UInt8]) throws(CoordinationError) {
         let place = try Container.location(named: name)
         path = place
-        root = try Self.openRoot(place)
+        do throws(CoordinationError) {
+            root = try Self.openRoot(place)
+        } catch {
+            throw ContainerPlace.hinting(error, name.contains(UInt8(ascii: "/")) ? nil : printable(name))
+        }
     }
 
     private static func openRoot(_ path: [UInt8]) throws(CoordinationError) -> FileDescriptor {
@@ -42,12 +46,14 @@ package final class ContainerRemoval {
             .notFound, item: printable(path), operation: "delete", cause: "there is no container")
     }
 
-    /// Counts. Linear in the items. Errors: `conflict` where another file system is mounted in it.
-    package func survey() throws(CoordinationError) -> Contents {
+    /// Counts, and tells how many it has counted, now and then. Linear in the items. Errors: `conflict` where another
+    /// file system is mounted in it.
+    package func survey(_ note: (Int) -> Void = { _ in }) throws(CoordinationError) -> Contents {
         var contents = Contents()
         let mount = try translating(label, operation) { () throws(Errno) in try root.status().mountID }
         var rest: [[UInt8]] = [[]]
         while let folder = rest.popLast() {
+            note(contents.items)
             // What may not be listed is this user's own, or removing it fails.
             let here = folder.isEmpty ? [UInt8(ascii: ".")] : folder
             guard let open = try? FileDescriptor.open(here, in: root, [.reading, .folder]),
@@ -73,8 +79,8 @@ package final class ContainerRemoval {
     /// Deletes it. True: the folder itself is gone, too; where that is not ours to remove, it stays, empty. Errors:
     /// `leaseTimedOut`, with the members, where somebody has it open, and nothing was deleted; `notPermitted` and the
     /// like where something could not be removed: the rest is gone, and it can be tried again.
-    /// System calls: fcntl(F_OFD_SETLK), renameat2, unlinkat, rmdir
-    package func remove() throws(CoordinationError) -> Bool {
+    /// `removed` is called for each of its items that is gone. System calls: fcntl(F_OFD_SETLK), renameat2, unlinkat, rmdir
+    package func remove(_ removed: () -> Void = {}) throws(CoordinationError) -> Bool {
         // Held to the end, so that nobody joins.
         let hold = try holdAlone()
         let inside = try holdInside()
@@ -91,13 +97,13 @@ package final class ContainerRemoval {
             return try root.entryNames()
         }
         // What comes from now on is a new container's, and stays.
-        for name in names where name != Self.deleted && name != Self.group { try removeTree(name) }
+        for name in names where name != Self.deleted && name != Self.group { try removeTree(name, removed) }
         try removeTree(Self.deleted)
         return removeFolder()
     }
 
-    private func removeTree(_ name: [UInt8]) throws(CoordinationError) {
-        try translating(printable(name), operation) { () throws(Errno) in try root.removeTree(name) }
+    private func removeTree(_ name: [UInt8], _ removed: () -> Void = {}) throws(CoordinationError) {
+        try translating(printable(name), operation) { () throws(Errno) in try root.removeTree(name, removed: removed) }
     }
 
     private func removeFolder() -> Bool {

@@ -40,7 +40,7 @@ final class GroupFolder: Sendable {
             root = OpenFolder(try FileDescriptor.open(path: path, [.reading, .folder]))
             isThere = try root.descriptor.statusIfPresent(of: ContainerMark.standing) != nil
         } catch {
-            throw Self.cannotOpen(error, label, creating: creating)
+            throw OpeningErrors.error(error, at: path, creating: creating)
         }
         if creating && !isThere {
             try Self.checkIsNoRest(root.descriptor, label)
@@ -62,7 +62,7 @@ final class GroupFolder: Sendable {
             stagingFolder = OpenFolder(try Self.openStaging(in: group))
         } catch {
             if error == .noSuchEntry && Self.hasRest(root.descriptor) { throw Self.isHalfDeleted(label) }
-            throw Self.cannotOpen(error, label, creating: creating)
+            throw OpeningErrors.error(error, at: path, creating: creating)
         }
         self.path = path
         openedAt = try? rootFolder.descriptor.absolutePath()
@@ -74,26 +74,6 @@ final class GroupFolder: Sendable {
                 cause: "it lies on \(name), where byte locks and shared maps do not reach every process",
                 advice: "put it on a local file system: ext4, xfs, btrfs, tmpfs")
         }
-    }
-
-    private static func cannotOpen(_ error: Errno, _ label: String, creating: Bool) -> CoordinationError {
-        let operation = creating ? "create" : "open"
-        if error == .noSuchEntry && creating {
-            return CoordinationError(
-                .notFound, item: label, operation: operation, cause: "no folder can be made there",
-                advice: "choose a place on a local file system: ext4, xfs, btrfs, tmpfs")
-        }
-        if error == .notAFolder {
-            return CoordinationError(
-                .wrongType, item: label, operation: operation, cause: error.description,
-                advice: "something else stands there, or on the way: choose another place")
-        }
-        if error == .noSuchEntry {
-            return CoordinationError(
-                .notFound, item: label, operation: operation, cause: "there is no container",
-                advice: "make it with groupctl create, or creating: true")
-        }
-        return CoordinationError(error, item: label, operation: operation)
     }
 
     private static func isHalfDeleted(_ label: String) -> CoordinationError {

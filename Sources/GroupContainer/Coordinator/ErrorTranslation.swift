@@ -1,4 +1,4 @@
-package import GroupSystemCalls
+import GroupSystemCalls
 
 extension CoordinationError {
     /// The one place where the kernel's reasons become ours.
@@ -18,7 +18,7 @@ extension CoordinationError {
         let (code, advice): (Code, String?) =
             switch errno {
             case .noSuchEntry: (.notFound, "groupctl list shows what is there")
-            case .accessDenied, .notPermitted: (.notPermitted, "ask its owner, or make the container with --unix-group")
+            case .accessDenied, .notPermitted: (.notPermitted, "ask its owner")
             case .readOnly: (.notPermitted, "the file system is mounted read-only")
             case .noSpace, .quotaExceeded: (.noSpace, "nothing was changed; make room and try again")
             case .tooManyLinks: (.outsideContainer, "a symbolic link stands in its way")
@@ -122,34 +122,12 @@ func printable(_ bytes: [UInt8]) -> String {
 }
 
 extension CoordinationError {
-    /// The folder around a test's container could not be made.
-    package static func temporaryFolder(_ path: String, _ errno: Errno) -> CoordinationError {
-        CoordinationError(errno, item: path, operation: "make the temporary folder")
-    }
-
-    /// A file that keeps a cursor outside of the container could not be read or written.
-    package static func cursorFile(_ path: [UInt8], _ errno: Errno) -> CoordinationError {
-        CoordinationError(errno, item: printable(path), operation: "keep the cursor in")
-    }
-
     /// Two followers would write their places over each other.
     package static func cursorFileInUse(_ path: [UInt8], by process: Int32?) -> CoordinationError {
         let who = process.map { "process \($0), \(programName(ofProcess: $0))," } ?? "another process"
         return CoordinationError(
             .conflict, item: printable(path), operation: "keep the cursor in", cause: "\(who) keeps its own there",
             advice: "end that one, or give each follower a file of its own")
-    }
-
-    /// A file that keeps a generation outside of the container could not be written.
-    package static func generationFile(_ path: [UInt8], _ errno: Errno) -> CoordinationError {
-        CoordinationError(errno, item: printable(path), operation: "keep the generation in")
-    }
-
-    /// A file that should hold a cursor holds something else.
-    package static func damagedCursorFile(_ path: [UInt8]) -> CoordinationError {
-        CoordinationError(
-            .damaged, item: printable(path), operation: "read the cursor from", cause: "it does not hold one",
-            advice: "remove the file to begin as --since says")
     }
 }
 

@@ -24,6 +24,9 @@ struct PlaceFacts: Equatable, Sendable {
         var group: UInt32
         var mode: UInt32
         var user: UInt32
+
+        /// Whether members of its group may enter it.
+        var isForGroup: Bool { mode & 0o050 == 0o050 }
     }
 
     /// As the user named it.
@@ -67,8 +70,9 @@ struct PlaceFacts: Equatable, Sendable {
                     .notPermitted, .error, item: barrier.path,
                     "user \(barrier.user) may not enter it: it has mode \(Self.octal(barrier.mode)), of user \(barrier.owner) and group \(barrier.group)",
                     why: "nothing of the container can be read or followed",
-                    remedy:
-                        "become a member of its group, or ask its owner; 'groupctl create --unix-group' shares a container"
+                    remedy: barrier.isForGroup
+                        ? "have user \(barrier.user) put into group \(barrier.group), and log in anew"
+                        : "ask user \(barrier.owner), who can share what they make with 'groupctl create --unix-group'"
                 )
             ]
         case .unsupported(let cause):

@@ -1,5 +1,3 @@
-package import GroupSystemCalls
-
 extension CoordinationError {
     /// Nothing is set under a key.
     package static func noSuchKey(_ key: String, in suite: String, operation: String) -> CoordinationError {
@@ -12,11 +10,6 @@ extension CoordinationError {
     ) -> CoordinationError {
         CoordinationError(
             code, item: "\(suite): \(printable(Array(key.utf8)))", operation: operation, cause: cause, advice: advice)
-    }
-
-    /// A file that is to be imported could not be read.
-    package static func importFile(_ path: [UInt8], _ errno: Errno) -> CoordinationError {
-        CoordinationError(errno, item: printable(path), operation: "import")
     }
 
     /// A file that is to be imported is not what it should be.

@@ -14,31 +14,41 @@ package struct ContainerDoctor: Sendable {
         path = try Container.location(named: name)
     }
 
-    /// What is wrong; the worst first. Linear in the logs and in the folders.
-    package func examine() -> [Finding] {
+    /// What is wrong; the worst first. Linear in the logs and in the folders. `note` is told what it looks at.
+    package func examine(_ note: (String) -> Void = { _ in }) -> [Finding] {
         let facts: PlaceFacts
         let folder: GroupFolder?
         do { (facts, folder) = try PlaceFacts.look(named: name) } catch { return [] }
         guard let folder else { return facts.findings }
         let container = ExaminedContainer(folder)
         let journal = try? container.journal()
-        let found =
-            container.parts.findings + MembersFacts(container).findings + WatchingFacts(container, journal).findings
-            + JournalFacts(container).findings + StoresFacts(container).findings
+        note("the files of .group")
+        var found = container.parts.findings
+        note("the members")
+        found += MembersFacts(container).findings
+        note("what is watched")
+        found += WatchingFacts(container, journal).findings
+        note("the journal")
+        found += JournalFacts(container).findings
+        note("suites and channels")
+        found += StoresFacts(container).findings
         let order: [Finding.Severity] = [.error, .warning, .note]
         return order.flatMap { severity in found.filter { $0.severity == severity } }
     }
 
     /// Mends what can be mended. Returns what was, and what is left. As a member: it waits at most 10 s for others that
     /// open the container. Errors: those of opening it, and of writing.
-    package func repair() throws(CoordinationError) -> (mended: [Finding], left: [Finding]) {
-        let before = examine()
+    package func repair(_ note: (String) -> Void = { _ in }) throws(CoordinationError) -> (
+        mended: [Finding], left: [Finding]
+    ) {
+        let before = examine(note)
+        note("what is to be mended")
         if before.contains(where: \.isInTheWay) { return ([], before) }
         try restoreParts(before)
         // Until it was looked at again: who leaves last leaves the work of the first to the next.
         let member = try mend(before)
         defer { withExtendedLifetime(member) {} }
-        let after = examine()
+        let after = examine(note)
         let mended = before.filter { finding in
             finding.mended != nil && !after.contains { $0.isAbout(finding) }
         }

@@ -11,7 +11,7 @@ extension PlaceFacts {
         do {
             return (facts, try GroupFolder(path: path, unixGroup: nil, creating: false))
         } catch {
-            facts.standing = standing(of: path, error)
+            facts.standing = standing(of: path, code: error.code, cause: error.cause)
         }
         if isIdentifier { facts.lookAround(for: name) }
         return (facts, nil)
@@ -22,13 +22,14 @@ extension PlaceFacts {
         return GroupFolder.hasRest(root)
     }
 
-    private static func standing(of path: [UInt8], _ error: CoordinationError) -> Standing {
+    /// What is in the way of who could not open the container for that reason.
+    static func standing(of path: [UInt8], code: CoordinationError.Code, cause: String) -> Standing {
         // Then nothing can be looked at.
         if let refusal = CoordinationError.refusalOfOpening { return .failed(refusal) }
-        switch error.code {
-        case .unsupportedFileSystem: return .unsupported(error.cause)
+        switch code {
+        case .unsupportedFileSystem: return .unsupported(cause)
         case .notFound, .notPermitted, .wrongType: break
-        default: return .failed(error.cause)
+        default: return .failed(cause)
         }
         var checked: [UInt8] = []
         for part in parts(of: path) + [Array("/.group".utf8), Array("/staging".utf8)] {
@@ -49,7 +50,7 @@ extension PlaceFacts {
                 }
             }
         }
-        return .failed(error.cause)
+        return .failed(cause)
     }
 
     /// "/a", "/b" of "/a/b/"; of a relative path the first without its slash.

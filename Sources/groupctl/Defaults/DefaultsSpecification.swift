@@ -1,4 +1,5 @@
 import GroupCommandLine
+import GroupCommands
 
 extension GroupControl {
     static let defaults = CommandSpecification(
@@ -45,7 +46,7 @@ extension GroupControl {
             HelpEntry(
                 "printf 'increment n 2\\nget n\\nset k \"two words\"\\n' | groupctl defaults batch ./shared/ settings",
                 "")
-        ])
+        ], exitStatuses: statuses("0", "1=a command failed; its line says why", "66=no such group", "77"))
 }
 
 /// What can be done with a suite, from the command line and line by line.
@@ -65,32 +66,45 @@ enum DefaultsCommand: String, CaseIterable {
                 name: rawValue, summary: "Prints what is set under a key; ends with 66 where nothing is.",
                 usage: [usage + " KEY [--default VALUE]"],
                 options: [.value("default", "VALUE", help: "Print this text where nothing is set.")],
-                positionals: suite + [Self.key])
+                positionals: suite + [Self.key],
+                examples: [HelpEntry("groupctl defaults get ./shared/ settings theme --default light", "")],
+                exitStatuses: GroupControl.statuses("0", "64", "66=nothing is set under the key; no such group", "77"))
         case .set: Self.setting(usage, suite)
         case .delete:
             CommandSpecification(
                 name: rawValue, summary: "Removes a key; ends with 66 where nothing is set.", usage: [usage + " KEY"],
-                positionals: suite + [Self.key])
+                positionals: suite + [Self.key],
+                examples: [HelpEntry("groupctl defaults delete ./shared/ settings theme", "")],
+                exitStatuses: GroupControl.statuses("0", "64", "66=nothing was set under the key; no such group", "77"))
         case .increment:
             CommandSpecification(
                 name: rawValue,
                 summary:
                     "Adds N (1 unless told) to a whole number, and prints the sum; nothing counts as 0. A negative N goes behind '--'. Exact, however many do it at once. Ends with 65 where something else is set.",
                 usage: [usage + " KEY [N]"],
-                positionals: suite + [Self.key, PositionalSpecification("N", .optional, help: "A whole number.")])
+                positionals: suite + [Self.key, PositionalSpecification("N", .optional, help: "A whole number.")],
+                examples: [HelpEntry("groupctl defaults increment ./shared/ settings opened -- -1", "")],
+                exitStatuses: GroupControl.statuses(
+                    "0", "64", "65=what is set is no whole number", "66=no such group", "77"))
         case .list:
             CommandSpecification(
                 name: rawValue,
                 summary:
                     "Prints each key and its value with a TAB between, escaped as watch-group's lines; with --json one object.",
-                usage: [usage], positionals: suite)
+                usage: [usage], positionals: suite,
+                examples: [HelpEntry("groupctl defaults list ./shared/ settings --json", "")],
+                exitStatuses: GroupControl.statuses("0", "64", "65", "66=no such group", "77"))
         case .importing:
             CommandSpecification(
                 name: rawValue,
                 summary:
                     "Sets what a file holds: a JSON object, or a property list in XML with a dictionary. All of it at once or, if anything is wrong with it, nothing; other keys stay.",
                 usage: [usage + " FILE"],
-                positionals: suite + [PositionalSpecification("FILE", help: "A path, or '-' for standard input.")])
+                positionals: suite + [PositionalSpecification("FILE", help: "A path, or '-' for standard input.")],
+                examples: [HelpEntry("groupctl defaults import ./shared/ settings settings.plist", "")],
+                exitStatuses: GroupControl.statuses(
+                    "0", "64", "65=the file is not what it should be; nothing was set", "66=no such group or file", "77"
+                ))
         case .export:
             CommandSpecification(
                 name: rawValue,
@@ -99,16 +113,23 @@ enum DefaultsCommand: String, CaseIterable {
                 usage: [usage + " [--format json|plist]"],
                 options: [
                     .value(
-                        "format", "FORMAT",
+                        "format", "FORMAT", choices: ["json", "plist"],
                         help: "json (the default): one object; plist: XML, version 1.0, as macOS and Python read it.")
-                ], positionals: suite)
+                ], positionals: suite,
+                examples: [HelpEntry("groupctl defaults export ./shared/ settings --format plist", "")],
+                exitStatuses: GroupControl.statuses("0", "64", "65=a value has no form in it", "66=no such group", "77")
+            )
         case .clear:
             CommandSpecification(
-                name: rawValue, summary: "Removes all keys, as one change.", usage: [usage], positionals: suite)
+                name: rawValue, summary: "Removes all keys, as one change.", usage: [usage], positionals: suite,
+                examples: [HelpEntry("groupctl defaults clear ./shared/ settings", "")],
+                exitStatuses: GroupControl.statuses("0", "64", "66=no such group", "77"))
         case .flush:
             CommandSpecification(
                 name: rawValue, summary: "Returns once everything that was set is on the disk.", usage: [usage],
-                positionals: suite)
+                positionals: suite,
+                examples: [HelpEntry("groupctl defaults flush ./shared/ settings", "")],
+                exitStatuses: GroupControl.statuses("0", "64", "66=no such group", "74", "77"))
         }
     }
 
@@ -118,7 +139,7 @@ enum DefaultsCommand: String, CaseIterable {
             usage: [usage + " [--type TYPE] [--if VALUE] [--durable] [--] KEY VALUE"],
             options: [
                 .value(
-                    "type", "TYPE",
+                    "type", "TYPE", choices: ValueType.allCases.map(\.rawValue),
                     help:
                         "What VALUE is: string (the default), int, double, bool, date (ISO 8601: 2026-11-20T10:00:00Z), data (base 64) or json (an array, an object, or any value)."
                 ),
@@ -129,6 +150,13 @@ enum DefaultsCommand: String, CaseIterable {
             ],
             positionals: suite + [
                 key, PositionalSpecification("VALUE", help: "One that begins with '-' goes behind '--', with its key."),
-            ])
+            ],
+            examples: [
+                HelpEntry("groupctl defaults set ./shared/ settings theme dark", ""),
+                HelpEntry("groupctl defaults set ./shared/ settings --type date seen 2026-11-20T10:00:00Z", ""),
+                HelpEntry(
+                    "groupctl defaults set ./shared/ settings --if dark theme light", "Unless somebody was first."),
+            ],
+            exitStatuses: GroupControl.statuses("0", "4=--if does not hold", "64", "66=no such group", "74", "77"))
     }
 }

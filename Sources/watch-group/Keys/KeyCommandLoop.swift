@@ -11,7 +11,7 @@ struct KeyCommandLoop {
 
     init(_ watch: KeyWatch, _ command: [[UInt8]]) {
         self.watch = watch
-        runner = BatchRunner(command, watch.signals)
+        runner = BatchRunner(command, watch.signals, again: "with what changes until then")
         let settling = watch.options.settling
         batch = KeyBatch(quiet: settling.quiet.inNanoseconds, atMost: settling.atMost.inNanoseconds)
     }

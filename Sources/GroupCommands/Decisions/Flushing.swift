@@ -1,21 +1,23 @@
 /// When lines that are written one after the other go out: at once when no more is ready; while more is, in blocks, but
 /// none waits longer than a moment. Times are nanoseconds.
-struct Flushing: Equatable, Sendable {
+package struct Flushing: Equatable, Sendable {
     private var bytes = 0
     private var since: Int64?
 
-    static let mostBytes = 65_536
-    static let longestWait: Int64 = 5_000_000
+    package init() {}
 
-    var hasUnwritten: Bool { since != nil }
+    package static let mostBytes = 65_536
+    package static let longestWait: Int64 = 5_000_000
+
+    package var hasUnwritten: Bool { since != nil }
 
     /// A line was added. True: all are to be written now.
-    mutating func note(_ count: Int, at now: Int64) -> Bool {
+    package mutating func note(_ count: Int, at now: Int64) -> Bool {
         bytes += count
         let first = since ?? now
         since = first
         return bytes >= Self.mostBytes || now - first >= Self.longestWait
     }
 
-    mutating func noteFlush() { self = Flushing() }
+    package mutating func noteFlush() { self = Flushing() }
 }

@@ -1,10 +1,9 @@
-import GroupCommandLine
-import GroupCommands
-import GroupSystemCalls
+package import GroupCommandLine
+package import GroupSystemCalls
 
 /// Runs COMMAND for what settled: its input, its environment, its end, and when it is to be run again.
-struct BatchRunner {
-    enum Outcome {
+package struct BatchRunner {
+    package enum Outcome {
         /// So many times by now.
         case succeeded(Int)
         /// It is run again; `retry` says when.
@@ -15,13 +14,18 @@ struct BatchRunner {
 
     private let command: [[UInt8]]
     private let signals: TerminationSignals
-    private(set) var retry = Retry()
-    private(set) var lastRun = monotonicNanoseconds()
+    package private(set) var retry = Retry()
+    package private(set) var lastRun = monotonicNanoseconds()
     private var runs = 0
 
-    init(_ command: [[UInt8]], _ signals: TerminationSignals) { (self.command, self.signals) = (command, signals) }
+    /// What comes with the next run of one that failed, for its user.
+    private let again: String
 
-    mutating func run(
+    package init(_ command: [[UInt8]], _ signals: TerminationSignals, again: String) {
+        (self.command, self.signals, self.again) = (command, signals, again)
+    }
+
+    package mutating func run(
         input: [UInt8], variables: [(name: String, value: [UInt8])], for run: borrowing CommandRun
     ) throws -> Outcome {
         let child: ChildProcess
@@ -46,7 +50,7 @@ struct BatchRunner {
         let pause = retry.noteFailure(at: lastRun)
         run.complain(
             "'\(PipeText.escaped(command.first ?? []))' ended with status \(status); it is run again in "
-                + "\(Timestamp.duration(pause)), with what changes until then")
+                + "\(Timestamp.duration(pause)), \(again)")
         return .failed
     }
 

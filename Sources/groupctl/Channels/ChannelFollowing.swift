@@ -1,0 +1,178 @@
+import GroupCommandLine
+import GroupCommands
+import GroupContainer
+import GroupSystemCalls
+
+func followChannel(_ run: inout CommandRun) throws -> ExitStatus {
+    let signals = TerminationSignals()
+    let options = try ChannelOptions(run)
+    let (container, channel) = try run.channel()
+    let listener = try channel.listener(named: options.listener, from: options.beginning)
+    run.explain("listening to '\(channel.name)' as '\(listener.name)'")
+    if let command = options.command {
+        var loop = MessageLoop(options, listener, channel.name, container, signals, command)
+        return try loop.run(&run)
+    }
+    var stream = MessageStream(options, listener, MessageText(channel.name, run.options), signals)
+    return try stream.run(&run)
+}
+
+/// What the command line says, checked before anything is opened.
+struct ChannelOptions {
+    let listener: String
+    let beginning: GroupChannel.Beginning
+    let limit: Int?
+    let silence: Duration?
+    let acknowledges: Bool
+    let command: [[UInt8]]?
+
+    /// How often, with nothing to do, it looks whether its reader is gone.
+    private static let heartbeat = Duration.milliseconds(100)
+
+    init(_ run: borrowing CommandRun) throws {
+        let arguments = run.arguments
+        guard let name = try arguments.text("listener") else {
+            throw arguments.usageError("--listener is missing: a name, under which what is posted is kept for you")
+        }
+        listener = name
+        switch try arguments.text("from") {
+        case nil, "now": beginning = .now
+        case "oldest": beginning = .oldest
+        default: throw arguments.usageError("--from: say now or oldest")
+        }
+        limit = try arguments.text("count").map { text in
+            if let number = Int(text), number > 0 { return number }
+            throw arguments.usageError("--count: '\(PipeText.escaped(Array(text.utf8)))' is not a positive number")
+        }
+        silence = run.options.timeout
+        acknowledges = !arguments.flag("no-acknowledge")
+        command = arguments.command
+        if command != nil && !acknowledges {
+            throw arguments.usageError("--no-acknowledge is for lines: a COMMAND's message is done when it succeeds")
+        }
+    }
+
+    /// How long to wait for a message.
+    func wait(since last: Int64) -> Duration {
+        let left = silence.map { $0 - .nanoseconds(monotonicNanoseconds() - last) }
+        return max(.zero, min(Self.heartbeat, left ?? Self.heartbeat))
+    }
+
+    func isSilent(since last: Int64) -> Bool {
+        silence.map { .nanoseconds(monotonicNanoseconds() - last) >= $0 } ?? false
+    }
+
+    /// Nil where none came in time. What is gone is said, once, and the listener goes on behind it.
+    func next(_ listener: GroupListener, timeout: Duration, _ run: borrowing CommandRun) throws -> GroupMessage? {
+        do throws(CoordinationError) {
+            return try listener.next(timeout: timeout)
+        } catch {
+            if error.code != .damaged { throw error }
+            run.complain("\(error)")
+            return nil
+        }
+    }
+}
+
+/// A line a message on standard output; acknowledged once it was written.
+struct MessageStream {
+    private let options: ChannelOptions
+    private let listener: GroupListener
+    private let text: MessageText
+    private let signals: TerminationSignals
+    private var flushing = Flushing()
+    private var lines = 0
+    private var last: UInt64?
+    private var lastLine = monotonicNanoseconds()
+
+    init(_ options: ChannelOptions, _ listener: GroupListener, _ text: MessageText, _ signals: TerminationSignals) {
+        (self.options, self.listener, self.text, self.signals) = (options, listener, text, signals)
+    }
+
+    mutating func run(_ run: inout CommandRun) throws -> ExitStatus {
+        while true {
+            if let number = signals.received { return try end(.signal(number), &run) }
+            let wait = flushing.hasUnwritten ? .zero : options.wait(since: lastLine)
+            if let message = try options.next(listener, timeout: wait, run) {
+                let line = text.line(message)
+                try run.output.write(line)
+                (lines, last, lastLine) = (lines + 1, message.number, monotonicNanoseconds())
+                if lines == options.limit { return try end(.success, &run) }
+                if flushing.note(line.count, at: lastLine) { try flush(&run) }
+            } else if flushing.hasUnwritten {
+                // Nothing more is ready.
+                try flush(&run)
+            } else {
+                if run.output.readerIsGone() { return .success }
+                if options.isSilent(since: lastLine) { return try end(.timedOut, &run) }
+            }
+        }
+    }
+
+    /// The lines first: a kill in between repeats them, rather than losing them.
+    private mutating func flush(_ run: inout CommandRun) throws {
+        try run.output.flush()
+        flushing.noteFlush()
+        if options.acknowledges, let last { try listener.acknowledge(upTo: last) }
+        last = nil
+    }
+
+    private mutating func end(_ status: ExitStatus, _ run: inout CommandRun) throws -> ExitStatus {
+        try flush(&run)
+        return status
+    }
+}
+
+/// Runs COMMAND for one message after the other; each is acknowledged when it has succeeded.
+struct MessageLoop {
+    private let options: ChannelOptions
+    private let listener: GroupListener
+    private let channel: String
+    private let container: Container
+    private let signals: TerminationSignals
+    private var runner: BatchRunner
+    private var message: GroupMessage?
+
+    init(
+        _ options: ChannelOptions, _ listener: GroupListener, _ channel: String, _ container: Container,
+        _ signals: TerminationSignals, _ command: [[UInt8]]
+    ) {
+        (self.options, self.listener, self.channel) = (options, listener, channel)
+        (self.container, self.signals) = (container, signals)
+        runner = BatchRunner(command, signals, again: "for the same message")
+    }
+
+    mutating func run(_ run: inout CommandRun) throws -> ExitStatus {
+        while true {
+            if let number = signals.received { return .signal(number) }
+            guard let message else {
+                message = try options.next(listener, timeout: options.wait(since: runner.lastRun), run)
+                if message == nil && options.isSilent(since: runner.lastRun) { return .timedOut }
+                continue
+            }
+            let pause = runner.retry.wait(from: monotonicNanoseconds())
+            if pause > 0 {
+                signals.wait(nanoseconds: pause)
+                continue
+            }
+            switch try runner.run(input: message.bytes ?? [], variables: variables(message), for: run) {
+            case .succeeded(let count):
+                try listener.acknowledge(upTo: message.number)
+                self.message = nil
+                if count == options.limit { return .success }
+            case .failed: continue
+            case .ended(let status): return status
+            }
+        }
+    }
+
+    private func variables(_ message: GroupMessage) -> [(name: String, value: [UInt8])] {
+        [
+            ("GROUP_CONTAINER", container.pathForCommands), ("GROUP_CHANNEL", Array(channel.utf8)),
+            ("GROUP_MESSAGE", Array("\(message.number)".utf8)),
+            ("GROUP_SIGNAL", Array((message.bytes == nil ? "1" : "").utf8)),
+            ("GROUP_PURPOSE", Array(message.by.purpose.utf8)), ("GROUP_TIME", Array(Timestamp.text(message.time).utf8)),
+            ("GROUP_FAILURES", Array("\(runner.retry.failures)".utf8)),
+        ]
+    }
+}

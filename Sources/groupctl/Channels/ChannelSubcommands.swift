@@ -1,0 +1,124 @@
+import GroupCommandLine
+import GroupCommands
+import GroupContainer
+
+func channels(_ run: inout CommandRun) throws -> ExitStatus {
+    switch run.arguments.subcommands.last {
+    case "post": try post(&run)
+    case "follow": try followChannel(&run)
+    case "list": try listChannels(&run)
+    case "status": try channelStatus(&run)
+    case "acknowledge": try acknowledge(&run)
+    case "remove": try removeListener(&run)
+    default: throw run.arguments.usageError("say what to do: post, follow, list, status, acknowledge or remove")
+    }
+}
+
+extension CommandRun {
+    /// A positional that has to be text.
+    func text(_ name: String) throws(UsageError) -> String {
+        guard let text = arguments.positional(name)?.validText else {
+            throw arguments.usageError("\(name) is not valid UTF-8")
+        }
+        return text
+    }
+
+    /// The channel that the arguments name, and its container, under our name.
+    func channel() throws -> (container: Container, channel: GroupChannel) {
+        let name = try text("CHANNEL")
+        let container = try openContainer()
+        _ = container.coordinator(purpose: options.purpose)
+        return (container, try GroupChannel(container, name: name, purpose: options.purpose))
+    }
+
+    /// One that is there already: a misspelled name makes nothing.
+    fileprivate func existingListener(_ operation: String) throws -> (
+        channel: GroupChannel, listener: GroupChannel.Listener
+    ) {
+        let (name, channel) = (try text("LISTENER"), try channel().channel)
+        guard let listener = try channel.listeners().first(where: { $0.name == name }) else {
+            throw CoordinationError.noSuchListener(name, of: channel.name, operation: operation)
+        }
+        return (channel, listener)
+    }
+}
+
+private func post(_ run: inout CommandRun) throws -> ExitStatus {
+    let arguments = run.arguments
+    let (text, isSignal) = (arguments.positional("TEXT"), arguments.flag("signal"))
+    if isSignal && text != nil { throw arguments.usageError("--signal says nothing, so TEXT is one too many") }
+    let channel = try run.channel().channel
+    let durability: Durability = arguments.flag("durable") ? .durable : .relaxed
+    let number: UInt64
+    if isSignal {
+        number = try channel.signal(durability)
+    } else {
+        // More than a message has: the library says what the limit is.
+        let content = try text ?? StandardInput.readAll(limit: 64 << 20)
+        number = try channel.post(bytes: content, durability)
+    }
+    if run.options.isJSON {
+        let fields: [(String, JSONValue)] = [("channel", .string(channel.name)), ("number", .unsigned(number))]
+        try run.output.writeLine(JSONValue.object(fields).encoded())
+    }
+    run.explain("message \(number) was posted to '\(channel.name)'")
+    return .success
+}
+
+private func listChannels(_ run: inout CommandRun) throws -> ExitStatus {
+    let container = try run.openContainer()
+    for log in try container.status().channels {
+        if let fault = log.fault { run.complain("\(fault)") }
+        if run.options.isJSON {
+            let fields: [(String, JSONValue)] = [
+                ("channel", .string(log.name)), ("messages", .integer(Int64(log.count))),
+                ("posted", .unsigned(log.sequence)), ("listeners", .integer(Int64(log.listeners.count))),
+                ("bytes", .unsigned(log.bytes)), ("fault", log.fault.map { .string("\($0)") } ?? .null),
+            ]
+            try run.output.writeLine(JSONValue.object(fields).encoded())
+        } else {
+            let name = PipeText.escaped(Array(log.name.utf8))
+            try run.output.writeLine("\(name)\t\(log.count)\t\(log.sequence)\t\(log.listeners.count)")
+        }
+    }
+    return .success
+}
+
+private func channelStatus(_ run: inout CommandRun) throws -> ExitStatus {
+    let (container, channel) = try run.channel()
+    guard try container.status().channels.contains(where: { $0.name == channel.name }) else {
+        throw CoordinationError.noSuchChannel(channel.name, operation: "show")
+    }
+    for listener in try channel.listeners() {
+        if run.options.isJSON {
+            try run.output.writeLine(json(listener).encoded())
+            continue
+        }
+        let since = listener.waitingSince.map { Timestamp.text($0) } ?? "-"
+        let fields = [
+            listener.name, String(listener.acknowledged), String(listener.waitingCount), since,
+            "\(listener.by.purpose) (\(listener.by.processIdentifier))",
+        ]
+        try run.output.writeLine(fields.map { PipeText.escaped(Array($0.utf8)) }.joined(separator: "\t"))
+    }
+    return .success
+}
+
+private func acknowledge(_ run: inout CommandRun) throws -> ExitStatus {
+    let word = try run.text("NUMBER")
+    guard word.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains), let number = UInt64(word) else {
+        throw run.arguments.usageError("NUMBER: '\(PipeText.escaped(Array(word.utf8)))' is no message's number")
+    }
+    let (channel, found) = try run.existingListener("acknowledge")
+    let durability: Durability = run.arguments.flag("durable") ? .durable : .relaxed
+    try channel.listener(named: found.name).acknowledge(upTo: number, durability)
+    return .success
+}
+
+private func removeListener(_ run: inout CommandRun) throws -> ExitStatus {
+    let (channel, found) = try run.existingListener("remove listener")
+    guard try channel.removeListener(named: found.name) else {
+        throw CoordinationError.noSuchListener(found.name, of: channel.name, operation: "remove listener")
+    }
+    return .success
+}

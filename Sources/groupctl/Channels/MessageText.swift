@@ -1,0 +1,51 @@
+import GroupCommandLine
+import GroupCommands
+import GroupContainer
+
+/// A message as a line: for a pipe, for a program, for a person.
+struct MessageText {
+    private let channel: String
+    private let isJSON: Bool
+    /// Nil in a pipe.
+    private let terminal: TerminalText?
+
+    init(_ channel: String, _ options: CommonOptions) {
+        (self.channel, isJSON) = (channel, options.isJSON)
+        let text = TerminalText(options.color)
+        terminal = text.isColored || StandardOutput.isTerminal ? text : nil
+    }
+
+    /// Its bytes, with what ends the line.
+    func line(_ message: GroupMessage) -> [UInt8] {
+        if isJSON { return Array((json(message).encoded() + "\n").utf8) }
+        guard let terminal else {
+            let text = message.bytes.map { "\t" + PipeText.escaped($0) } ?? ""
+            return Array("\(message.number)\(text)\n".utf8)
+        }
+        let who = "\(TerminalName.shown(Array(message.by.purpose.utf8))) (\(message.by.processIdentifier))"
+        let text = message.bytes.map { TerminalName.shown($0) } ?? terminal.styled("signal", as: .faint)
+        let time = terminal.styled(Timestamp.ofDay(message.time), as: .faint)
+        let number = terminal.styled("\(message.number)", as: .strong)
+        return Array("\(time)  \(number)  \(text)  \(terminal.styled(who, as: .faint))\n".utf8)
+    }
+
+    private func json(_ message: GroupMessage) -> JSONValue {
+        var fields: [(String, JSONValue)] = [
+            ("channel", .string(channel)), ("number", .unsigned(message.number)),
+            ("text", message.bytes.map { .string(PipeText.lossyString($0)) } ?? .null),
+        ]
+        if let bytes = message.bytes, bytes.validText == nil {
+            fields.append(("bytes", .string(Base64.encoded(bytes))))
+        }
+        fields += [
+            (
+                "by",
+                .object([
+                    ("pid", .integer(Int64(message.by.processIdentifier))), ("purpose", .string(message.by.purpose)),
+                ])
+            ),
+            ("time", .string(Timestamp.text(message.time))),
+        ]
+        return .object(fields)
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import GroupContainer
+import TestSupport
+import Testing
+
+@Suite(.serialized) struct `What takes longer than a second` {
+    /// Reads from a pipe that somebody holds open, and tells where it stands.
+    private func write(_ container: TemporaryContainer, _ options: String, onTerminal: Bool) throws
+        -> (writer: RunningProcess, feeder: RunningProcess)
+    {
+        let pipe = container.folder + "/pipe"
+        #expect(unsafe mkfifo(pipe, 0o600) == 0)
+        let command = "cat '\(pipe)' | '\(BuildFolder.resolve("groupctl"))' write \(options) '\(container.path)' item"
+        let words = onTerminal ? ["script", "-qec", command, "/dev/null"] : ["sh", "-c", command]
+        let writer = try RunningProcess(words, environment: container.environment.merging(["SHELL": "/bin/sh"]) { $1 })
+        let feeder = try RunningProcess(["sh", "-c", "exec 3>'\(pipe)'; printf 12345 >&3; echo open; read -r end"])
+        try feeder.waitForText("open")
+        return (writer, feeder)
+    }
+
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/script"), "needs script(1)"))
+    func `is told of on a terminal, in a line that goes when it ends`() throws {
+        let container = try TemporaryContainer()
+        let (writer, feeder) = try write(container, "", onTerminal: true)
+        try writer.waitForText("reading standard input: 5 bytes, 1.")
+        try feeder.send("end")
+        let outcome = try writer.finish()
+        #expect(outcome.status == 0 && outcome.text.hasSuffix("\r\u{1B}[K"), "\(outcome.text.debugDescription)")
+        #expect(try container.content("item") == "12345")
+    }
+
+    @Test(arguments: [("", false), ("--quiet", true), ("--json", true)])
+    func `is not told of where nobody looks, or somebody wants quiet`(options: String, onTerminal: Bool) throws {
+        if onTerminal && !FileManager.default.fileExists(atPath: "/usr/bin/script") { return }
+        let container = try TemporaryContainer()
+        let (writer, feeder) = try write(container, options, onTerminal: onTerminal)
+        // So long that a line would be there.
+        let told = try TemporaryContainer()
+        if FileManager.default.fileExists(atPath: "/usr/bin/script") {
+            let (other, otherFeeder) = try write(told, "", onTerminal: true)
+            try other.waitForText("reading standard input")
+            try otherFeeder.send("end")
+            _ = try other.finish()
+        }
+        try feeder.send("end")
+        let outcome = try writer.finish()
+        #expect(outcome.status == 0 && !outcome.text.contains("reading"), "\(outcome.text.debugDescription)")
+    }
+
+    @Test func `is counted while a container is deleted`() throws {
+        let container = try TemporaryContainer()
+        for item in ["a", "b/c", "b/d/e"] { _ = try container.groupctl("write", item, input: "12345") }
+        let removal = try ContainerRemoval(named: Array(container.path.utf8))
+        let contents = try removal.survey()
+        var removed = 0
+        #expect(try removal.remove { removed += 1 })
+        #expect(contents.items == 5 && removed == 5)
+    }
+}
