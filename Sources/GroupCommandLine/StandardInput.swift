@@ -17,7 +17,7 @@ package enum InputError: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// Standard input, read as a whole.
+/// Standard input, read as a whole or piece by piece.
 package enum StandardInput {
     private static let chunk = 65_536
 
@@ -28,16 +28,28 @@ package enum StandardInput {
         throws(InputError) -> [UInt8]
     {
         var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: chunk)
+        var buffer: [UInt8] = []
+        while try next(&buffer, descriptor) {
+            guard buffer.count <= limit - bytes.count else { throw .tooLarge(limit: limit) }
+            bytes += buffer
+            note(bytes.count)
+        }
+        return bytes
+    }
+
+    /// Replaces what is in `buffer` by what comes next; false at the end of the input. Blocks the thread.
+    ///
+    /// System calls: read(2), poll(2).
+    package static func next(_ buffer: inout [UInt8], _ descriptor: Int32 = 0) throws(InputError) -> Bool {
+        if buffer.count < chunk { buffer += [UInt8](repeating: 0, count: chunk - buffer.count) }
         while true {
             let count = unsafe read(descriptor, &buffer, chunk)
             let code = errno
-            if count == 0 { return bytes }
-            if count > 0 {
-                guard count <= limit - bytes.count else { throw .tooLarge(limit: limit) }
-                bytes += buffer[..<count]
-                note(bytes.count)
-            } else if code == EAGAIN {
+            if count >= 0 {
+                buffer.removeLast(buffer.count - count)
+                return count > 0
+            }
+            if code == EAGAIN {
                 var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
                 _ = unsafe poll(&entry, 1, -1)
             } else if code != EINTR {

@@ -4,29 +4,87 @@ import Glibc
 /// The content of one file into another: shared on the disk where the file system can, else copied by the kernel, else
 /// through this process.
 extension FileDescriptor {
-    /// Everything from the beginning of `source`, to the beginning of this empty file.
-    /// System calls: ioctl(FICLONE), copy_file_range(2), read(2), write(2)
+    /// Everything of `source`, to this empty file; where the one has holes, the other has them.
+    /// System calls: ioctl(FICLONE), lseek(SEEK_DATA, SEEK_HOLE), copy_file_range(2), ftruncate(2), pread(2), write(2)
     package func copyContent(of source: borrowing FileDescriptor) throws(Errno) {
         let (from, to) = (source.number, number)
         if clinux_clone(to, from) == 0 { return }
+        var place = 0
+        while let data = try source.data(from: place) {
+            place = data.lowerBound
+            _ = try check { lseek(to, place, SEEK_SET) }
+            let copied = try copy(data, of: source)
+            place += copied
+            // It was cut off meanwhile.
+            if copied < data.upperBound - data.lowerBound { return try setSize(place) }
+        }
+        let size = Int(clamping: try source.status().size)
+        if size > place {
+            try setSize(size)
+            place = size
+        }
+        // Files of the kernel's own say that they are empty.
+        _ = try check { lseek(to, place, SEEK_SET) }
+        _ = try copyThroughMemory(place..<Int.max, of: source)
+    }
+
+    /// The next range with something in it; nil where there is nothing but a hole, or the end.
+    private func data(from place: Int) throws(Errno) -> Range<Int>? {
+        let size = Int(clamping: try status().size)
+        if place >= size { return nil }
         do throws(Errno) {
-            while true {
+            let start = try check { lseek(number, place, Self.seekData) }
+            let end = try check { lseek(number, start, Self.seekHole) }
+            return start < end ? start..<end : nil
+        } catch {
+            if error.code == ENXIO { return nil }
+            // A file system that does not know its holes.
+            if error == .invalid || error == .notSupported { return place..<size }
+            throw error
+        }
+    }
+
+    private static let (seekData, seekHole): (Int32, Int32) = (3, 4)
+
+    /// To where this file stands; how much there was.
+    private func copy(_ range: Range<Int>, of source: borrowing FileDescriptor) throws(Errno) -> Int {
+        let (from, to) = (source.number, number)
+        var place = range.lowerBound
+        do throws(Errno) {
+            _ = try check { lseek(from, place, SEEK_SET) }
+            while place < range.upperBound {
                 // Bounded, so that a signal does not wait for gigabytes.
-                let count = try retryingOnInterrupt { clinux_copy_range(from, to, 1 << 26) }
+                let most = min(range.upperBound - place, 1 << 26)
+                let count = try retryingOnInterrupt { clinux_copy_range(from, to, most) }
                 if count == 0 { break }
+                place += count
             }
         } catch {
             // What this file system, or this kernel, cannot; it says so before it has copied anything.
             let unable = [EXDEV, EINVAL, ENOSYS, EOPNOTSUPP, EBADF]
             if !unable.contains(error.code) { throw error }
         }
-        // Files of the kernel's own say that they are empty; and what could not be copied above is copied here.
+        if place == range.upperBound { return place - range.lowerBound }
+        return place - range.lowerBound + (try copyThroughMemory(place..<range.upperBound, of: source))
+    }
+
+    private func copyThroughMemory(
+        _ range: Range<Int>, of source: borrowing FileDescriptor
+    ) throws(Errno) -> Int {
+        let from = source.number
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = try source.read(into: &chunk)
-            if count == 0 { return }
-            try writeAll(Array(chunk[..<count]))
+        var place = range.lowerBound
+        while place < range.upperBound {
+            let most = min(range.upperBound - place, chunk.count)
+            let start = place
+            let count = try retryingOnInterrupt {
+                unsafe chunk.withUnsafeMutableBytes { unsafe pread(from, $0.baseAddress, most, start) }
+            }
+            if count == 0 { break }
+            try writeAll(chunk.span.extracting(0..<count))
+            place += count
         }
+        return place - range.lowerBound
     }
 
     /// Whether both have the same bytes from where they stand on. System calls: read(2)

@@ -154,6 +154,19 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
+    /// The same. System calls: write(2)
+    package func writeAll(_ bytes: Span<UInt8>) throws(Errno) {
+        let number = number
+        var done = 0
+        while done < bytes.count {
+            done += try retryingOnInterrupt {
+                unsafe bytes.withUnsafeBytes {
+                    unsafe Glibc.write(number, $0.baseAddress.map { unsafe $0 + done }, $0.count - done)
+                }
+            }
+        }
+    }
+
     /// All of it over what the file begins with; what is behind it stays. System calls: pwrite(2)
     package func overwrite(_ content: [UInt8]) throws(Errno) {
         let number = number

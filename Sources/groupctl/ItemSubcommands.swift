@@ -6,18 +6,16 @@ import GroupSystemCalls
 func read(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()
     let coordinator = container.coordinator(purpose: run.options.purpose).blocking
-    let path = try run.itemPath()
+    let (path, timeout) = (try run.itemPath(), run.leaseTimeout)
     let progress = run.progress("reading '\(path)'", of: .bytes, printing: true)
     defer { progress.end() }
     guard let file = run.arguments.value("generation-file") else {
-        let content = try coordinator.readBytes(path, timeout: run.leaseTimeout)
-        progress.note(UInt64(content.count))
-        try run.output.write(content)
+        let rest = try coordinator.read(path, timeout: timeout) { try printContent(&$0, progress, &run) }
+        try run.output.write(rest)
         try run.output.flush()
         return .success
     }
-    let version = try coordinator.readVersion(path, timeout: run.leaseTimeout)
-    progress.note(UInt64(version.content.count))
+    let version = try coordinator.readVersion(path, timeout: timeout) { try printContent(&$0, progress, &run) }
     try run.output.write(version.content)
     // The content first: with an older generation than its content a later write ends in a conflict; with a newer one
     // it would replace what nobody read.
@@ -28,6 +26,25 @@ func read(_ run: inout CommandRun) throws -> ExitStatus {
         throw CoordinationError.generationFile(file, error)
     }
     return .success
+}
+
+/// Prints an item's content while it is read, under the lease. What is small is read first and printed after that, so that
+/// nobody waits for the reader of the output; it is the answer.
+private func printContent(
+    _ reader: inout ItemReader, _ progress: Progress, _ run: inout CommandRun
+) throws -> [UInt8] {
+    var held: [UInt8] = []
+    let holds = reader.size <= 1 << 20
+    while let piece = try reader.read() {
+        progress.advance(by: UInt64(piece.count))
+        if holds && held.count <= 1 << 20 {
+            held += piece
+        } else {
+            try run.output.write(held + piece)
+            held = []
+        }
+    }
+    return held
 }
 
 func write(_ run: inout CommandRun) throws -> ExitStatus {
@@ -43,10 +60,16 @@ func write(_ run: inout CommandRun) throws -> ExitStatus {
     // Before the input, which may take long to come.
     try container.checkNotReadOnly(path, "write")
     let progress = run.progress("reading standard input", of: .bytes, reading: true)
-    let content = try StandardInput.readAll(limit: largestContent) { progress.note(UInt64($0)) }
-    progress.say("writing '\(path)'")
+    defer { progress.end() }
     let outcome = try container.coordinator(purpose: run.options.purpose).blocking
-        .write(bytes: content, to: path, durability(run), if: condition, mode: mode, timeout: timeout)
+        .write(to: path, durability(run), if: condition, mode: mode, timeout: timeout) { writer in
+            var piece: [UInt8] = []
+            while try StandardInput.next(&piece) {
+                try writer.write(piece.span)
+                progress.advance(by: UInt64(piece.count))
+            }
+            progress.say("writing '\(path)'")
+        }
     progress.end()
     return try report(outcome, path, &run)
 }
@@ -67,9 +90,6 @@ func update(_ run: inout CommandRun) throws -> ExitStatus {
         return failure.status
     }
 }
-
-/// Content is held in memory while it is compared and staged.
-let largestContent = 1 << 30
 
 struct CommandFailure: Error {
     var status: ExitStatus

@@ -95,12 +95,14 @@ extension Member {
     /// may hold locks on the file, which closing it here would take away.
     private func withFileAside<Answer>(
         _ location: ItemLocation, operation: String,
-        _ body: (borrowing FileDescriptor, FileStatus) throws(Errno) -> Answer
+        _ body: (borrowing FileDescriptor, FileStatus, _ staging: borrowing FileDescriptor) throws(Errno) -> Answer
     ) throws(CoordinationError) -> Answer {
         let label = printable(location.bytes)
         let opened = try translating(label, operation) { () throws(Errno) in
-            try SeparateTable.within(folder.root) { root throws(Errno) in
-                try Self.open(location.bytes, in: root, body)
+            try SeparateTable.within(folder.root, folder.staging) { root, staging throws(Errno) in
+                try Self.open(location.bytes, in: root) { file, status throws(Errno) in
+                    try body(file, status, staging)
+                }
             }
         }
         return try Self.answer(opened, label, operation)
@@ -126,9 +128,15 @@ extension Member {
 
     /// Whether that is the content. No more is read than it takes to tell. Not of a file that may not be read: it can be
     /// replaced all the same.
-    func isReadable(_ location: ItemLocation, as content: [UInt8]) throws(CoordinationError) -> Bool {
+    func isReadable(_ location: ItemLocation, as content: NewContent) throws(CoordinationError) -> Bool {
         do {
-            return try withFileAside(location, operation: "write") { file, _ throws(Errno) in try file.holds(content) }
+            return try withFileAside(location, operation: "write") { file, _, staging throws(Errno) in
+                switch content {
+                case .bytes(let bytes): try file.holds(bytes)
+                case .staged(let new):
+                    try file.hasSameContent(as: FileDescriptor.open(new.name, in: staging, .reading))
+                }
+            }
         } catch {
             if error.code == .notPermitted { return false }
             throw error
@@ -144,7 +152,7 @@ extension Member {
         at location: ItemLocation, operation: String
     ) throws(CoordinationError) -> (hash: UInt64?, inode: UInt64) {
         let limit = Int(ItemState.largestHashed) + 1
-        return try withFileAside(location, operation: operation) { file, status throws(Errno) in
+        return try withFileAside(location, operation: operation) { file, status, _ throws(Errno) in
             (contentHash(of: try file.readAll(limit: limit)), status.inode)
         }
     }

@@ -23,13 +23,19 @@ extension Access {
     public func write(
         bytes content: [UInt8], to path: ItemPath, if condition: WriteCondition = .always, mode: UInt32? = nil
     ) throws(CoordinationError) -> WriteOutcome {
+        try write(.bytes(content), to: path, if: condition, mode: mode)
+    }
+
+    func write(
+        _ content: NewContent, to path: ItemPath, if condition: WriteCondition, mode: UInt32?
+    ) throws(CoordinationError) -> WriteOutcome {
         let location = try location(path, for: .writing, "write")
         try check(condition, at: location, "write")
         var keepsContent = false
         let old = try status(of: location, "write")
         if let old {
             if !old.isRegularFile { throw notAFile(old, path, "write") }
-            if old.size == UInt64(content.count) {
+            if old.size == content.size {
                 keepsContent = try member.isReadable(location, as: content)
             }
             if keepsContent && (mode == nil || mode == old.permissions) {

@@ -38,6 +38,32 @@ extension Access {
         throw keepsChanging(location, "read")
     }
 
+    /// The same, piece by piece. Only what is larger than 1 MiB is read while `body` runs: if it is changed without
+    /// coordination meanwhile, that is a `conflict`, and `body` has read what may never have stood there.
+    public func readVersion<Answer>(
+        _ path: ItemPath, _ body: (inout ItemReader) throws -> Answer
+    ) throws -> Versioned<Answer> {
+        let location = try location(path, for: .reading, "read")
+        for _ in 0..<Self.attempts {
+            guard let item = try recordedItem(at: location, "read") else {
+                throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: "read")
+            }
+            var reader = try ItemReader(of: location.bytes, in: member.folder.root, label: printable(location.bytes))
+            if !looksLike(item.state, reader.status) { continue }
+            if let hash = item.state.contentHash {
+                if try hash != member.contentHash(of: reader.hold()) { continue }
+                if try !looksLike(item.state, status(of: location, "read")) { continue }
+                return Versioned(content: try body(&reader), generation: item.generation)
+            }
+            let answer = try body(&reader)
+            if try looksLike(item.state, status(of: location, "read")) {
+                return Versioned(content: answer, generation: item.generation)
+            }
+            break
+        }
+        throw keepsChanging(location, "read")
+    }
+
     /// Errors: `conflict`, with the present generation, where the condition does not hold; those of `generation(of:)`.
     func check(
         _ condition: WriteCondition, at location: ItemLocation, _ operation: String

@@ -92,7 +92,7 @@ public struct Coordinator: Sendable {
     }
 
     /// Blocking work on a thread of its own.
-    private static func offload<Answer: Sendable>(_ work: @escaping @Sendable () throws -> Answer) async throws
+    static func offload<Answer: Sendable>(_ work: @escaping @Sendable () throws -> Answer) async throws
         -> Answer
     {
         try await withCheckedThrowingContinuation { continuation in

@@ -16,7 +16,7 @@ struct StagedAttributes {
     /// A folder hands its group on to what is made in it.
     private var handsGroupOn = false
     /// What the caller asks for, whatever else holds.
-    private let explicitMode: UInt32?
+    private var explicitMode: UInt32?
 
     private static let accessListName = Array("system.posix_acl_access".utf8)
     private static let defaultListName = Array("system.posix_acl_default".utf8)
@@ -103,6 +103,19 @@ struct StagedAttributes {
         // The owner's digits, until the rest is right; the umask decides only where nothing else does.
         creationMode = permissions == nil && explicit == nil ? mode : mode & 0o700
         explicitMode = explicit
+    }
+
+    /// The same for a file that was made before anybody knew what it would be: what the umask, which cannot be asked for,
+    /// leaves of a new file is seen by making one. System calls: openat2, those of `apply`, unlinkat
+    func withoutUmask(trying name: [UInt8], in staging: borrowing FileDescriptor) throws(Errno) -> StagedAttributes {
+        if permissions != nil || explicitMode != nil { return self }
+        let sample = try FileDescriptor.open(
+            name, in: staging, [.writing, .creating, .exclusively], mode: creationMode)
+        defer { try? staging.unlink(name) }
+        try apply(to: sample)
+        var settled = self
+        settled.explicitMode = try sample.status().permissions
+        return settled
     }
 
     /// Owner and group first, as changing them takes setuid, setgid and capabilities away; the mode last, as a list

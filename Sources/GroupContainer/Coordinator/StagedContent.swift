@@ -2,26 +2,18 @@ import GroupSystemCalls
 
 /// Changes whose content is built in staging and comes to its place by a rename.
 extension StagedChange {
-    /// In bytes: its hash takes so long that the disk can do something meanwhile.
-    private static let worthBeginning = 65_536
-
     /// Replaces or creates a file. `old` is what stands there now: its attributes are kept, unless `mode` says otherwise.
-    /// System calls: openat2, write, sync_file_range, those of `StagedAttributes`, fsync, renameat2, fsync of the folder
+    /// System calls: those of `NewContent`, renameat2, fsync of the folder
     func write(
-        _ content: [UInt8], to location: ItemLocation, replacing old: FileStatus?, mode: UInt32?,
+        _ content: NewContent, to location: ItemLocation, replacing old: FileStatus?, mode: UInt32?,
         as kind: ChangeRecord.Kind
     ) throws(CoordinationError) -> LogPosition {
         var hash: UInt64?
         let status = try stage(location, "write") { () throws(Errno) in
             let attributes = try StagedAttributes(ofFileAt: location, isNew: old == nil, in: member, mode: mode)
-            let file = try FileDescriptor.open(
-                name, in: staging, [.writing, .creating, .exclusively], mode: attributes.creationMode)
-            try file.writeAll(content)
-            if durability == .durable && content.count >= Self.worthBeginning { file.beginWriting() }
-            hash = member.contentHash(of: content)
-            let made = try attributes.apply(to: file)
-            if durability == .durable { try file.synchronize() }
-            return made
+            return try content.make(name, in: staging, attributes, durability) {
+                hash = member.contentHash(of: content)
+            }
         }
         return try commit(
             Step(

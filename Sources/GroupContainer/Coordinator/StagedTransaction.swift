@@ -37,7 +37,7 @@ final class StagedTransaction {
     /// Puts a file's new content into staging. `old` is what stands there without the transaction: its attributes
     /// are kept, unless `mode` says otherwise.
     func write(
-        _ content: [UInt8], to location: ItemLocation, replacing old: FileStatus?, mode: UInt32?,
+        _ content: NewContent, to location: ItemLocation, replacing old: FileStatus?, mode: UInt32?,
         as kind: ChangeRecord.Kind
     ) throws(CoordinationError) {
         let number = steps.place(

@@ -46,19 +46,20 @@ public final class TransactionAccess {
     /// An item's content, as the transaction left it. Errors: `notFound`, `wrongType`, `inputOutput`.
     /// System calls: openat2, read
     public func readBytes(_ path: ItemPath) throws(CoordinationError) -> [UInt8] {
-        try content(of: location(path, for: .reading, "read"), operation: "read")
+        var reader = try reader(of: location(path, for: .reading, "read"))
+        return try reader.hold()
     }
 
-    private func content(of location: ItemLocation, operation: String) throws(CoordinationError) -> [UInt8] {
+    func reader(of location: ItemLocation) throws(CoordinationError) -> ItemReader {
+        let label = printable(location.bytes)
         switch transaction.steps.view(location) {
-        case .untouched: return try member.readFile(location, operation: operation).content
-        case .elsewhere(let place): return try member.readFile(place, operation: operation).content
-        case .absent: throw CoordinationError(Errno.noSuchEntry, item: printable(location.bytes), operation: operation)
+        case .untouched: return try ItemReader(of: location.bytes, in: member.folder.root, label: label)
+        case .elsewhere(let place):
+            return try ItemReader(of: place.bytes, in: member.folder.root, label: printable(place.bytes))
+        case .absent: throw CoordinationError(Errno.noSuchEntry, item: label, operation: "read")
         case .staged(let number, let isFolder):
-            if isFolder { throw Self.wrongType(location, operation, isFolder: true) }
-            return try translating(printable(location.bytes), operation) { () throws(Errno) in
-                try FileDescriptor.open(transaction.name(number), in: member.folder.staging, .reading).readAll()
-            }
+            if isFolder { throw Self.wrongType(location, "read", isFolder: true) }
+            return try ItemReader(of: transaction.name(number), in: member.folder.staging, label: label)
         }
     }
 
@@ -75,6 +76,12 @@ public final class TransactionAccess {
     public func write(
         bytes content: [UInt8], to path: ItemPath, if condition: WriteCondition = .always, mode: UInt32? = nil
     ) throws(CoordinationError) -> StagedOutcome {
+        try write(.bytes(content), to: path, if: condition, mode: mode)
+    }
+
+    func write(
+        _ content: NewContent, to path: ItemPath, if condition: WriteCondition, mode: UInt32?
+    ) throws(CoordinationError) -> StagedOutcome {
         let location = try location(path, for: .writing, "write")
         try access.check(condition, at: location, "write")
         try checkStays(location, "write")
@@ -83,7 +90,7 @@ public final class TransactionAccess {
         var keepsContent = false
         if let old {
             if !old.isRegularFile { throw Self.wrongType(location, "write", isFolder: old.isFolder) }
-            if old.size == UInt64(content.count) {
+            if old.size == content.size {
                 keepsContent = try member.isReadable(location, as: content)
             }
             if keepsContent && (mode == nil || mode == old.permissions) {

@@ -11,17 +11,13 @@ extension StagedTransaction {
     }
 
     func stage(
-        _ content: [UInt8], as name: [UInt8], at location: ItemLocation, isNew: Bool, mode: UInt32?
+        _ content: NewContent, as name: [UInt8], at location: ItemLocation, isNew: Bool, mode: UInt32?
     ) throws(Errno) {
         let attributes =
             isNew
             ? try StagedAttributes(ofNewFileIn: parent(of: location), of: member, mode: mode)
             : try StagedAttributes(ofFileAt: location, isNew: false, in: member, mode: mode)
-        let file = try FileDescriptor.open(
-            name, in: staging, [.writing, .creating, .exclusively], mode: attributes.creationMode)
-        try file.writeAll(content)
-        try attributes.apply(to: file)
-        if durability == .durable { try file.synchronize() }
+        _ = try content.make(name, in: staging, attributes, durability)
     }
 
     func stageFolder(as name: [UInt8], at location: ItemLocation) throws(Errno) {
