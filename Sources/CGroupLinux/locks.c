@@ -85,32 +85,23 @@ static int take(int descriptor, int64_t start, int64_t length, int type) {
     return 0;
 }
 
-// From the bottom up: what lies below the lowest byte that somebody holds is taken, then that byte is waited for. The
-// kernel names some conflict, not the lowest, so the range is narrowed until there is none in it.
-static int sweep(int descriptor, int64_t start, int64_t length) {
-    int64_t last = start + (length - 1), limit = last;
+// All of it, or nothing: while somebody holds a byte of it, that byte is waited for and let go of again. Who holds
+// something in it can so ask for more of it; what was kept of it meanwhile would be in the way of that for ever.
+static int take_undivided(int descriptor, int64_t start, int64_t length) {
+    int64_t awaited = -1;
     while (1) {
+        pthread_testcancel();  // nothing else in here may wait, if others come and go
+        if (clinux_lock_try(descriptor, start, length, F_WRLCK) == 0) return 0;
+        if (errno != EAGAIN && errno != EACCES) return errno;
+        if (awaited >= 0 && clinux_lock_try(descriptor, awaited, 1, F_UNLCK) != 0) return errno;
+        awaited = -1;
         int64_t found = 0, foundLength = 0;
-        int answer = clinux_lock_conflict(descriptor, start, limit - start + 1, F_WRLCK, &found, &foundLength);
+        int answer = clinux_lock_conflict(descriptor, start, length, F_WRLCK, &found, &foundLength);
         if (answer < 0) return errno;
-        if (answer == 1 && found > start) {
-            limit = found - 1;
-            continue;
-        }
-        if (answer == 0) {
-            if (clinux_lock_try(descriptor, start, limit - start + 1, F_WRLCK) != 0) {
-                // Somebody came in between; the next round finds where.
-                if (errno != EAGAIN && errno != EACCES) return errno;
-                continue;
-            }
-            if (limit == last) return 0;
-            start = limit + 1;
-        }
-        int error = take(descriptor, start, 1, F_WRLCK);
+        if (answer == 0) continue;
+        awaited = found > start ? found : start;
+        int error = take(descriptor, awaited, 1, F_WRLCK);
         if (error != 0) return error;
-        if (start == last) return 0;
-        start += 1;
-        limit = last;
     }
 }
 
@@ -121,7 +112,7 @@ static void *take_steps(void *argument) {
     pthread_cleanup_push(cancelled, waiter);
     for (size_t i = 0; i < waiter->count && error == 0; i++) {
         clinux_lock_step step = waiter->steps[i];
-        error = step.piecewise ? sweep(waiter->descriptor, step.start, step.length)
+        error = step.undivided ? take_undivided(waiter->descriptor, step.start, step.length)
                                : take(waiter->descriptor, step.start, step.length, step.type);
     }
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);

@@ -8,12 +8,11 @@ import Glibc
     package struct Step: Equatable, Sendable {
         package var lock: ByteLock
         package var range: ByteRange
-        /// From the bottom up: what has been taken is kept while somebody who holds a byte further up is waited for.
-        /// So those who come and go in a wide range do not keep one out for ever.
-        package var isPiecewise: Bool
+        /// All of it or nothing: whoever holds a byte of it is waited for with nothing of it held.
+        package var isUndivided: Bool
 
-        package init(_ lock: ByteLock, _ range: ByteRange, isPiecewise: Bool = false) {
-            (self.lock, self.range, self.isPiecewise) = (lock, range, isPiecewise)
+        package init(_ lock: ByteLock, _ range: ByteRange, isUndivided: Bool = false) {
+            (self.lock, self.range, self.isUndivided) = (lock, range, isUndivided)
         }
     }
 
@@ -36,7 +35,7 @@ import Glibc
     ) throws(Errno) {
         let raw = steps.map {
             clinux_lock_step(
-                start: $0.range.start, length: $0.range.length, type: $0.lock.type, piecewise: $0.isPiecewise ? 1 : 0)
+                start: $0.range.start, length: $0.range.length, type: $0.lock.type, undivided: $0.isUndivided ? 1 : 0)
         }
         let completion = unsafe Unmanaged.passRetained(Completion(done))
         var started: OpaquePointer?

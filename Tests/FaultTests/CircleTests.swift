@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import GroupContainer
 import GroupSystemCalls
@@ -57,6 +58,51 @@ struct `A circle of members that wait for each other` {
         one.closeInput()
         #expect(try one.finish().status == 0)
         #expect(try watcher.status().members.flatMap(\.accesses).isEmpty)
+    }
+
+    @Test func `is none where one holds an item of a directory that another wants as a whole`() throws {
+        let container = try TemporaryContainer()
+        let watcher = try container.open()
+        try FileManager.default.createDirectory(atPath: "\(container.path)/f/g", withIntermediateDirectories: true)
+        let (first, second) = (try container.holder(of: "f/g"), try container.holder(of: "f/g/h"))
+        let third = try RunningProcess(["groupctl", "lock", container.path, "f", "f/g", "f/g/h", "--", "true"])
+        try container.waitForWaiters(2, in: watcher)
+        let mover = try RunningProcess(["groupctl", "move", container.path, "f", "f2"])
+        try container.waitForWaiters(4, in: watcher)
+        // The third gets what it waits for, and has the next of its items to wait for: behind the second, not the mover.
+        first.closeInput()
+        #expect(try first.finish().status == 0)
+        try container.waitForHolders(3, in: watcher)
+        #expect(third.text.isEmpty)
+        second.closeInput()
+        #expect(try second.finish().status == 0)
+        let (status, text) = try third.finish()
+        #expect(status == 0, "\(text)")
+        #expect(try mover.finish().status == 0)
+        #expect(container.exists("f2/g") && !container.exists("f"))
+    }
+
+    @Test func `is none among writers beside those that move and remove their directory`() throws {
+        let container = try TemporaryContainer()
+        let item = "d/e/f"
+        let script = """
+            for i in $(seq 40); do
+                "$1" write "$2" "$3" --purpose w </dev/null 2>&1 | grep -i deadlock
+                "$1" lock "$2" d "$3" d/e/g -- true 2>&1 | grep -i deadlock
+            done; echo ended
+            """
+        let folders = """
+            for i in $(seq 40); do
+                "$1" move "$2" d d2 2>&1 | grep -i deadlock
+                "$1" move "$2" d2 d 2>&1 | grep -i deadlock
+                "$1" remove "$2" -r d/e 2>&1 | grep -i deadlock
+            done; echo ended
+            """
+        let groupctl = BuildFolder.resolve("groupctl")
+        let processes = try [script, script, script, folders, folders].map {
+            try RunningProcess(["sh", "-c", $0, "sh", groupctl, container.path, item])
+        }
+        for process in processes { #expect(try process.finish(within: .seconds(120)).text == "ended\n") }
     }
 
     // case 17

@@ -48,6 +48,15 @@ extension TemporaryContainer {
         try RunningProcess(["test-member", mode, path] + words)
     }
 
+    /// Returns once so many leases are seen to be held.
+    package func waitForHolders(_ count: Int, in container: Container) throws {
+        let limit = monotonicNanoseconds() + patience.nanoseconds
+        while try container.status().members.flatMap(\.accesses).count(where: { !$0.isWaiting }) < count {
+            if monotonicNanoseconds() > limit { throw WaitedInVain(description: "waited in vain for \(count) holders") }
+            pause(nanoseconds: 100_000)
+        }
+    }
+
     /// Returns once so many others are seen to wait.
     package func waitForWaiters(_ count: Int, in container: Container) throws {
         let limit = monotonicNanoseconds() + patience.nanoseconds

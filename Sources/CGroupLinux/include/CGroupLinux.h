@@ -49,8 +49,8 @@ int clinux_lock_conflict(int descriptor, int64_t start, int64_t length, int type
 typedef struct {
     int64_t start, length;
     int type;
-    // Exclusive, from the bottom up: what has been taken is kept while somebody further up is waited for.
-    int piecewise;
+    // Exclusive, all of it or nothing: whoever holds a byte of it is waited for with nothing of it held.
+    int undivided;
 } clinux_lock_step;
 
 typedef struct clinux_lock_waiter clinux_lock_waiter;

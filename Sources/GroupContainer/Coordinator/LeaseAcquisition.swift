@@ -178,7 +178,11 @@ extension LeaseAcquisition {
             guard gates.isEmpty, try handle.tryStep(part.arrival) else {
                 return gates.flatMap(LeasePlan.Part.pass) + [part.arrival] + part.passage
             }
-            guard try handle.trySteps(part.passage) else { return part.passage }
+            guard try handle.trySteps(part.passage) else {
+                // Whatever the tickets say, nobody in line is before it.
+                if taken < entries.count { member.roster.noteStage(.atTurnstile, of: entries[taken]) }
+                return part.passage
+            }
             // Somebody wants it, and yet it was free: he may have died over it.
             if isWanted { member.repairDead(wanting: part) }
             return []
@@ -187,14 +191,12 @@ extension LeaseAcquisition {
         }
     }
 
-    /// The turnstiles to pass first. Not those of folders in which something is locked already: who wants such a folder
-    /// waits for that.
+    /// The turnstiles to pass first.
     private func gates(of part: LeasePlan.Part) -> [LeaseSpan] {
-        part.span.enclosing.filter { gate in
+        let around = isNested ? LeaseFrame.held(of: member).flatMap { $0.plan.parts.map(\.span) } : []
+        return part.span.enclosing.filter { gate in
             member.roster.isWanted(bucket: gate.bucket)
-                && !parts[..<taken].contains { $0.span.overlaps(gate) }
-                && !(isNested
-                    && LeaseFrame.held(of: member).contains { $0.plan.parts.contains { $0.span.overlaps(gate) } })
+                && part.standsBehind(gate, holding: around + parts[..<taken].map(\.span))
         }
     }
 }
@@ -225,19 +227,34 @@ extension LeaseAcquisition {
         ticket = roster.drawTicket(for: Array(entries.dropFirst(taken)), queued: queued)
     }
 
+    private func outlook() -> WaitGraph.Outlook {
+        guard let slot = member.roster.slot else { return .noCircle }
+        return WaitGraph(member.roster.claims()).outlook(member: slot, chain: ownChain, ticket: ticket)
+    }
+
     /// For one who may have been stopped between two instructions: then a deadline ends the circle.
     private static let patience = Duration.seconds(1)
 
+    /// Within this a thread that the kernel has granted something has said so, as a rule.
+    private static let moment: Int64 = 1_000_000
+
     /// Only one who holds something can be waited for in turn, so only he looks whether he is in a circle.
-    private func lookForCircle() throws(CoordinationError) {
+    private mutating func lookForCircle() throws(CoordinationError) {
         let roster = member.roster
-        guard let slot = roster.slot, isNested || taken > 0 else { return }
-        var outlook = WaitGraph(roster.claims()).outlook(member: slot, chain: ownChain, ticket: ticket)
+        guard roster.slot != nil, isNested || taken > 0 else { return }
+        var outlook = outlook()
+        if outlook == .circle {
+            // Somebody in it may have been granted what he waits for, and not have said so yet. With a ticket of now:
+            // others may have come in between.
+            pause(nanoseconds: Self.moment)
+            ticket = roster.drawTicket(for: Array(entries.dropFirst(taken)), queued: nil)
+            outlook = self.outlook()
+        }
         // Who was interrupted between drawing his ticket and writing it came before us, perhaps, and then relies on us.
         let deadline = Deadline(after: Self.patience)
         while outlook == .open && !deadline.isOver {
             pause(nanoseconds: 100_000)
-            outlook = WaitGraph(roster.claims()).outlook(member: slot, chain: ownChain, ticket: ticket)
+            outlook = self.outlook()
         }
         if outlook == .circle {
             throw CoordinationError(

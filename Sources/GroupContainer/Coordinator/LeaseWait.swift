@@ -44,8 +44,8 @@ extension LockWaiter.Step {
         case .exclusive(let start, let length): self.init(.exclusive, ByteRange(start: start, length: length))
         case .shared(let start, let length): self.init(.shared, ByteRange(start: start, length: length))
         case .release(let start, let length): self.init(.none, ByteRange(start: start, length: length))
-        case .sweep(let start, let length):
-            self.init(.exclusive, ByteRange(start: start, length: length), isPiecewise: true)
+        case .undivided(let start, let length):
+            self.init(.exclusive, ByteRange(start: start, length: length), isUndivided: true)
         }
     }
 }

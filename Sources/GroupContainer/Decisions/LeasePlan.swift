@@ -73,9 +73,9 @@ extension LeasePlan.Part {
         case exclusive(start: Int64, length: Int64)
         case shared(start: Int64, length: Int64)
         case release(start: Int64, length: Int64)
-        /// Exclusive, piece by piece from the bottom: what has been taken is kept while somebody who holds a byte
-        /// further up is waited for.
-        case sweep(start: Int64, length: Int64)
+        /// Exclusive, all of it or nothing: a waiter keeps nothing of it, so that whoever holds something in the
+        /// directory can ask for more in it. Who holds nothing there stands behind the turnstile meanwhile.
+        case undivided(start: Int64, length: Int64)
     }
 
     /// The whole of it in one call. Where nobody holds, and nobody waits at the turnstile, this is all there is.
@@ -96,7 +96,7 @@ extension LeasePlan.Part {
             switch mode {
             case .reading: .shared(start: span.lock, length: 1)
             case .writing: .exclusive(start: span.lock, length: span.length - 1)
-            case .structural: .sweep(start: span.lock, length: span.length - 1)
+            case .structural: .undivided(start: span.lock, length: span.length - 1)
             }
         return [rest, .release(start: span.turnstile, length: 1)]
     }
@@ -104,5 +104,26 @@ extension LeasePlan.Part {
     /// Through the turnstile of a folder that somebody wants as a whole: who waits there is let in first.
     static func pass(_ gate: LeaseSpan) -> [Step] {
         [.exclusive(start: gate.turnstile, length: 1), .release(start: gate.turnstile, length: 1)]
+    }
+}
+
+// MARK: - Who stands behind whom
+
+extension LeasePlan.Part {
+    /// Returns whether a request for this part stands behind the turnstile of a directory that somebody wants as a whole.
+    /// A request that holds something in the directory does not: the directory's request waits for that. Both the way
+    /// that a request takes and the wait graph ask this, so they cannot differ.
+    ///
+    ///     holds nothing in D    T(D) ── T(item) ── item
+    ///     holds something in D          T(item) ── item        D's request: T(D) ── everybody in D has left ── D
+    func standsBehind(_ directory: LeaseSpan, holding held: some Sequence<LeaseSpan>) -> Bool {
+        directory.contains(span) && directory.length > span.length && !held.contains { $0.overlaps(directory) }
+    }
+
+    /// Returns whether a request in line for another part, which came before, keeps this one waiting, where the other
+    /// is kept from its own turnstile by nobody who does not keep this one, too.
+    func waitsBehind(_ other: LeasePlan.Part, holding held: some Sequence<LeaseSpan>) -> Bool {
+        if !excludes(other) { return false }
+        return other.span.length <= span.length || standsBehind(other.span, holding: held)
     }
 }

@@ -15,6 +15,8 @@ struct WaitGraph: Sendable {
             case held = 2
             /// In the kernel's line for it.
             case queued = 3
+            /// In front of that line: only those who hold a part of it are waited for.
+            case atTurnstile = 4
         }
 
         /// The member's slot, and the chain's number in it.
@@ -34,8 +36,15 @@ struct WaitGraph: Sendable {
     }
 
     private let claims: [Claim]
+    private let chains: [Chain: [Claim]]
+    /// Those in line for a whole directory.
+    private let directories: [Claim]
 
-    init(_ claims: [Claim]) { self.claims = claims }
+    init(_ claims: [Claim]) {
+        self.claims = claims
+        chains = Dictionary(grouping: claims, by: Chain.init)
+        directories = claims.filter { $0.isInLine && $0.part.mode == .structural }
+    }
 
     /// What becomes of a wait.
     enum Outlook: Equatable, Sendable {
@@ -53,23 +62,41 @@ struct WaitGraph: Sendable {
         return isInCircle(own, before: ticket, withUndrawn: true) ? .open : .noCircle
     }
 
+    /// A circle has a nested request in it: every other one asks for its ranges in ascending order, and waits for nobody
+    /// below what it holds. So the tickets of requests that are not nested, which may be in another order than that in
+    /// which the turnstile was reached, make no circle.
     private func isInCircle(_ own: Chain, before ticket: UInt64, withUndrawn: Bool) -> Bool {
-        var seen: Set<Chain> = []
-        var open = [own]
+        let start = Step(chain: own, isBehindNested: isNested(own))
+        var seen: Set<Step> = []
+        var open = [start]
         // Only over those that came earlier: a circle with a later one in it is for that one to end.
         while let next = open.popLast() {
-            for blocker in blockers(of: next, before: ticket, withUndrawn: withUndrawn) {
-                if blocker == own { return true }
-                if seen.insert(blocker).inserted { open.append(blocker) }
+            for blocker in blockers(of: next.chain, before: ticket, withUndrawn: withUndrawn) {
+                if blocker == own {
+                    if next.isBehindNested { return true }
+                    continue
+                }
+                let step = Step(chain: blocker, isBehindNested: next.isBehindNested || isNested(blocker))
+                if seen.insert(step).inserted { open.append(step) }
             }
         }
         return false
     }
 
+    /// A chain on the way, and whether a nested request was met on it.
+    private struct Step: Hashable {
+        var chain: Chain
+        var isBehindNested: Bool
+    }
+
+    private func isNested(_ chain: Chain) -> Bool {
+        chains[chain]?.contains { $0.order > 0 && $0.stage != .held } ?? false
+    }
+
     /// The chains that keep one from what it waits for.
     private func blockers(of chain: Chain, before limit: UInt64, withUndrawn: Bool) -> [Chain] {
         var found: [Chain] = []
-        for wanted in claims where wanted.stage != .held && Chain(wanted) == chain {
+        for wanted in chains[chain] ?? [] where wanted.stage != .held {
             if wanted.ticket == 0 && !withUndrawn || wanted.ticket > limit { continue }
             for other in claims
             where Chain(other) != chain && isInTheWay(other, of: wanted, withUndrawn: withUndrawn) {
@@ -83,11 +110,39 @@ struct WaitGraph: Sendable {
         if other.stage == .held { return other.part.excludes(wanted.part) }
         let isNestedBefore = other.member == wanted.member && other.order > 0 && other.order < wanted.order
         if isNestedBefore { return other.part.span.overlaps(wanted.part.span) }
-        // In the kernel's line, first come, first served. A nested request tries to pass it by before it joins it.
-        if wanted.order > 0 && wanted.stage != .queued { return false }
+        // In the kernel's line. A request that is not there yet looks again when it comes there.
+        guard other.isInLine && wanted.isInLine else { return false }
+        let meetsInFront = other.stage == .atTurnstile && other.part.span == wanted.part.span
         let isBefore = other.ticket == 0 ? withUndrawn : wanted.ticket == 0 || other.ticket < wanted.ticket
-        return other.stage == .queued && isBefore && other.part.excludes(wanted.part)
+        guard isBefore || meetsInFront else { return false }
+        // Behind one that is at its turnstile there are those only that hold a part of what it wants.
+        if wanted.stage == .atTurnstile && other.part.span.length >= wanted.part.span.length { return false }
+        return wanted.part.waitsBehind(other.part, holding: held(by: wanted))
+            && !isKept(other, notKeeping: wanted, withUndrawn: withUndrawn)
     }
+
+    /// Whether a directory's turnstile keeps a request that is in line from its own one, and does not keep another.
+    private func isKept(_ other: Claim, notKeeping wanted: Claim, withUndrawn: Bool) -> Bool {
+        if other.stage == .atTurnstile { return false }
+        return directories.contains { gate in
+            let directory = gate.part.span
+            let isBefore = gate.ticket == 0 ? !withUndrawn : gate.ticket < other.ticket
+            guard isBefore, directory.contains(wanted.part.span), directory.length > wanted.part.span.length,
+                Chain(gate) != Chain(wanted)
+            else { return false }
+            return other.part.standsBehind(directory, holding: held(by: other))
+                && !wanted.part.standsBehind(directory, holding: held(by: wanted))
+        }
+    }
+
+    private func held(by claim: Claim) -> some Sequence<LeaseSpan> {
+        (chains[Chain(claim)] ?? []).lazy.filter { $0.stage == .held }.map(\.part.span)
+    }
+}
+
+extension WaitGraph.Claim {
+    /// In the kernel's line, at whichever place.
+    var isInLine: Bool { stage == .queued || stage == .atTurnstile }
 }
 
 extension WaitGraph.Chain {

@@ -8,11 +8,11 @@ struct `A wait graph` {
 
     private static func claim(
         _ chain: UInt64, _ stage: Claim.Stage, _ path: String, _ mode: LeaseMode = .writing, ticket: UInt64 = 0,
-        member: Int? = nil, order: UInt64 = 0
+        member: Int? = nil, order: UInt64 = 1
     ) throws -> Claim {
         let block = LeaseBlock(try ItemLocation(Array(path.utf8)), key: SipHash(key: (1, 2)))
         return Claim(
-            member: member ?? Int(chain), chain: chain, ticket: ticket, order: order, stage: stage,
+            member: member ?? Int(chain), chain: chain, ticket: ticket, order: stage == .held ? 0 : order, stage: stage,
             part: LeasePlan.Part(block, mode))
     }
 
