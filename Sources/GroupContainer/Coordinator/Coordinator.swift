@@ -1,4 +1,3 @@
-import Dispatch
 import GroupSystemCalls
 
 /// What a member asks for access. Its calls suspend: a task that waits for a lease occupies no thread of the
@@ -91,24 +90,38 @@ public struct Coordinator: Sendable {
         return .answer(try answer.get())
     }
 
-    /// Blocking work on a thread of its own.
+    /// Blocking work on a thread of its own, which is there at once or not at all: what the work holds is let go of then.
     static func offload<Answer: Sendable>(_ work: @escaping @Sendable () throws -> Answer) async throws
         -> Answer
     {
         try await withCheckedThrowingContinuation { continuation in
-            makeQueue().async { continuation.resume(with: Result { try work() }) }
+            do throws(Errno) {
+                try WorkThread.start { continuation.resume(with: Result { try work() }) }
+            } catch {
+                continuation.resume(throwing: CoordinationError.noThread(error))
+            }
         }
     }
 
-    static func offload<Answer: Sendable>(_ work: @escaping @Sendable () -> Answer) async -> Answer {
+    static func offload<Answer: Sendable>(
+        _ work: @escaping @Sendable () -> Result<Answer, CoordinationError>
+    ) async -> Result<Answer, CoordinationError> {
         await withCheckedContinuation { continuation in
-            makeQueue().async { continuation.resume(returning: work()) }
+            do throws(Errno) {
+                try WorkThread.start { continuation.resume(returning: work()) }
+            } catch {
+                continuation.resume(returning: .failure(.noThread(error)))
+            }
         }
     }
+}
 
-    /// A serial queue gets a thread at once. Those of a concurrent queue are as many as there are processors and one
-    /// more each second, so that a few closures that block would hold up all others.
-    private static func makeQueue() -> DispatchQueue { DispatchQueue(label: "group-container.files") }
+extension CoordinationError {
+    fileprivate static func noThread(_ errno: Errno) -> CoordinationError {
+        CoordinationError(
+            .limitReached, operation: "coordinate", cause: "no thread could be started for it: \(errno)",
+            advice: "have fewer closures run at a time, or raise the limit of threads: ulimit -u")
+    }
 }
 
 extension Coordinator.Round: Sendable where Answer: Sendable {}

@@ -1,3 +1,4 @@
+import Dispatch
 import GroupSystemCalls
 import TestSupport
 import Testing
@@ -54,6 +55,42 @@ extension `Tasks that wait` {
 }
 
 extension `Tasks that wait` {
+    @Test func `end by their deadline and by cancellation while 300 closures block`() async {
+        await #expect(processExitsWith: .success) {
+            let sample = try SampleContainer()
+            let tester = sample.coordinator()
+            let foreign = try ForeignLease(sample, .writing("held"))
+            let (begun, released) = (Guarded(0), DispatchSemaphore(value: 0))
+            async let all: Void = withThrowingTaskGroup { group in
+                for number in 0..<300 {
+                    group.addTask {
+                        try await tester.coordinate(.reading("item\(number)"), timeout: nil) { _ in
+                            begun.withLock { $0 += 1 }
+                            released.wait()
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(await eventually { begun.withLock { $0 } == 300 })
+            let start = ContinuousClock.now
+            let late = await Task {
+                try await tester.coordinate(.writing("held"), timeout: .milliseconds(500)) { _ in }
+            }.result
+            #expect(errorCode(of: late) == .leaseTimedOut)
+            let cancelled = Task { try await tester.coordinate(.writing("held"), timeout: nil) { _ in } }
+            #expect(await eventually { waitingThreads() == 1 })
+            cancelled.cancel()
+            let end = await cancelled.result
+            #expect(errorCode(of: end) == .cancelled)
+            // While all of them blocked; with none to end these, they would end when the closures do.
+            #expect(ContinuousClock.now - start < .seconds(20))
+            for _ in 0..<300 { released.signal() }
+            try await all
+            foreign.end()
+        }
+    }
+
     @Test func `in the line for a thread leave it when their time is over, or they are cancelled`() async {
         await #expect(processExitsWith: .success) {
             let sample = try SampleContainer()
@@ -82,6 +119,15 @@ extension `Tasks that wait` {
 }
 
 /// Many tasks that want what another process holds, until all of them wait; the most threads that wait for them.
+private func errorCode(of result: Result<Void, any Error>) -> CoordinationError.Code? {
+    do {
+        try result.get()
+        return nil
+    } catch {
+        return (error as? CoordinationError)?.code
+    }
+}
+
 private func crowd(of count: Int, on intent: AccessIntent, each: @escaping @Sendable (Int) -> ItemPath) async throws
     -> Int
 {

@@ -1,0 +1,83 @@
+import CGroupLinux
+import Dispatch
+import Glibc
+
+/// Threads for work that blocks. Dispatch has 255 at most for everything in the process, the cooperative pool's and its
+/// timers' among them: work that blocks on those would stop all of it. A few are kept for the next work.
+package enum WorkThread {
+    package typealias Work = @Sendable () -> Void
+
+    private final class Worker: Sendable {
+        let next: Guarded<Work?>
+        let woken = DispatchSemaphore(value: 0)
+        init(_ first: @escaping Work) { next = Guarded(first) }
+    }
+    private struct State: Sendable {
+        var idle: [Worker] = []
+        /// The threads of a forked child's parent are not the child's.
+        var forkGeneration = clinux_fork_generation()
+    }
+    private static let state = Guarded(State())
+    private static let kept = 16
+    /// For how long.
+    private static let patience = DispatchTimeInterval.seconds(5)
+
+    /// Has a thread do the work now. Errors: `EAGAIN`, the process or the system may not have more threads; nothing is
+    /// done then. Library calls: pthread_create(3), where none is idle
+    package static func start(_ work: @escaping Work) throws(Errno) {
+        let idle = state.withLock { state in
+            if state.forkGeneration != clinux_fork_generation() { state = State() }
+            return state.idle.popLast()
+        }
+        guard let idle else { return try create(Worker(work)) }
+        idle.next.withLock { $0 = work }
+        idle.woken.signal()
+    }
+
+    private static func create(_ worker: Worker) throws(Errno) {
+        var attributes = pthread_attr_t()
+        unsafe pthread_attr_init(&attributes)
+        defer { unsafe pthread_attr_destroy(&attributes) }
+        unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        var (all, before) = (sigset_t(), sigset_t())
+        unsafe sigfillset(&all)
+        // Those that the thread itself may cause: blocked, they would end the process past every handler. All others are
+        // for the program's own threads.
+        for signal in [SIGBUS, SIGSEGV, SIGFPE, SIGILL] { unsafe sigdelset(&all, signal) }
+        unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        let context = unsafe Unmanaged.passRetained(worker).toOpaque()
+        var thread = pthread_t()
+        let error = unsafe pthread_create(
+            &thread, &attributes,
+            { context in
+                guard let context = unsafe context else { return nil }
+                WorkThread.serve(unsafe Unmanaged<Worker>.fromOpaque(context).takeRetainedValue())
+                return nil
+            }, context)
+        if error == 0 { return }
+        unsafe Unmanaged<Worker>.fromOpaque(context).release()
+        throw Errno(error)
+    }
+
+    private static func serve(_ worker: Worker) {
+        while let work = worker.next.withLock({ $0.take() }) {
+            work()
+            let isKept = state.withLock { state in
+                if state.idle.count >= kept { return false }
+                state.idle.append(worker)
+                return true
+            }
+            if !isKept { return }
+            if worker.woken.wait(timeout: .now() + patience) == .success { continue }
+            let isUnused = state.withLock { state in
+                guard let index = state.idle.firstIndex(where: { $0 === worker }) else { return false }
+                state.idle.remove(at: index)
+                return true
+            }
+            if isUnused { return }
+            // Work came in the same moment.
+            worker.woken.wait()
+        }
+    }
+}
