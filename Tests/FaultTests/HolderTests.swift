@@ -63,6 +63,27 @@ struct `A member that holds a lease` {
         #expect(try container.groupctl("write", "item", "--timeout", "0", input: "new").status == 0)
     }
 
+    @Test func `and has the last place leaves others to read, and to see who is there`() throws {
+        let container = try TemporaryContainer()
+        _ = try container.groupctl("write", "item", input: "old")
+        let holder = try container.holder(of: "item")
+        // As 1,024 members: every slot but the holder's is taken.
+        let roster = try FileDescriptor.open(path: Array("\(container.path)/.group/roster".utf8), .readingAndWriting)
+        let (first, slot) = (Int64(69_632), Int64(4_096))
+        for number in 0..<Int64(1_024) {
+            _ = try roster.tryLock(.exclusive, ByteRange(start: first + number * slot, length: 2))
+        }
+        let status = try container.groupctl("status")
+        #expect(status.status == 0 && status.text.contains("process \(holder.identifier)"), "\(status.text)")
+        #expect(try container.groupctl("list").text.contains("item"))
+        let refused = try container.groupctl("write", "other", input: "new")
+        #expect(
+            refused.status != 0 && refused.text.contains("it has 1024 members, which is the limit"), "\(refused.text)")
+        holder.closeInput()
+        #expect(try holder.finish().status == 0)
+        #expect(try container.groupctl("read", "item").text == "old")
+    }
+
     // case 20
     @Test(arguments: [true, false])
     func `stays the only one when the lock file is replaced by hand`(isReplaced: Bool) throws {

@@ -5,8 +5,8 @@ import GroupSystemCalls
 /// are the runtime.
 ///
 /// Opening waits at most 30 s for others that open it. Errors of both initialisers: `notFound`, `invalidArgument` (a
-/// malformed identifier), `notPermitted`, `damaged`, `newerFormat`, `unsupportedFileSystem`, `noSpace`, `limitReached`
-/// (1,024 members). Where this process may only read it, it can be opened all the same, unless with `creating`: see
+/// malformed identifier), `notPermitted`, `damaged`, `newerFormat`, `unsupportedFileSystem`, `noSpace`.
+/// Where this process may only read it, it can be opened all the same, unless with `creating`: see
 /// `isReadOnly`.
 public final class Container: Sendable {
     let member: Member

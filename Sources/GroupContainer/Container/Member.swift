@@ -194,10 +194,8 @@ final class Member: Sendable {
         }
         let free = try translating(".group/roster", "join") { () throws(Errno) in try open.takeFreeSlot() }
         guard let (slot, needsRepair) = free else {
-            throw CoordinationError(
-                .limitReached, item: printable(folder.path), operation: "open",
-                cause: "it has \(RosterLayout.slotCount) members, which is the limit",
-                advice: "end some; groupctl status shows them")
+            // Reading takes no slot; so it can be found out who has them all.
+            return try read(folder, lockFile, .full, mount: mount)
         }
         let incarnation = open.incarnation
         let roster: Roster

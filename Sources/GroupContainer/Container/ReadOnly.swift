@@ -4,6 +4,18 @@ import GroupSystemCalls
 /// it has no slot in the roster, takes leases for reading only, and writes nothing at all.
 struct ReadOnlyReason: Equatable, Sendable {
     let cause: String
+    /// What a change is refused with.
+    var code = CoordinationError.Code.notPermitted
+    var advice = "the container can only be read"
+
+    /// All slots of the roster are taken.
+    static let full = ReadOnlyReason(
+        cause: "it has \(RosterLayout.slotCount) members, which is the limit; without being one it can only be read",
+        code: .limitReached, advice: "end some; groupctl status shows them")
+
+    private init(cause: String, code: CoordinationError.Code, advice: String) {
+        (self.cause, self.code, self.advice) = (cause, code, advice)
+    }
 
     /// Nil where both can be written, or where what is wrong with them is something else, which opening them finds out.
     /// System calls: openat2
@@ -25,7 +37,7 @@ struct ReadOnlyReason: Equatable, Sendable {
 
     func error(_ item: String?, _ operation: String) -> CoordinationError {
         CoordinationError(
-            .notPermitted, item: item, operation: operation, cause: cause, advice: "the container can only be read")
+            code, item: item, operation: operation, cause: cause, advice: advice)
     }
 }
 
@@ -58,6 +70,8 @@ extension Container {
     /// It can be read and followed, and every change of it is `notPermitted`: its file system is mounted read-only, or
     /// this user has no permission to write to its files. So it is found when the first `Container` of this process
     /// opens it, and stays so until the last one is gone.
+    ///
+    /// Also where all 1,024 places of members are taken: then every change of it is `limitReached`.
     ///
     /// This process is no member then: nobody sees it in `status()` or in errors. Its leases are real, but those who
     /// wait in a circle through them are told so only by their deadline. `.forUploading` is `notPermitted`, too.
