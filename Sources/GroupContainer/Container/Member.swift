@@ -195,7 +195,7 @@ final class Member: Sendable {
         let free = try translating(".group/roster", "join") { () throws(Errno) in try open.takeFreeSlot() }
         guard let (slot, needsRepair) = free else {
             // Reading takes no slot; so it can be found out who has them all.
-            return try read(folder, lockFile, .full, mount: mount)
+            return try read(folder, lockFile, .full, status)
         }
         let incarnation = open.incarnation
         let roster: Roster
