@@ -95,7 +95,7 @@ struct `groupctl create, path and list` {
         #expect(
             owners == [
                 " 2770 games", "format 660 games", "journal 2770 games", "journal/1.log 660 games", "lock 660 games",
-                "roster 660 games", "staging 2770 games",
+                "reserve 660 games", "roster 660 games", "staging 2770 games",
             ])
     }
 

@@ -20,7 +20,8 @@ enum PossibleErrors {
         "utimensat": ["EIO", "EPERM"], "listxattr": ["EIO"], "getxattr": ["EIO"], "setxattr": ["EIO", "ENOSPC"],
         "fsetxattr": ["EIO", "ENOSPC"], "fgetxattr": ["EIO"], "flistxattr": ["EIO"], "inotify_init1": ["EMFILE"],
         "inotify_add_watch": ["ENOSPC", "EACCES"], "epoll_create1": ["EMFILE"], "eventfd2": ["EMFILE"],
-        "pipe2": ["EMFILE"], "signalfd4": ["EMFILE"], "epoll_wait": ["EINTR"], "poll": ["EINTR"],
+        "pipe2": ["EMFILE"], "socketpair": ["EMFILE"], "sendmsg": ["EINTR", "ENOMEM"], "recvfrom": ["EINTR"],
+        "signalfd4": ["EMFILE"], "epoll_wait": ["EINTR"], "poll": ["EINTR"],
         "clock_nanosleep": ["EINTR"], "epoll_ctl": ["ENOSPC"], "ioctl": ["EIO"], "socket": ["EMFILE"],
     ]
 
