@@ -226,7 +226,9 @@ struct `A container on overlayfs` {
         func asNobody(_ script: String) throws -> Command {
             try disk.start("setpriv", nobody() + ["sh", "-c", script])
         }
-        let watch = try asNobody("exec watch-group ./merged/c --verbose --since start --count 3")
+        let watch = try asNobody("exec watch-group ./merged/c --verbose --since start --count 4")
+        // Without a member that may write nobody looks after external changes, and that is said first.
+        #expect(try await watch.readLine()?.hasPrefix("degraded\t") == true)
         #expect(try await watch.readLine() == "created\ta")
         let reader = try asNobody("tail -f /dev/null | test-member share ./merged/c a")
         #expect(try await reader.readLine() == "sharing")
@@ -235,7 +237,7 @@ struct `A container on overlayfs` {
         let written = try await disk.shell(
             "for item in b d; do groupctl write ./merged/c $item </dev/null || exit; done")
         #expect(written.status == 0, "\(written)")
-        #expect(try await watch.finish().lines == ["created\ta", "created\tb", "created\td"])
+        #expect(try await watch.finish().lines.dropFirst() == ["created\ta", "created\tb", "created\td"])
     }
 
     // case 29
@@ -286,11 +288,12 @@ struct `A container of another user that everybody may read` {
             let outcome = try await asNobody("groupctl \(call)").finish()
             #expect(outcome.status == 77 && outcome.errors.contains("no permission to write .group/lock"), "\(outcome)")
         }
-        let watch = try asNobody("exec watch-group ./view --verbose --since start --count 2")
+        let watch = try asNobody("exec watch-group ./view --verbose --since start --count 3")
         _ = try await watch.readLine(from: .errors)
         try await container.done("write", "b", input: "1")
         // What is new is its owner's alone; that it is there is told.
-        #expect(try await watch.finish().lines == ["created\ta", "created\tb"])
+        let lines = try await watch.finish().lines
+        #expect(lines.first?.hasPrefix("degraded\t") == true && lines.dropFirst() == ["created\ta", "created\tb"])
         let roster = "chmod a+rw \"$1/.group/lock\""
         #expect(try await container.shell(roster).status == 0)
         let outcome = try await asNobody("groupctl remove ./view a").finish()

@@ -48,11 +48,16 @@ extension TemporaryContainer {
         try RunningProcess(["test-member", mode, path] + words)
     }
 
-    /// Returns once so many leases are seen to be held.
-    package func waitForHolders(_ count: Int, in container: Container) throws {
+    /// Returns once an access is seen: which item, and whether it is waited for or held, with everything below it or not.
+    /// (By its item, since in which order a request takes several is another one in each container.)
+    package func waitForAccess(
+        _ path: String, waiting isWaiting: Bool, whole isWhole: Bool = false, in container: Container
+    ) throws {
         let limit = monotonicNanoseconds() + patience.nanoseconds
-        while try container.status().members.flatMap(\.accesses).count(where: { !$0.isWaiting }) < count {
-            if monotonicNanoseconds() > limit { throw WaitedInVain(description: "waited in vain for \(count) holders") }
+        while try !container.status().members.flatMap(\.accesses)
+            .contains(where: { ($0.path, $0.isWaiting, $0.isWholeFolder) == (path, isWaiting, isWhole) })
+        {
+            if monotonicNanoseconds() > limit { throw WaitedInVain(description: "waited in vain for '\(path)'") }
             pause(nanoseconds: 100_000)
         }
     }
