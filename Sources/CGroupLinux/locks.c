@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "threads.h"
-
 static struct flock range(int64_t start, int64_t length, int type) {
     struct flock lock;
     memset(&lock, 0, sizeof lock);

@@ -8,8 +8,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "threads.h"
-
 enum { most = 2, unshare_table = 2 };  // CLOSE_RANGE_UNSHARE
 
 typedef struct {

@@ -1,11 +1,11 @@
-#include "threads.h"
+#include "CGroupLinux.h"
 
 #include <signal.h>
 
 int clinux_start_thread(pthread_t *thread, size_t stack, void *(*body)(void *), void *argument) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, stack);
+    if (stack > 0) pthread_attr_setstacksize(&attributes, stack);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     sigset_t all, before;
     sigfillset(&all);

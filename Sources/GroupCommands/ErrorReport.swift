@@ -77,6 +77,7 @@ package struct ErrorReport {
                             ("mode", .string(holder.isWriting ? "writing" : "reading")),
                             ("command", holder.command.map(JSONValue.string) ?? .null),
                             ("condition", holder.condition.map { .string($0.rawValue) } ?? .null),
+                            ("pidNamespace", holder.pidNamespace.map(JSONValue.unsigned) ?? .null),
                         ])
                     })
             ),

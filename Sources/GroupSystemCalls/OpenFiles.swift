@@ -27,7 +27,8 @@ package enum OpenFiles {
         }
     }
 
-    private static func processes(of user: UInt32?) -> [Int32] {
+    /// Those that /proc shows; of one user, or of all.
+    static func processes(of user: UInt32?) -> [Int32] {
         guard let folder = try? FileDescriptor.open(path: Array("/proc".utf8), [.reading, .folder]),
             let names = try? folder.entryNames()
         else { return [] }

@@ -17,7 +17,10 @@ package struct ProcessView: Sendable {
     package var command: [UInt8]
 
     /// Nil where there is no such process, or no /proc. Reads /proc/PID/stat and /proc/PID/cmdline.
-    package init?(of process: Int32) {
+    package init?(of process: Int32) { self.init(of: "\(process)") }
+
+    /// By its name in /proc: a number, or "self".
+    init?(of process: String) {
         guard let stat = Self.content(of: "/proc/\(process)/stat"),
             // The name is in parentheses and may have any byte in it.
             let end = stat.lastIndex(of: UInt8(ascii: ")"))

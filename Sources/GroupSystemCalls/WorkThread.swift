@@ -35,21 +35,10 @@ package enum WorkThread {
     }
 
     private static func create(_ worker: Worker) throws(Errno) {
-        var attributes = pthread_attr_t()
-        unsafe pthread_attr_init(&attributes)
-        defer { unsafe pthread_attr_destroy(&attributes) }
-        unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        var (all, before) = (sigset_t(), sigset_t())
-        unsafe sigfillset(&all)
-        // Those that the thread itself may cause: blocked, they would end the process past every handler. All others are
-        // for the program's own threads.
-        for signal in [SIGBUS, SIGSEGV, SIGFPE, SIGILL] { unsafe sigdelset(&all, signal) }
-        unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
         let context = unsafe Unmanaged.passRetained(worker).toOpaque()
         var thread = pthread_t()
-        let error = unsafe pthread_create(
-            &thread, &attributes,
+        let error = unsafe clinux_start_thread(
+            &thread, 0,
             { context in
                 guard let context = unsafe context else { return nil }
                 WorkThread.serve(unsafe Unmanaged<Worker>.fromOpaque(context).takeRetainedValue())

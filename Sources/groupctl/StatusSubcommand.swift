@@ -25,7 +25,7 @@ private func text(_ status: ContainerStatus, _ container: Container, _ text: Ter
         let role = member.isSteward ? ", steward" : ""
         lines.append(
             "  " + text.styled(member.purpose, as: .strong)
-                + "  process \(member.processIdentifier), user \(member.user), since \(Timestamp.text(member.since))\(role)"
+                + "  \(member.processText), user \(member.user), since \(Timestamp.text(member.since))\(role)"
                 + (member.condition.map { $0 == .running ? "" : "  " + text.styled($0.rawValue, as: .error) } ?? "")
         )
         if let command = member.command { lines.append("    " + text.styled(command, as: .faint)) }
@@ -129,6 +129,7 @@ private func json(_ member: ContainerStatus.Member) -> JSONValue {
         ("steward", .bool(member.isSteward)),
         ("command", member.command.map(JSONValue.string) ?? .null),
         ("condition", member.condition.map { .string($0.rawValue) } ?? .null),
+        ("pidNamespace", member.pidNamespace.map(JSONValue.unsigned) ?? .null),
         (
             "leases",
             .array(

@@ -4,6 +4,7 @@ import Foundation
 package struct JSONChange: Decodable, Equatable {
     package struct Author: Decodable, Equatable {
         package var pid: Int32
+        package var pidNamespace: UInt64?
         package var purpose: String
     }
 
@@ -67,6 +68,7 @@ package struct JSONStatus: Decodable {
     }
     package struct Member: Decodable {
         package var pid: Int32
+        package var pidNamespace: UInt64?
         package var user: UInt32
         package var purpose: String
         package var since: String

@@ -6,15 +6,19 @@ package final class LeaseHolder {
     package let command: Command
     private let gate: String
 
-    /// `program` is a `groupctl`.
+    /// `program` is a `groupctl`, which `wrapper` starts where there is one.
     package init(
-        of item: String, in container: TemporaryContainer, purpose: String, program: String = "groupctl"
+        of item: String, in container: TemporaryContainer, purpose: String, program: String = "groupctl",
+        wrapper: [String] = []
     ) async throws {
         gate = "\(container.folder)/gate-\(item)"
         if unsafe mkfifo(gate, 0o600) != 0 { throw SetUpError("mkfifo", errno) }
         let script = "echo held >&2; read line <\"$0\"; echo new"
-        command = try container.start(
-            program, ["update", container.path, item, "--purpose", purpose, "--", "sh", "-c", script, gate])
+        let words = ["update", container.path, item, "--purpose", purpose, "--", "sh", "-c", script, gate]
+        command =
+            wrapper.isEmpty
+            ? try container.start(program, words)
+            : try container.start(wrapper[0], wrapper.dropFirst() + [BuildFolder.resolve(program)] + words)
         guard try await command.readLine(from: .errors) == "held" else {
             throw TemporaryContainer.Failed(description: "no lease: \(try await command.finish())")
         }

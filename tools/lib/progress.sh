@@ -8,6 +8,21 @@ count_tests() {
     cat -- "${files[@]}" | grep -c '^ *@Test'
 }
 
+# list_failures: of what `swift test` prints, the lines about failures; where its process died, the tests that ran then.
+list_failures() {
+    awk '
+        function quoted() { return match($0, /"[^"]*"/) ? substr($0, RSTART, RLENGTH) : $0 }
+        /^✘ (Suite|Test run) / { next }
+        /^✘ / { shown = 1; print; next }
+        /^◇ Test .* started\.$/ && !/^◇ Test (case|run)/ { running[quoted()] = 1; shown = 0; next }
+        /^✔ Test .* (passed|skipped)/ { delete running[quoted()]; shown = 0; next }
+        /^(◇|✔|➜|↳ Test)/ { shown = 0; next }
+        /[Ff]atal error|exited with|unexpected signal|error: / { died = 1; print; next }
+        shown { print }
+        END { if (died) for (test in running) print "had not ended: " test }
+    '
+}
+
 # show_progress TOTAL: reads what `swift test` prints; on a terminal it becomes one line that says how far the run is,
 # below the lines about failures. With 0 nothing is said of a total. Each line of anything else is passed on.
 show_progress() {

@@ -4,6 +4,7 @@
 #ifndef CGROUPLINUX_H
 #define CGROUPLINUX_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/xattr.h>
@@ -144,6 +145,8 @@ void clinux_prepare_process(void);
 void clinux_note_signals(void);
 int clinux_noted_signal(void);
 
+// A detached thread that gets none of the program's signals; `stack` 0: of the usual size. 0 or an errno.
+int clinux_start_thread(pthread_t *thread, size_t stack, void *(*body)(void *), void *argument);
 int clinux_set_thread_name(const char *name);
 
 // A terminal that a program draws on: without echo, each byte at once, Control keys among them. What it was is restored

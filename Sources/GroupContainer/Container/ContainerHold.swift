@@ -39,10 +39,11 @@ final class ContainerHold: Sendable {
     /// Who has it open.
     static func members(_ group: borrowing FileDescriptor, item: String) -> [CoordinationError.Holder] {
         guard let roster = try? Roster(onlyForReadingIn: group) else { return [] }
+        var processes = ProcessTable()
         return roster.liveMembers().map { member in
             CoordinationError.Holder(
-                processIdentifier: member.processIdentifier, purpose: member.purpose, since: member.started,
-                item: item, isWriting: true, command: member.process?.command, condition: member.process?.condition)
+                processes.process(of: member), purpose: member.purpose, since: member.started, item: item,
+                isWriting: true)
         }
     }
 }

@@ -6,6 +6,8 @@ public struct ContainerStatus: Sendable {
     public struct Member: Sendable {
         /// Its process.
         public var processIdentifier: Int32
+        /// Where `processIdentifier` counts, as in `CoordinationError.Holder`; nil where a signal to it reaches the member.
+        public var pidNamespace: UInt64?
         /// Its user.
         public var user: UInt32
         /// What it says it is.
@@ -20,6 +22,9 @@ public struct ContainerStatus: Sendable {
         public var condition: CoordinationError.Holder.Condition?
         /// What it holds and waits for; at most nineteen are shown.
         public var accesses: [Access]
+
+        /// `process 7`, or `process 7 of PID namespace 4026532001`
+        package var processText: String { MemberProcess.text(processIdentifier, pidNamespace) }
     }
 
     /// A lease, or the wait for one.
@@ -78,11 +83,13 @@ extension Container {
         let roster = member.roster
         let hasSteward = member.hasSteward(ofTerm: roster.map.load64(RosterLayout.term))
         let steward = hasSteward ? Int(clamping: roster.map.load64(RosterLayout.steward)) : 0
+        var processes = ProcessTable()
         let members = roster.liveMembers().map { live in
-            let process = live.process
+            let process = processes.process(of: live)
             return ContainerStatus.Member(
-                processIdentifier: live.processIdentifier, user: live.user, purpose: live.purpose, since: live.started,
-                isSteward: live.slot + 1 == steward, command: process?.command, condition: process?.condition,
+                processIdentifier: process.identifier, pidNamespace: process.pidNamespace, user: live.user,
+                purpose: live.purpose, since: live.started, isSteward: live.slot + 1 == steward,
+                command: process.command, condition: process.condition,
                 // Before its ticket is drawn nobody knows who comes before whom: it does not wait yet.
                 accesses: roster.accesses(of: live).filter { $0.claim.stage == .held || $0.claim.ticket > 0 }.map {
                     access in
@@ -116,7 +123,11 @@ extension Container {
 
     /// The items that members of these processes hold or wait for. System calls: as of the members in `status`.
     package func accessedItems(by isMeant: (Int32) -> Bool) -> [String] {
-        member.roster.liveMembers().filter { isMeant($0.processIdentifier) }.flatMap(member.roster.accesses(of:))
+        var processes = ProcessTable()
+        return member.roster.liveMembers().filter {
+            let process = processes.process(of: $0)
+            return process.pidNamespace == nil && isMeant(process.identifier)
+        }.flatMap(member.roster.accesses(of:))
             .filter { $0.claim.stage == .held || $0.claim.ticket > 0 }.map(\.path)
     }
 

@@ -58,6 +58,10 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
     public struct Holder: Hashable, Sendable {
         /// Its process.
         public var processIdentifier: Int32
+        /// Nil where a signal to `processIdentifier` reaches the holder. Else the holder lives in another PID namespace and
+        /// could not be found from here: the number counts there. The inode of that namespace (`lsns -t pid`), or 0 where it
+        /// is not known.
+        public var pidNamespace: UInt64?
         /// What it says it is.
         public var purpose: String
         /// When it was granted what it holds, in nanoseconds since 1970.
@@ -127,7 +131,7 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
 extension CoordinationError.Holder: CustomStringConvertible {
     /// `todo-app (process 812, stopped, '/usr/bin/todo --edit') since 10:00:00Z`
     public var description: String {
-        var process = "process \(processIdentifier)"
+        var process = MemberProcess.text(processIdentifier, pidNamespace)
         if let condition, condition != .running { process += ", \(condition)" }
         if let command, !command.isEmpty {
             process += ", '" + (command.count > 60 ? String(command.prefix(59)) + "…" : command) + "'"
@@ -135,12 +139,16 @@ extension CoordinationError.Holder: CustomStringConvertible {
         return "\(purpose) (\(process)) since \(Self.timeOfDay(since))"
     }
 
-    init(_ access: Roster.Access) {
-        let process = access.member.process
+    init(_ access: Roster.Access, in table: inout ProcessTable) {
         self.init(
-            processIdentifier: access.member.processIdentifier, purpose: access.purpose, since: access.since,
-            item: access.path, isWriting: access.claim.part.mode != .reading, command: process?.command,
-            condition: process?.condition)
+            table.process(of: access.member), purpose: access.purpose, since: access.since, item: access.path,
+            isWriting: access.claim.part.mode != .reading)
+    }
+
+    init(_ process: MemberProcess, purpose: String, since: Int64, item: String, isWriting: Bool) {
+        self.init(
+            processIdentifier: process.identifier, pidNamespace: process.pidNamespace, purpose: purpose, since: since,
+            item: item, isWriting: isWriting, command: process.command, condition: process.condition)
     }
 
     /// `10:00:00Z`: a lease is held for seconds, so the day goes without saying.

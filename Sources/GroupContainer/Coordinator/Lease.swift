@@ -158,10 +158,15 @@ final class LeaseRequest: Sendable {
         case .cancelled:
             CoordinationError(.cancelled, item: label, operation: operation, cause: "the task was cancelled")
         case .granted, .timedOut:
-            CoordinationError(
-                .leaseTimedOut, item: label, operation: operation, cause: "its lease was not granted in time",
-                holders: member.roster.holders(inTheWayOf: plan, besides: chain),
-                advice: "wait longer (--timeout), or end who holds it")
+            timedOut(member.roster.holders(inTheWayOf: plan, besides: chain))
         }
+    }
+
+    private func timedOut(_ holders: [CoordinationError.Holder]) -> CoordinationError {
+        // A number of another namespace may be another process's here.
+        let isKnown = holders.allSatisfy { $0.pidNamespace == nil }
+        return CoordinationError(
+            .leaseTimedOut, item: label, operation: operation, cause: "its lease was not granted in time",
+            holders: holders, advice: "wait longer (--timeout)" + (isKnown ? ", or end who holds it" : ""))
     }
 }

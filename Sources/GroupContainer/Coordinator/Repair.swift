@@ -111,7 +111,7 @@ extension Member {
         }
         if !changes.isEmpty {
             diagnostics.tell(
-                .memberRepaired, item: "process \(dead.processIdentifier), \(dead.purpose)", count: changes.count,
+                .memberRepaired, item: "process \(dead.mark.identifier), \(dead.purpose)", count: changes.count,
                 "it died in the middle of a change; what had happened was recorded")
         }
         var writer = ByteWriter()

@@ -31,6 +31,7 @@ struct LogFileHeader: Equatable, Sendable {
 
     private static let magic = Array("GROUPLOG".utf8)
     private static let format: UInt32 = 1
+    private static let baseLimit: UInt64 = 1 << 62
 
     enum Fault: Error, Equatable { case damaged, newer(UInt32) }
 
@@ -65,6 +66,8 @@ struct LogFileHeader: Equatable, Sendable {
             salt = try reader.number()
             number = try reader.number()
             base = try reader.number()
+            // A log never counts that far; from such a start a sequence would overflow.
+            guard base < Self.baseLimit else { throw Fault.damaged }
             previousEnd = try reader.number()
             capacity = try reader.number()
             container = try reader.raw(16)
@@ -90,7 +93,8 @@ struct LogFileHeader: Equatable, Sendable {
         else { return nil }
         self.init(
             // What is larger was never counted.
-            salt: salt, number: number, base: base < 1 << 62 ? base : 0, previousEnd: previousEnd, capacity: capacity,
+            salt: salt, number: number, base: base < Self.baseLimit ? base : 0, previousEnd: previousEnd,
+            capacity: capacity,
             container: container, incarnation: incarnation, created: created)
     }
 }

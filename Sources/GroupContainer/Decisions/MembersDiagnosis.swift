@@ -1,10 +1,8 @@
 /// What is known of the members, the living and the dead, and of what they left.
 struct MembersFacts: Sendable {
     struct Living: Equatable, Sendable {
-        var process: Int32
+        var process: MemberProcess
         var purpose: String
-        var command: String?
-        var isStopped: Bool
         var accesses: [Access]
     }
 
@@ -18,7 +16,7 @@ struct MembersFacts: Sendable {
 
     /// A member whose process is gone, with changes that have no record yet.
     struct Dead: Equatable, Sendable {
-        var process: Int32
+        var process: MemberProcess
         var purpose: String
         /// The items of its changes, as far as they are known.
         var items: [String]
@@ -40,37 +38,38 @@ struct MembersFacts: Sendable {
     private func leases(of member: Living) -> [Finding] {
         let held = member.accesses.filter { !$0.isWaiting }
         guard let oldest = held.max(by: { $0.lasting < $1.lasting }) else { return [] }
-        let who = Self.name(member.process, member.purpose, member.command)
+        let who = Self.name(member.process, member.purpose)
         let waiting = living.flatMap(\.accesses).count { $0.isWaiting }
         let queue =
             waiting == 0
             ? "" : "; \(waiting == 1 ? "one request waits" : "\(waiting) requests wait") in this container now"
         let items = held.map { "'\($0.path)'" }.joined(separator: ", ")
-        if member.isStopped {
+        if member.process.condition == .stopped {
             return [
                 Finding(
-                    .leaseHolderStopped, .warning, item: oldest.path, process: member.process,
+                    .leaseHolderStopped, .warning, item: oldest.path, process: member.process.signalled,
                     "\(who) is stopped, and holds \(items)",
                     why: "who wants that waits until its deadline\(queue)",
-                    remedy: "continue it: kill -CONT \(member.process); or end it, which frees what it holds")
+                    remedy: "\(Self.continuing(member.process)), which frees what it holds")
             ]
         }
         if oldest.lasting < Self.longLease { return [] }
         return [
             Finding(
-                .leaseHeldLong, .warning, item: oldest.path, process: member.process,
+                .leaseHeldLong, .warning, item: oldest.path, process: member.process.signalled,
                 "\(who) has held \(items) for \(RoughTime.text(oldest.lasting))",
                 why: "who wants that waits until its deadline\(queue)",
                 remedy:
-                    "see what process \(member.process) is doing; a lease is to be held for as long as a change takes")
+                    "see what \(member.process.description) is doing; a lease is to be held for as long as a change takes"
+            )
         ]
     }
 
     private func pending(of member: Dead) -> Finding {
         let items = member.items.isEmpty ? "an item" : member.items.map { "'\($0)'" }.joined(separator: ", ")
         return Finding(
-            .deadMember, .warning, item: member.items.first, process: member.process,
-            "process \(member.process), \(member.purpose), died in the middle of a change of \(items)",
+            .deadMember, .warning, item: member.items.first, process: member.process.signalled,
+            "\(member.process.description), \(member.purpose), died in the middle of a change of \(items)",
             why: "whether it happened is settled, and followers are told, when somebody gets a lease on that",
             remedy: "\(Finding.repair) does it now", mended: "what had happened was recorded, what had not was swept")
     }
@@ -88,7 +87,14 @@ struct MembersFacts: Sendable {
     }
 
     /// A member, for people who want to do something about it.
-    static func name(_ process: Int32, _ purpose: String, _ command: String?) -> String {
-        "process \(process), \(purpose)" + (command.map { " ('\($0)')" } ?? "")
+    static func name(_ process: MemberProcess, _ purpose: String) -> String {
+        "\(process.description), \(purpose)" + (process.command.map { " ('\($0)')" } ?? "")
+    }
+
+    /// What to do about a stopped one. A number of another namespace is no argument for kill: here it may be another
+    /// process's.
+    static func continuing(_ process: MemberProcess) -> String {
+        guard let identifier = process.signalled else { return "continue or end it from its own PID namespace" }
+        return "continue it: kill -CONT \(identifier); or end it"
     }
 }

@@ -73,6 +73,8 @@ enum RosterLayout {
     static let pendingBytes = 32
     static let accesses = pending + pendingCount * pendingBytes
     static let accessBytes = 192
+    /// The inode of the PID namespace that counts `process`; 0 where the member could not tell.
+    static let pidNamespace = accesses + accessCount * accessBytes
 
     // Within an access.
     static let accessStage = 0

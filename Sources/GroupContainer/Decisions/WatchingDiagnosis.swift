@@ -1,10 +1,8 @@
 /// What is known of how changes made without coordination are seen.
 struct WatchingFacts: Sendable {
     struct Steward: Equatable, Sendable {
-        var process: Int32
+        var process: MemberProcess
         var purpose: String
-        var command: String?
-        var isStopped = false
         /// It answered when it was asked; nil where it could not be asked.
         var answers: Bool?
     }
@@ -39,18 +37,18 @@ struct WatchingFacts: Sendable {
                 why: "they are found when the next follower or short command comes; coordinated changes are complete",
                 remedy: "nothing, if that is meant; 'watch-group', or a program that follows, watches")
         }
-        let who = MembersFacts.name(steward.process, steward.purpose, steward.command)
-        if steward.isStopped {
+        let who = MembersFacts.name(steward.process, steward.purpose)
+        if steward.process.condition == .stopped {
             return Finding(
-                .stewardStopped, .warning, process: steward.process, "the steward, \(who), is stopped",
+                .stewardStopped, .warning, process: steward.process.signalled, "the steward, \(who), is stopped",
                 why: "\(Self.notAtOnce): another follower takes over, if there is one, else nobody does",
-                remedy: "continue it: kill -CONT \(steward.process); or end it")
+                remedy: MembersFacts.continuing(steward.process))
         }
         if steward.answers == false {
             return Finding(
-                .stewardSilent, .warning, process: steward.process, "the steward, \(who), does not answer",
+                .stewardSilent, .warning, process: steward.process.signalled, "the steward, \(who), does not answer",
                 why: "\(Self.notAtOnce): another follower takes over, if there is one, else nobody does",
-                remedy: "see what process \(steward.process) is doing; when it ends, another one follows it")
+                remedy: "see what \(steward.process.description) is doing; when it ends, another one follows it")
         }
         return nil
     }

@@ -85,7 +85,9 @@ struct ExaminedContainer {
                 continue
             }
             parts.openingFor = time
-            if let process = OpenFiles.holderOfFirstByte(ofInode: lock.inode), let view = ProcessView(of: process) {
+            if ProcessTable().isOwnProc, let process = OpenFiles.holderOfFirstByte(ofInode: lock.inode),
+                let view = ProcessView(of: process)
+            {
                 parts.opener = (process, printable(view.command))
             }
             return

@@ -7,11 +7,10 @@ extension MembersFacts {
         // Before the members: what somebody who lives now has staged since is not among them.
         let staged = container.stagedNames()
         let now = wallNanoseconds()
+        var processes = ProcessTable()
         living = roster.liveMembers().map { member in
-            let process = member.process
-            return Living(
-                process: member.processIdentifier, purpose: member.purpose, command: process?.command,
-                isStopped: process?.condition == .stopped,
+            Living(
+                process: processes.process(of: member), purpose: member.purpose,
                 accesses: roster.accesses(of: member).map { access in
                     Access(
                         path: access.path, isWriting: access.claim.part.mode != .reading,
@@ -26,7 +25,7 @@ extension MembersFacts {
                 concerned.insert(member.nonce)
                 dead.append(
                     Dead(
-                        process: member.processIdentifier, purpose: member.purpose,
+                        process: processes.process(of: member), purpose: member.purpose,
                         items: roster.pending(of: slot).flatMap { container.items(of: $0, by: member) }))
             }
         }

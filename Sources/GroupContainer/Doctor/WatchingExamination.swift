@@ -62,11 +62,8 @@ extension ExaminedContainer {
             (1...RosterLayout.slotCount).contains(slot),
             let member = roster.member(at: slot - 1)
         else { return nil }
-        let process = member.process
-        var steward = WatchingFacts.Steward(
-            process: member.processIdentifier, purpose: member.purpose, command: process?.command)
-        steward.isStopped = process?.condition == .stopped
-        if !steward.isStopped { steward.answers = answers(term) }
+        var steward = WatchingFacts.Steward(process: member.process, purpose: member.purpose)
+        if steward.process.condition != .stopped { steward.answers = answers(term) }
         return steward
     }
 

@@ -147,12 +147,11 @@ final class Roster: Sendable {
     /// A member, as far as its slot says; anything in it may be wrong.
     struct Member: Sendable {
         var slot: Int
-        var processIdentifier: Int32
+        var mark: ProcessMark
         var user: UInt32
         var nonce: UInt64
         var purpose: String
         var started: Int64
-        var processStart: UInt64
     }
 
     func member(at index: Int) -> Member? {
@@ -161,10 +160,12 @@ final class Roster: Sendable {
         if process == 0 { return nil }
         let text = map.bytes(base + RosterLayout.purpose, count: RosterLayout.purposeBytes).prefix { $0 != 0 }
         return Member(
-            slot: index, processIdentifier: process, user: map.load32(base + RosterLayout.user),
+            slot: index,
+            mark: ProcessMark(
+                identifier: process, namespace: map.load64(base + RosterLayout.pidNamespace),
+                started: map.load64(base + RosterLayout.processStart)), user: map.load32(base + RosterLayout.user),
             nonce: map.load64(base + RosterLayout.nonce), purpose: printable(Array(text)),
-            started: Int64(bitPattern: map.load64(base + RosterLayout.started)),
-            processStart: map.load64(base + RosterLayout.processStart))
+            started: Int64(bitPattern: map.load64(base + RosterLayout.started)))
     }
 
     /// Those alive now.

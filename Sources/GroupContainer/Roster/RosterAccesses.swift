@@ -132,9 +132,10 @@ extension Roster {
     /// Those that hold what keeps the plan from being granted, in this process or another.
     /// Not the chain that asks: it may hold some of it already.
     func holders(inTheWayOf plan: LeasePlan, besides chain: UInt64?) -> [CoordinationError.Holder] {
-        liveMembers().flatMap(accesses(of:)).filter { access in
+        var processes = ProcessTable()
+        return liveMembers().flatMap(accesses(of:)).filter { access in
             access.claim.stage == .held && plan.parts.contains { access.claim.part.excludes($0) }
                 && !(access.claim.member == slot && access.claim.chain == chain)
-        }.map(CoordinationError.Holder.init)
+        }.map { CoordinationError.Holder($0, in: &processes) }
     }
 }

@@ -34,7 +34,7 @@ final class Examiner {
 
     private func isBusy(_ location: ItemLocation, _ operation: String) -> CoordinationError {
         let member = observation.examination.world.inTheWay.flatMap(member.roster.member(at:))
-        let who = member.map { "process \($0.processIdentifier), \($0.purpose)," } ?? "another process"
+        let who = member.map { "\($0.process.description), \($0.purpose)," } ?? "another process"
         return CoordinationError(
             .leaseTimedOut, item: printable(location.bytes), operation: operation,
             cause: "\(who) has a change under way that does not come to an end",

@@ -45,7 +45,7 @@ extension Decoder {
             let roster = try shared.get()
             fill(roster, with: bytes)
             guard let member = roster.member(at: slot) else { return false }
-            try expect(member.processIdentifier != 0, "a member without a process")
+            try expect(member.mark.identifier != 0, "a member without a process")
             let accesses = roster.accesses(of: member)
             let texts = [member.purpose] + accesses.flatMap { [$0.purpose, $0.path] }
             for text in texts where text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {

@@ -12,17 +12,21 @@ import Testing
         #expect(MembersFacts().findings == [])
         #expect(JournalFacts().findings == [])
         var watching = WatchingFacts()
-        watching.steward = WatchingFacts.Steward(process: 1, purpose: "p", answers: true)
+        watching.steward = WatchingFacts.Steward(process: MemberProcess(identifier: 1), purpose: "p", answers: true)
         #expect(watching.findings == [])
         watching.steward?.answers = nil
         #expect(watching.findings == [], "it could not be asked")
     }
 
     @Test func `finds a lease that is held for long, and not one that is waited for`() {
-        func facts(_ lasting: Int64, isWaiting: Bool = false, isStopped: Bool = false) -> MembersFacts {
+        func facts(
+            _ lasting: Int64, isWaiting: Bool = false, isStopped: Bool = false, namespace: UInt64? = nil
+        ) -> MembersFacts {
             var facts = MembersFacts()
+            let process = MemberProcess(
+                identifier: 7, pidNamespace: namespace, condition: isStopped ? .stopped : .running)
             let access = MembersFacts.Access(path: "item", isWriting: true, isWaiting: isWaiting, lasting: lasting)
-            facts.living = [.init(process: 7, purpose: "p", isStopped: isStopped, accesses: [access])]
+            facts.living = [.init(process: process, purpose: "p", accesses: [access])]
             return facts
         }
         let long = MembersFacts.longLease
@@ -32,6 +36,12 @@ import Testing
         #expect(facts(long, isWaiting: true).findings == [])
         #expect(codes(facts(0, isStopped: true).findings) == ["warning leaseHolderStopped"])
         #expect(facts(0, isWaiting: true, isStopped: true).findings == [])
+        // A number of another namespace may be another process's here.
+        #expect(facts(0, isStopped: true).findings.first?.remedy.contains("kill -CONT 7") == true)
+        let elsewhere = facts(0, isStopped: true, namespace: 42).findings.first
+        #expect(elsewhere?.what == "process 7 of PID namespace 42, p is stopped, and holds 'item'")
+        #expect(elsewhere?.remedy == "continue or end it from its own PID namespace, which frees what it holds")
+        #expect(elsewhere?.process == nil)
     }
 
     @Test func `asks for as many watches as there are folders, unless a steward has them already`() {
@@ -41,7 +51,7 @@ import Testing
         #expect(codes(facts.findings) == ["note stewardMissing"])
         facts.watches?.used = 49
         #expect(codes(facts.findings) == ["note stewardMissing", "warning inotifyWatches"])
-        facts.steward = WatchingFacts.Steward(process: 1, purpose: "p", answers: true)
+        facts.steward = WatchingFacts.Steward(process: MemberProcess(identifier: 1), purpose: "p", answers: true)
         #expect(facts.findings == [])
         facts.watches?.used = 149
         #expect(codes(facts.findings) == ["warning inotifyWatches"])
@@ -55,7 +65,7 @@ import Testing
 
     @Test func `does not say twice what the steward says`() {
         var facts = WatchingFacts()
-        facts.steward = WatchingFacts.Steward(process: 1, purpose: "p", answers: false)
+        facts.steward = WatchingFacts.Steward(process: MemberProcess(identifier: 1), purpose: "p", answers: false)
         facts.degraded = ("closed", "why")
         facts.unreadable = ["closed", "other"]
         facts.moreUnreadable = 3
@@ -151,7 +161,7 @@ import Testing
 
     @Test func `of a dead member names what it was changing`() {
         var facts = MembersFacts()
-        facts.dead = [.init(process: 9, purpose: "p", items: ["a", "b"])]
+        facts.dead = [.init(process: MemberProcess(identifier: 9), purpose: "p", items: ["a", "b"])]
         #expect(codes(facts.findings) == ["warning deadMember"])
         #expect(facts.findings.first?.what == "process 9, p, died in the middle of a change of 'a', 'b'")
         facts.dead[0].items = []

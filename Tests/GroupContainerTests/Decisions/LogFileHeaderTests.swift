@@ -35,6 +35,14 @@ struct `A log file's first page` {
         }
     }
 
+    @Test(arguments: [.max, .max - 1, 1 << 62] as [UInt64])
+    func `that begins at a number which no log reaches is damaged, though it fits its checksum`(base: UInt64) {
+        var header = Self.sample
+        header.base = base
+        #expect(throws: LogFileHeader.Fault.damaged) { try LogFileHeader(decoding: header.encoded()) }
+        #expect(LogFileHeader(guessedFrom: header.encoded())?.base == 0)
+    }
+
     @Test func `of zeros is damaged`() {
         #expect(throws: LogFileHeader.Fault.damaged) {
             try LogFileHeader(decoding: [UInt8](repeating: 0, count: LogFileHeader.size))

@@ -103,8 +103,10 @@ import Testing
             return state
         }
         return ([nil] + all.map { $0 }).map { condition in
+            // 0: of a process that no namespace was found for.
             let holder = CoordinationError.Holder(
-                processIdentifier: 812, purpose: "todo-app", since: 36_000_000_000_000, item: "a.json", isWriting: true,
+                processIdentifier: 812, pidNamespace: condition == nil ? 0 : nil, purpose: "todo-app",
+                since: 36_000_000_000_000, item: "a.json", isWriting: true,
                 command: condition == nil ? nil : "/usr/bin/todo --edit", condition: condition)
             return text(
                 CoordinationError(

@@ -1,0 +1,89 @@
+/// Names one process on the whole machine. A process number alone does not: each PID namespace counts its own, and gives
+/// a number again after its process has ended.
+package struct ProcessMark: Hashable, Sendable {
+    /// Its number in its own PID namespace.
+    package var identifier: Int32
+    /// The inode of its PID namespace; 0 where that is not known.
+    package var namespace: UInt64
+    /// In the kernel's ticks since boot; 0 where that is not known.
+    package var started: UInt64
+
+    package init(identifier: Int32, namespace: UInt64, started: UInt64) {
+        (self.identifier, self.namespace, self.started) = (identifier, namespace, started)
+    }
+
+    /// Marks the calling process. System calls: open(2), read(2) of /proc/self, which is this process also where /proc is
+    /// another PID namespace's.
+    package static func ofThisProcess() -> ProcessMark {
+        ProcessMark(
+            identifier: processIdentifier(), namespace: ProcessTable.namespace(of: "self") ?? 0,
+            started: ProcessView(of: "self")?.started ?? 0)
+    }
+}
+
+/// The processes that /proc shows, searched by their marks.
+package struct ProcessTable {
+    /// A process that was looked for.
+    package struct Entry {
+        /// Its number in this process's PID namespace, with which a signal reaches it; nil where that is not known.
+        package var identifier: Int32?
+        /// Nil where /proc does not show it.
+        package var view: ProcessView?
+    }
+
+    private let own = namespace(of: "self")
+    /// Whether /proc numbers processes as this process does: it does not after `unshare --pid --fork` alone.
+    package let isOwnProc =
+        (try? OpenFiles.folder("/proc").linkTarget(of: Array("self".utf8)))
+        .map { Int32(String(decoding: $0, as: UTF8.self)) == processIdentifier() } ?? false
+    /// Each process of another namespace, or of this one under a /proc that is not its own; by its number there.
+    private lazy var others = readOthers()
+
+    private struct Place: Hashable {
+        var namespace: UInt64
+        var identifier: Int32
+    }
+
+    package init() {}
+
+    /// Looks for a process. Reads /proc/PID/stat and cmdline; once for each table, and only for a process of another PID
+    /// namespace, /proc/PID/ns/pid and status of every process.
+    package mutating func find(_ mark: ProcessMark) -> Entry {
+        if mark.namespace == 0 || mark.namespace == own, isOwnProc {
+            let view = Self.view("\(mark.identifier)", mark)
+            return Entry(identifier: mark.namespace == 0 && view == nil ? nil : mark.identifier, view: view)
+        }
+        let shown = others[Place(namespace: mark.namespace, identifier: mark.identifier)]
+        let view = shown.flatMap { Self.view("\($0)", mark) }
+        if mark.namespace != 0, mark.namespace == own { return Entry(identifier: mark.identifier, view: view) }
+        return Entry(identifier: view == nil || !isOwnProc ? nil : shown, view: view)
+    }
+
+    private static func view(_ name: String, _ mark: ProcessMark) -> ProcessView? {
+        ProcessView(of: name).flatMap { $0.started == mark.started ? $0 : nil }
+    }
+
+    private func readOthers() -> [Place: Int32] {
+        var places: [Place: Int32] = [:]
+        for process in OpenFiles.processes(of: nil) {
+            guard let namespace = Self.namespace(of: "\(process)"), !isOwnProc || namespace != own,
+                let identifier = Self.innermostIdentifier(of: process)
+            else { continue }
+            places[Place(namespace: namespace, identifier: identifier)] = process
+        }
+        return places
+    }
+
+    /// Nil where this user may not look into that process.
+    fileprivate static func namespace(of process: String) -> UInt64? {
+        try? FileDescriptor.open(path: Array("/proc/\(process)/ns/pid".utf8), .reading).status().inode
+    }
+
+    /// The last number of the line `NSpid:`, which has one for each namespace that the process is in.
+    private static func innermostIdentifier(of process: Int32) -> Int32? {
+        let text =
+            (try? FileDescriptor.open(path: Array("/proc/\(process)/status".utf8), .reading).readAll(limit: 65_536))
+        return text?.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: Array("NSpid:".utf8)) }?
+            .split(separator: UInt8(ascii: "\t")).last.flatMap { Int32(String(decoding: $0, as: UTF8.self)) }
+    }
+}
