@@ -137,6 +137,11 @@ extension MappedLog {
             seal(file, at: offset, by: slot)
             return .taken
         }
+        // In this order: where the place is still empty, no other process has appended behind it.
+        if file.map.load64(offset + units * 8) != 0, file.map.load64(offset) == 0 {
+            cutAtLostHeader(file, at: offset)
+            return .taken
+        }
         guard file.exchange(at: offset, nil, header) else { return .taken }
         file.writeBody(body, at: offset, units: units)
         let reserved = header

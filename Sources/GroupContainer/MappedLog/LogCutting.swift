@@ -53,9 +53,19 @@ extension MappedLog {
 
     private func cutAtDamage(_ file: LogFile, otherwise error: CoordinationError) throws(CoordinationError) {
         guard !isOnlyForReading, !file.map.isDamaged, let broken = file.firstBroken else { throw error }
-        file.cut(at: broken)
+        cut(file, at: broken, because: error.cause)
+    }
+
+    /// Cuts a file at its end where something stands behind it. Behind the end of a file that is appended to there are
+    /// zeros: a header was lost, and with a new record in its place the stale ones behind could follow that.
+    func cutAtLostHeader(_ file: LogFile, at offset: Int) {
+        cut(file, at: offset, because: "nothing stands at byte \(offset), but behind that")
+    }
+
+    private func cut(_ file: LogFile, at offset: Int, because cause: String) {
+        file.cut(at: offset)
         surroundings.diagnostics.tell(
             .journalCut, item: file.name,
-            "it ends at byte \(broken) now, and the journal goes on in the next file: \(error.cause)")
+            "it ends at byte \(offset) now, and the journal goes on in the next file: \(cause)")
     }
 }

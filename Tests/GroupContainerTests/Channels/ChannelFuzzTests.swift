@@ -1,3 +1,4 @@
+import GroupSystemCalls
 import TestSupport
 import Testing
 
@@ -23,11 +24,38 @@ struct `A channel of any bytes` {
             var reader = try ChannelReader(store, listener: "one")
             for _ in 0..<500 { do { if try reader.next() == nil { break } } catch { errors += 1 } }
             let place = try #require(try store.append(model.record(.post([1, 2, 3]))) { _ in true })
-            #expect(try store.checkedRead { $0.last } == place.sequence, "seed \(faultSeed), round \(round)")
+            let (state, present) = try store.present()
+            #expect(state.last == place.sequence, "\(place) \(present) \(state.last) seed \(faultSeed), round \(round)")
             // What comes new is got, whatever was before it.
             var got: GroupMessage?
             for _ in 0..<500 where got?.number != place.sequence { got = (try? reader.next()) ?? got }
             #expect(got?.bytes == [1, 2, 3], "seed \(faultSeed), round \(round)")
         }
+    }
+
+    @Test func `that lost a record's header is ended there, and never goes on with what stands behind a new record`()
+        throws
+    {
+        let sample = try SampleContainer()
+        let member = sample.container.member
+        let model = try GroupChannel(sample.container, name: "model")
+        for number in 0..<10 { try model.post(bytes: [UInt8](repeating: UInt8(number), count: 3)) }
+        let log = try model.writableStore("test").log
+        var place = try log.start()
+        for _ in 0..<4 {
+            guard case .entry(let entry) = try log.step(behind: place) else { break }
+            place = entry.position
+        }
+        #expect(place.sequence == 4)
+        let file = try log.last()
+        var bytes = file.map.bytes(0, count: file.capacity)
+        for index in place.offset..<place.offset + 8 { bytes[index] = 0 }
+        try BrokenLogFile.write(bytes, into: try member.folder.ownFolder("channels/broken"))
+        let store = try #require(try ChannelStore.open(member, channel: "broken", creating: false))
+        // As large as the lost one: the records behind it would follow this one.
+        let new = try #require(try store.append(model.record(.post([1, 2, 3]))) { _ in true })
+        let (state, present) = try store.present()
+        #expect(state.last == new.sequence && present == new)
+        #expect(new.file == 2 && new.sequence > 10, "no number is given twice")
     }
 }
