@@ -142,7 +142,7 @@ extension Container {
         {
             status.bytes = names.reduce(0) { $0 + ((try? folder.status(of: $1))?.size ?? 0) }
             // Opening it would begin it.
-            if !names.contains(where: { ExaminedStore.number($0) != nil }) { return status }
+            if !names.contains(where: { MappedLog.fileNumber($0) != nil }) { return status }
         }
         do { try look(&status) } catch { status.fault = error }
         return status

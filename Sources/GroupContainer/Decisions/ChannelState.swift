@@ -73,7 +73,7 @@ struct ChannelState: FoldedState, Equatable {
             prune()
         case .carriedListener(let name, let acknowledged, let since):
             listeners[name] = Listener(
-                acknowledged: acknowledged, since: since, opened: record.time,
+                acknowledged: min(acknowledged, sequence), since: since, opened: record.time,
                 processIdentifier: record.processIdentifier, purpose: record.purpose)
         }
     }

@@ -116,7 +116,7 @@ struct JournalFacts: Sendable {
 
     private var clock: Finding? {
         // A second or two are nobody's mistake.
-        guard let newest, newest - now > 60_000_000_000 else { return nil }
+        guard let newest, newest > now, newest - max(0, now) > 60_000_000_000 else { return nil }
         return Finding(
             .clockBehind, .warning,
             "the clock is \(RoughTime.text(newest - now)) behind the time of the latest change",

@@ -30,7 +30,7 @@ public struct JournalRetention: Hashable, Sendable {
         var dropped: [UInt64] = []
         for file in files.dropLast() {
             // A clock that jumps makes them stay longer, or go earlier; never the newest.
-            let isOld = file.ended.map { Duration.nanoseconds(now - min($0, now)) > age } ?? false
+            let isOld = file.ended.map { Duration.nanoseconds(now - max(0, min($0, now))) > age } ?? false
             if rest <= size && !isOld { break }
             rest -= file.size
             dropped.append(file.number)

@@ -20,7 +20,7 @@ struct StewardPatience: Equatable, Sendable {
     mutating func look(asked: UInt32, answered: UInt32, askedAt: Int64, now: Int64) -> Advice {
         if asked == answered {
             question = nil
-            return now - askedAt >= Self.period || askedAt > now ? .ask : .nothing
+            return askedAt < 0 || askedAt > now || now - askedAt >= Self.period ? .ask : .nothing
         }
         if question == nil { (question, since, looks) = (answered, now, 0) }
         if question != answered { (question, since, looks) = (answered, now, 0) }

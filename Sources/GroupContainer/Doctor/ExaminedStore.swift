@@ -25,7 +25,7 @@ struct ExaminedStore {
             throw CoordinationError(Errno.noSuchEntry, item: facts.label, operation: "open")
         }
         names = try translating(facts.label, "list") { () throws(Errno) in try own.entryNames() }
-        numbers = names.compactMap(Self.number).sorted()
+        numbers = names.compactMap(MappedLog.fileNumber).sorted()
         // From the newest on: it says where the one before it ends.
         var end: Int?
         for number in numbers.reversed() {
@@ -40,17 +40,6 @@ struct ExaminedStore {
     var separated: ArraySlice<UInt64> {
         let gap = numbers.indices.dropFirst().last { numbers[$0] <= newest ?? 0 && numbers[$0 - 1] + 1 != numbers[$0] }
         return numbers[..<(gap ?? 0)]
-    }
-
-    /// Of `<n>.log`, as its maker writes it.
-    static func number(_ name: [UInt8]) -> UInt64? {
-        let text = String(decoding: name, as: UTF8.self)
-        guard text.hasSuffix(".log"), let number = UInt64(text.dropLast(4)), number > 0, number < .max,
-            text == "\(number).log"
-        else {
-            return nil
-        }
-        return number
     }
 
     /// Where the file before it ends.
@@ -138,7 +127,7 @@ extension StoresFacts {
         try checkPermissions(of: own, label, folder)
         for name in store.names {
             let item = "\(label)/\(printable(name))"
-            if ExaminedStore.number(name) != nil {
+            if MappedLog.fileNumber(name) != nil {
                 guard let file = try? FileDescriptor.open(name, in: own, .placeOnly) else { continue }
                 try checkPermissions(of: file, item, folder)
             } else if StagedName(unfinished: name, of: nil, size: 0) == nil, !name.starts(with: "damaged-".utf8) {

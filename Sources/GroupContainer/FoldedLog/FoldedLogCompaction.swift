@@ -56,7 +56,7 @@ extension LogCarriage {
     /// At least four times what it holds, so that an append costs the same however large the state is: the work of
     /// compacting is spread over as many bytes as it copies, three times.
     static func capacity(holding size: Int, needed: Int, after file: LogFile) -> Int {
-        let lasted = wallNanoseconds() - file.header.created
+        let lasted = wallNanoseconds() - max(0, file.header.created)
         var wanted = min(file.capacity, largestForBusyness)
         if lasted < busy { wanted = min(wanted * 2, largestForBusyness) }
         if lasted > quiet { wanted = max(wanted / 2, smallest) }

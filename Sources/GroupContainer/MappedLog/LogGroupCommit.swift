@@ -19,7 +19,7 @@ extension MappedLog {
             let now = UInt64(bitPattern: monotonicNanoseconds())
             let own = (now & 0xffff_ffff_ffff) << 16 | UInt64(slot + 1)
             if leader != 0 {
-                let age = Int64((own >> 16) &- (leader >> 16)) & 0xffff_ffff_ffff
+                let age = Int64(((own >> 16) &- (leader >> 16)) & 0xffff_ffff_ffff)
                 if age >= Self.patience { return try synchronize(through: position) }
                 roster.awaitWake(on: word, atMost: Self.patience - age) {
                     file.isDurable(through: position.offset) || map.load64(LogFileHeader.leader) != leader

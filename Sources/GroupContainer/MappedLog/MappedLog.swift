@@ -63,11 +63,17 @@ final class MappedLog: Sendable {
         try translating(name, "list") { () throws(Errno) in try folder.entryNames() }
     }
 
+    /// Of `<n>.log`, as its maker writes it. No log comes to larger numbers, and a cursor has no room for them.
+    static func fileNumber(_ name: [UInt8]) -> UInt64? {
+        let text = String(decoding: name, as: UTF8.self)
+        guard text.hasSuffix(".log"), let number = UInt32(text.dropLast(4)), number > 0, text == "\(number).log" else {
+            return nil
+        }
+        return UInt64(number)
+    }
+
     private static func fileNumbers(among names: [[UInt8]]) -> [UInt64] {
-        let numbers = names.compactMap { entry in
-            let text = String(decoding: entry, as: UTF8.self)
-            return text.hasSuffix(".log") ? UInt64(text.dropLast(4)) : nil
-        }.sorted()
+        let numbers = names.compactMap(fileNumber).sorted()
         // What a gap separates from the last one is on its way out.
         let first = numbers.indices.last { $0 == 0 || numbers[$0 - 1] &+ 1 != numbers[$0] }
         return Array(numbers[(first ?? 0)...])

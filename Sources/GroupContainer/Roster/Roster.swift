@@ -154,6 +154,9 @@ final class Roster: Sendable {
         var started: Int64
     }
 
+    /// Nanoseconds since 1970. No member writes a negative number; from one, the difference to now would overflow.
+    static func time(_ word: UInt64) -> Int64 { max(0, Int64(bitPattern: word)) }
+
     func member(at index: Int) -> Member? {
         let base = RosterLayout.slot(index)
         let process = Int32(truncatingIfNeeded: map.load32(base + RosterLayout.process))
@@ -165,7 +168,7 @@ final class Roster: Sendable {
                 identifier: process, namespace: map.load64(base + RosterLayout.pidNamespace),
                 started: map.load64(base + RosterLayout.processStart)), user: map.load32(base + RosterLayout.user),
             nonce: map.load64(base + RosterLayout.nonce), purpose: printable(Array(text)),
-            started: Int64(bitPattern: map.load64(base + RosterLayout.started)))
+            started: Self.time(map.load64(base + RosterLayout.started)))
     }
 
     /// Those alive now.

@@ -91,7 +91,7 @@ extension Roster {
             let place = accessPlace(member.slot, entry)
             guard let claim = claim(at: place, of: member.slot) else { return nil }
             return Access(
-                claim: claim, since: word(place + RosterLayout.accessSince),
+                claim: claim, since: Self.time(map.load64(place + RosterLayout.accessSince)),
                 purpose: text(place + RosterLayout.accessPurpose, RosterLayout.accessPurposeBytes),
                 path: text(place + RosterLayout.accessPath, RosterLayout.accessPathBytes), member: member)
         }

@@ -132,4 +132,13 @@ import Testing
         }
         #expect(state.messages.map(\.number) == state.messages.map(\.number).sorted())
     }
+
+    @Test func `has no listener beyond its last message, whatever a compacted file says`() {
+        var state = ChannelState(last: 7)
+        state.apply(
+            ChannelRecord(
+                processIdentifier: 1, time: 0, purpose: "",
+                step: .carriedListener("l", acknowledged: .max, since: 0)), at: 7)
+        #expect(state.listeners["l"]?.acknowledged == 7)
+    }
 }

@@ -24,6 +24,12 @@ import Testing
         #expect(retention.dropped(of: Self.files(5), now: now * 1_000_000_000).count == dropped)
     }
 
+    @Test func `is nothing that a time before all times could break`() {
+        var files = Self.files(3)
+        files[0].ended = .min
+        #expect(JournalRetention(size: 1_000, age: .seconds(100)).dropped(of: files, now: 101_000_000_000) == [1])
+    }
+
     @Test func `is nothing that a clock which goes back, or an empty log, could break`() {
         #expect(JournalRetention.standard.dropped(of: [], now: 0) == [])
         #expect(JournalRetention.standard.dropped(of: Self.files(3), now: .min) == [])

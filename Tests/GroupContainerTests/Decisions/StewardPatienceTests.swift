@@ -12,6 +12,13 @@ import Testing
         #expect(patience.look(asked: 8, answered: 8, askedAt: Self.second, now: 2 * Self.second) == .ask)
     }
 
+    @Test(arguments: [.min, -1, .max] as [Int64]) func `asks where the time of the last question cannot be`(
+        askedAt: Int64
+    ) {
+        var patience = StewardPatience()
+        #expect(patience.look(asked: 7, answered: 7, askedAt: askedAt, now: Self.second) == .ask)
+    }
+
     @Test func `ends after a second without an answer, and three looks`() {
         var patience = StewardPatience()
         for look in 0..<10 {

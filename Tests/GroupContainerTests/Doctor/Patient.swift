@@ -67,7 +67,7 @@ final class Patient {
 
     /// The suite's newest file.
     private func newest() throws -> UInt64? {
-        try names(in: Self.suite).compactMap { ExaminedStore.number(Array($0.utf8)) }.max()
+        try names(in: Self.suite).compactMap { MappedLog.fileNumber(Array($0.utf8)) }.max()
     }
 
     /// Sets until the suite's next file begins.

@@ -1,0 +1,60 @@
+import Foundation
+import GroupSystemCalls
+import TestSupport
+import Testing
+
+/// Bytes below `.group` that no member writes: each process that may write there can.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct `What a container's own files say` {
+    private func put(_ word: UInt64, at offset: Int64, of name: String, _ container: TemporaryContainer) throws {
+        let file = try FileHandle(forUpdating: URL(filePath: "\(container.path)/.group/\(name)"))
+        try file.seek(toOffset: UInt64(offset))
+        try file.write(contentsOf: Data((0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) }))
+        try file.close()
+    }
+
+    // The word at 904: when a follower asked last whether there is a leader.
+    @Test(arguments: [1 << 63, .max, 1 << 62] as [UInt64])
+    func `of a time that cannot be ends no follower`(word: UInt64) async throws {
+        let container = try await TemporaryContainer()
+        let leader = try await container.watching()
+        try put(word, at: 904, of: "roster", container)
+        #expect(try await container.watch("--timeout", "1500ms").finish().status == 2)
+        try await container.done("write", "a", input: "1")
+        #expect(try await leader.readLine() == "created\ta")
+        leader.signal(SIGTERM)
+        let outcome = try await leader.finish()
+        #expect(outcome.status != 132 && !outcome.errors.contains("Fatal"), "\(outcome)")
+    }
+
+    @Test(arguments: [1 << 63, .max] as [UInt64])
+    func `of a lock's age that cannot be hides no holder`(word: UInt64) async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "old")
+        let holder = try await LeaseHolder(of: "a", in: container, purpose: "the-holder")
+        // Slot 0, where it joined, and the time of its first access.
+        for offset in [8, 384 + 24] { try put(word, at: 69_632 + Int64(offset), of: "roster", container) }
+        for command in ["status", "doctor"] {
+            for words in [[], ["--json"]] {
+                let outcome = try await container.start("groupctl", [command, container.path] + words).finish()
+                #expect(outcome.status <= 1, "\(outcome)")
+                if command == "status" { #expect(outcome.text.contains("the-holder"), "\(outcome)") }
+            }
+        }
+        let outcome = try await container.run("read", "a", "--timeout", "0")
+        #expect(outcome.status == 75 && outcome.errors.contains("held by the-holder"), "\(outcome)")
+        #expect(try await holder.release().status == 0)
+    }
+
+    @Test(arguments: ["18446744073709551615", "0", "4294967296", "+2", "02"])
+    func `of a journal's file that no log has is not followed`(name: String) async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "1")
+        let journal = container.path + "/.group/journal"
+        #expect(
+            try await container.shell(#"cp "$1/.group/journal/1.log" "$1/.group/journal/$2.log""#, name).status == 0)
+        try await container.done("write", "b", "--timeout", "5s", input: "1")
+        #expect(try await container.done("changes", "--since", "start").lines == ["created\ta", "created\tb"])
+        #expect(FileManager.default.fileExists(atPath: "\(journal)/\(name).log"))
+    }
+}
