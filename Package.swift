@@ -53,7 +53,7 @@ let package = Package(
         .target(
             name: "GroupContainerTesting", dependencies: ["Widgets", "GroupContainer", "GroupSystemCalls"],
             swiftSettings: strict),
-        .target(name: "GroupCommandLine", swiftSettings: strict),
+        .target(name: "GroupCommandLine", dependencies: ["CGroupLinux"], swiftSettings: strict),
         .target(
             name: "GroupCommands", dependencies: ["GroupContainer", "GroupSystemCalls", "GroupCommandLine"],
             swiftSettings: strict),

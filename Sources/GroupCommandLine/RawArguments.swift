@@ -1,10 +1,13 @@
+import CGroupLinux
+
 /// The words of the command line as the kernel gave them: a file name need not be UTF-8.
 package enum RawArguments {
     /// The words after the program's name.
     ///
-    /// `CommandLine.arguments` repairs what is not UTF-8, and the repaired name is another file's.
+    /// `CommandLine.arguments` repairs what is not UTF-8, and the repaired name is another file's; and it is empty where
+    /// /proc is not mounted.
     package static func current() -> [[UInt8]] {
-        (1..<max(1, Int(CommandLine.argc))).map(word)
+        (1..<max(1, Int(clinux_argument_count()))).map(word)
     }
 
     /// The last component of the name this process was started by, repaired where it is not UTF-8.
@@ -15,7 +18,7 @@ package enum RawArguments {
 
     private static func word(at index: Int) -> [UInt8] {
         // A process may be started with no words at all (execve(2)).
-        guard index < Int(CommandLine.argc), let start = unsafe CommandLine.unsafeArgv[index] else { return [] }
+        guard let start = unsafe clinux_argument(Int32(index)) else { return [] }
         var bytes: [UInt8] = []
         var cursor = unsafe start
         while unsafe cursor.pointee != 0 {

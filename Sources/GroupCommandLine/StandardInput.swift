@@ -37,6 +37,14 @@ package enum StandardInput {
         return bytes
     }
 
+    /// So many bytes of the input, or all of it where it has fewer. Blocks the thread. System calls: read(2), poll(2).
+    package static func readBeginning(_ count: Int, descriptor: Int32 = 0) throws(InputError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer: [UInt8] = []
+        while bytes.count < count, try next(&buffer, descriptor) { bytes += buffer.prefix(count - bytes.count) }
+        return bytes
+    }
+
     /// Replaces what is in `buffer` by what comes next; false at the end of the input. Blocks the thread.
     ///
     /// System calls: read(2), poll(2).

@@ -1,4 +1,5 @@
 package import GroupCommandLine
+import GroupContainer
 package import GroupSystemCalls
 
 /// Runs COMMAND for what settled: its input, its environment, its end, and when it is to be run again.
@@ -33,10 +34,10 @@ package struct BatchRunner {
             child = try ChildProcess.start(command, input: input, variables: variables)
         } catch {
             let name = PipeText.escaped(command.first ?? [])
-            run.complain("cannot run '\(name)': \(error)")
+            if [.noSuchEntry, .accessDenied].contains(error) { run.complain("cannot run '\(name)': \(error)") }
             if error == .noSuchEntry { return .ended(.commandNotFound) }
             if error == .accessDenied { return .ended(.commandNotExecutable) }
-            throw error
+            throw CoordinationError.command(error, name, "run")
         }
         let (status, signal) = try end(of: child)
         lastRun = monotonicNanoseconds()
@@ -46,7 +47,8 @@ package struct BatchRunner {
             // Its work was done, and is kept as such, also where a signal is to end us: the next look finds it.
             return .succeeded(runs)
         }
-        if let signal { return .ended(.signal(signal)) }
+        // A terminal sends it to both: COMMAND may have ended before it was seen here.
+        if let signal = signal ?? signals.received { return .ended(.signal(signal)) }
         let pause = retry.noteFailure(at: lastRun)
         run.complain(
             "'\(PipeText.escaped(command.first ?? []))' ended with status \(status); it is run again in "

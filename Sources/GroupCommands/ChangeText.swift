@@ -6,8 +6,9 @@ import GroupSystemCalls
 package struct ChangeText: Sendable {
     /// The forms that a line can have.
     package enum Form: Sendable {
-        /// `KIND<TAB>PATH[<TAB>FROM]`; numbered: with `SEQUENCE<TAB>PART<TAB>` before it.
-        case pipe(isNumbered: Bool)
+        /// `KIND<TAB>PATH[<TAB>FROM]`; numbered: with `SEQUENCE<TAB>PART<TAB>` before it, and before all of that, where it
+        /// has places, with `CURSOR<TAB>`.
+        case pipe(isNumbered: Bool, hasPlaces: Bool)
         case json
         case format(LineFormat, isForTerminal: Bool)
         case terminal(TerminalText)
@@ -19,6 +20,11 @@ package struct ChangeText: Sendable {
 
     /// Those that say how a line looks.
     package static let options: [OptionSpecification] = [
+        .flag(
+            "cursor",
+            help:
+                "Begin each line with the cursor, and a TAB, from which --since goes on once the line is handled ('snapshot' in the middle of one): for a reader that keeps its own place. In the middle of a transaction it lies before that, all of which comes again: --sequence tells what was handled of it."
+        ),
         .flag(
             "sequence",
             help:
@@ -39,15 +45,20 @@ package struct ChangeText: Sendable {
     /// What suits the options and where the output goes.
     package init(_ run: borrowing CommandRun) throws {
         let (arguments, options) = (run.arguments, run.options)
-        if arguments.flag("sequence") {
+        let (isNumbered, hasPlaces) = (arguments.flag("sequence"), arguments.flag("cursor"))
+        if isNumbered || hasPlaces {
             if options.isJSON || arguments.value("format") != nil {
-                throw arguments.usageError("--sequence is for plain lines: --json has it, and --format has %q")
+                throw arguments.usageError(
+                    isNumbered
+                        ? "--sequence is for plain lines: --json has it, and --format has %q"
+                        : "--cursor is for plain lines: --json has it, and --format has %C")
             }
-            form = .pipe(isNumbered: true)
+            form = .pipe(isNumbered: isNumbered, hasPlaces: hasPlaces)
             return
         }
         if let format = arguments.value("format") {
             if options.isJSON { throw arguments.usageError("--format and --json exclude each other") }
+            if format.isEmpty { throw arguments.usageError("--format: it says nothing, and lines would be empty") }
             if arguments.flag("timefmt") { takeLocaleOfTimes() }
             do throws(LineFormat.Fault) {
                 form = .format(
@@ -60,21 +71,23 @@ package struct ChangeText: Sendable {
         }
         let terminal = TerminalText(options.color)
         let isTerminal = terminal.isColored || StandardOutput.isTerminal
-        form = options.isJSON ? .json : isTerminal ? .terminal(terminal) : .pipe(isNumbered: false)
+        form = options.isJSON ? .json : isTerminal ? .terminal(terminal) : .pipe(isNumbered: false, hasPlaces: false)
     }
 
-    /// Its bytes, with what ends the line.
-    package func line(_ change: Change) -> [UInt8] {
+    /// Its bytes, with what ends the line. `place` is where its follower begins again once the line is handled.
+    package func line(_ change: Change, place: Cursor) -> [UInt8] {
         switch form {
-        case .pipe(let isNumbered): Array((pipe(change, isNumbered: isNumbered) + "\n").utf8)
+        case .pipe(let isNumbered, let hasPlaces):
+            Array((pipe(change, isNumbered: isNumbered, place: hasPlaces ? place : nil) + "\n").utf8)
         case .json: Array((change.json.encoded() + "\n").utf8)
         case .format(let format, let isForTerminal): format.line(change, isForTerminal: isForTerminal)
         case .terminal(let text): Array((TerminalLine(text).line(change) + "\n").utf8)
         }
     }
 
-    private func pipe(_ change: Change, isNumbered: Bool) -> String {
-        var fields = isNumbered ? ["\(change.sequence)", "\(change.transaction?.index ?? 0)"] : []
+    private func pipe(_ change: Change, isNumbered: Bool, place: Cursor?) -> String {
+        var fields = place.map { [$0.isNowhere ? "snapshot" : "\($0)"] } ?? []
+        if isNumbered { fields += ["\(change.sequence)", "\(change.transaction?.index ?? 0)"] }
         fields += [change.kind.name, PipeText.escaped(change.path.bytes)]
         if let from = change.kind.otherPath { fields.append(PipeText.escaped(from.bytes)) }
         if case .degraded(let reason) = change.kind { fields.append(PipeText.escaped(Array(reason.utf8))) }

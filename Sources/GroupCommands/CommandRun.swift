@@ -28,7 +28,11 @@ package struct CommandRun: ~Copyable {
             let point = CompletionPoint(specification, words: Array(words.dropFirst()))
             report.end(printing: CompletionAnswer(point).lines(own: own).map { $0 + "\n" }.joined())
         }
-        for shell in Completions.Shell.allCases where words == [Array("--completions=\(shell.rawValue)".utf8)] {
+        for shell in Completions.Shell.allCases
+        where
+            [["--completions=\(shell.rawValue)"], ["--completions", shell.rawValue]].contains(
+                words.map { String(decoding: $0, as: UTF8.self) })
+        {
             report.end(printing: Completions(of: specification).rendered(for: shell))
         }
         do {
@@ -65,7 +69,22 @@ package struct CommandRun: ~Copyable {
     /// The container that the GROUP argument names.
     package func openContainer() throws -> Container {
         guard let group = arguments.positional("GROUP") else { throw arguments.usageError("GROUP is missing") }
-        return try Container(named: group)
+        do throws(CoordinationError) {
+            return try Container(named: group)
+        } catch {
+            throw error.code == .notFound ? inOrder(error, group) : error
+        }
+    }
+
+    /// Where the word behind GROUP is a container, they were confused.
+    private func inOrder(_ error: CoordinationError, _ group: [UInt8]) -> CoordinationError {
+        guard let other = arguments.positional("PATH"), other.contains(UInt8(ascii: "/")),
+            (try? FileDescriptor.open(path: other + Array("/.group".utf8), [.placeOnly, .folder])) != nil
+        else { return error }
+        var error = error
+        let words = arguments.commandPath + [PipeText.escaped(other), PipeText.escaped(group)]
+        error.advice = "GROUP comes first: \(words.joined(separator: " "))"
+        return error
     }
 
     /// The item that the PATH argument names.

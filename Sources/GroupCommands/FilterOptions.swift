@@ -7,7 +7,7 @@ package enum FilterOptions {
         .repeatable(
             "include", "GLOB",
             help:
-                "Items that match: '*', '?' and '[…]' within a name, '**' across folders ('Library/**' is what is below Library). Of several --include and --exclude the last that matches wins; what none matches is out if the first is an --include, else in. What moves in is created, what moves out removed."
+                "Items whose path, relative to the container, without './', matches: '*', '?' and '[…]' within a name, '**' across folders ('Library/**' is what is below Library). Of several --include and --exclude the last that matches wins; what none matches is out if the first is an --include, else in. What moves in is created, what moves out removed."
         ),
         .repeatable("exclude", "GLOB", help: "Not the items that match."),
         .repeatable(
@@ -20,6 +20,11 @@ package enum FilterOptions {
 
     package static func filter(_ arguments: ParsedArguments) throws(UsageError) -> ChangeFilter {
         var filter = ChangeFilter()
+        for rule in arguments.occurrences(of: "include", "exclude") {
+            if let fault = ChangeFilter.fault(ofPattern: rule.value) {
+                throw arguments.usageError("--\(rule.name): \(fault)")
+            }
+        }
         try addPatterns(arguments, to: &filter)
         for word in kindWords(arguments) { filter.kinds = (filter.kinds ?? []).union([try kind(word, arguments)]) }
         return filter

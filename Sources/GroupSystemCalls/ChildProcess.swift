@@ -87,8 +87,11 @@ extension ChildProcess {
 
     /// Runs a command with `input` as its standard input and returns what it prints, and its exit status. The input is
     /// a file in memory rather than a pipe, so a command that prints before it has read everything cannot come to a
-    /// standstill. It dies when the calling thread does. System calls: memfd_create(2), pipe2(2)
-    package static func filter(_ words: [[UInt8]], input: [UInt8]) throws(Errno) -> (output: [UInt8], status: Int32) {
+    /// standstill. It dies when the calling thread does. Nil: it has printed more than `limit` bytes, and was killed.
+    /// System calls: memfd_create(2), pipe2(2)
+    package static func filter(
+        _ words: [[UInt8]], input: [UInt8], limit: Int
+    ) throws(Errno) -> (output: [UInt8], status: Int32)? {
         let source = try FileDescriptor.inMemory()
         try source.writeAll(input)
         _ = try check { lseek(source.number, 0, SEEK_SET) }
@@ -97,7 +100,12 @@ extension ChildProcess {
         let reading = FileDescriptor(owning: ends[0])
         let writing = FileDescriptor(owning: ends[1])
         let child = try start(words, input: source, output: writing)
-        let output = try reading.readAll()
+        let output = try reading.readAll(limit: limit + 1)
+        if output.count > limit {
+            child.signal(SIGKILL)
+            _ = try child.wait()
+            return nil
+        }
         return (output, try child.wait())
     }
 

@@ -1,9 +1,15 @@
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
+import GroupSystemCalls
+
+/// A folder may be named with a '/' at the end.
+func withoutSlash(_ path: [UInt8]) -> [UInt8] {
+    path.count > 1 && path.last == UInt8(ascii: "/") ? path.dropLast() : path
+}
 
 func makeFolder(_ run: inout CommandRun) throws -> ExitStatus {
-    let (path, timeout) = (try run.itemPath(), run.leaseTimeout)
+    let (path, timeout) = (ItemPath(bytes: withoutSlash(try run.itemPath().bytes)), run.leaseTimeout)
     let outcome = try coordinator(run).makeFolder(path, durability(run), timeout: timeout)
     return try tell("created", outcome, path, &run)
 }
@@ -17,17 +23,42 @@ func remove(_ run: inout CommandRun) throws -> ExitStatus {
 
 func move(_ run: inout CommandRun) throws -> ExitStatus {
     let (from, to, timeout) = (try run.itemPath("FROM"), try run.itemPath("TO"), run.leaseTimeout)
-    let generation = try coordinator(run).move(
-        from, to: to, replacing: !run.arguments.flag("no-replace"), durability(run), timeout: timeout)
+    let generation = try advising(run, from, to) {
+        try coordinator(run).move(
+            from, to: to, replacing: !run.arguments.flag("no-replace"), durability(run), timeout: timeout)
+    }
     return try tell("moved", .written(generation), to, from: from, &run)
 }
 
 func copy(_ run: inout CommandRun) throws -> ExitStatus {
     let (from, to, timeout) = (try run.itemPath("FROM"), try run.itemPath("TO"), run.leaseTimeout)
-    let outcome = try coordinator(run).copy(
-        from, to: to, recursively: run.arguments.flag("recursive"), replacing: !run.arguments.flag("no-replace"),
-        durability(run), timeout: timeout)
+    let outcome = try advising(run, from, to) {
+        try coordinator(run).copy(
+            from, to: to, recursively: run.arguments.flag("recursive"), replacing: !run.arguments.flag("no-replace"),
+            durability(run), timeout: timeout)
+    }
     return try tell("copied", outcome, to, from: from, &run)
+}
+
+/// What the user of these commands can do about what stands at TO.
+private func advising<Answer>(
+    _ run: borrowing CommandRun, _ from: ItemPath, _ to: ItemPath, _ body: () throws -> Answer
+) throws -> Answer {
+    do {
+        return try body()
+    } catch var error as CoordinationError {
+        let place = try run.openContainer().path.bytes + [UInt8(ascii: "/")] + to.bytes
+        let isFolder = (try? FileDescriptor.open(path: place, [.placeOnly, .folder])) != nil
+        if [.wrongType, .notEmpty].contains(error.code) && isFolder {
+            let name = from.bytes.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? []
+            let inside = to.bytes + [UInt8(ascii: "/")] + name
+            (error.item, error.cause) = (PipeText.escaped(to.bytes), "a folder stands there")
+            error.advice = "TO is the new path itself: to put it into the folder, say '\(PipeText.escaped(inside))'"
+        } else if error.code == .conflict && run.arguments.flag("no-replace") {
+            error.advice = "without -n it is replaced"
+        }
+        throw error
+    }
 }
 
 private func coordinator(_ run: borrowing CommandRun) throws -> BlockingCoordinator {

@@ -1,12 +1,18 @@
 import GroupCommandLine
 import GroupCommands
 import GroupContainer
+import GroupSystemCalls
 
 func create(_ run: inout CommandRun) throws -> ExitStatus {
     guard let group = run.arguments.positional("GROUP") else { throw run.arguments.usageError("GROUP is missing") }
+    let mark = try Container.location(named: group) + Array("/.group/format".utf8)
+    let wasThere = (try? FileDescriptor.open(path: mark, .placeOnly)) != nil
     let container = try Container(
         named: group, creating: true, unixGroup: try run.arguments.text("unix-group"),
         retention: try retention(run.arguments))
+    if wasThere && (run.arguments.flag("journal-size") || run.arguments.flag("journal-age")) {
+        run.complain("\(container.path) was there, and its journal keeps what it kept: that is said when it is made")
+    }
     if run.options.isJSON {
         try run.output.writeLine(
             JSONValue.object([
@@ -43,7 +49,7 @@ func list(_ run: inout CommandRun) throws -> ExitStatus {
         return .success
     }
     let container = try run.openContainer()
-    let folder = run.arguments.positional("PATH").map { ItemPath(bytes: $0) }
+    let folder = run.arguments.positional("PATH").map { ItemPath(bytes: withoutSlash($0)) }
     for item in try container.items(in: folder) { try run.output.writeLine(line(item, asJSON: run.options.isJSON)) }
     return .success
 }
@@ -68,7 +74,9 @@ func changes(_ run: inout CommandRun) throws -> ExitStatus {
     // A journal that is damaged ends the comparison; what is good of it is printed nonetheless.
     let comparison = Result { try container.noteUncoordinatedChanges() }
     var follower = try container.recordedChanges(since: origin, matching: filter)
-    while let change = try follower.next(timeout: .zero) { try run.output.write(text.line(change)) }
+    while let change = try follower.next(timeout: .zero) {
+        try run.output.write(text.line(change, place: follower.cursor))
+    }
     try comparison.get()
     return .success
 }

@@ -7,6 +7,7 @@ func read(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()
     let coordinator = container.coordinator(purpose: run.options.purpose).blocking
     let (path, timeout) = (try run.itemPath(), run.leaseTimeout)
+    if let file = run.arguments.value("generation-file") { try container.checkMayKeep(file, "keep the generation in") }
     let progress = run.progress("reading '\(path)'", of: .bytes, printing: true)
     defer { progress.end() }
     guard let file = run.arguments.value("generation-file") else {
@@ -81,7 +82,8 @@ func update(_ run: inout CommandRun) throws -> ExitStatus {
     do {
         let outcome = try container.coordinator(purpose: run.options.purpose).blocking
             .updateBytes(path, durability(run), timeout: timeout) { content in
-                let (output, status) = try Filter.run(command, input: content ?? [], for: run)
+                let (output, status) = try Filter.run(
+                    command, input: content ?? [], of: PipeText.escaped(path.bytes), "update", for: run)
                 if status != .success { throw CommandFailure(status: status) }
                 return output
             }

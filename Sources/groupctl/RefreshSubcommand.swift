@@ -15,6 +15,12 @@ func refresh(_ run: inout CommandRun) throws -> ExitStatus {
             throw run.arguments.usageError(
                 "--interest \(text): it should be metadata:PATTERN, defaults:SUITE or defaults:SUITE:KEY")
         }
+        if let fault = interest.fault { throw run.arguments.usageError("--interest '\(shown(text))': \(fault)") }
+        if let prefix = misspelledPrefix(text) {
+            throw run.arguments.usageError(
+                "--interest '\(shown(text))': for \(prefix == "defaults:" ? "keys" : "what is touched") say "
+                    + "'\(shown(prefix + text.drop { $0 != ":" }.dropFirst()))'; for a path write '\\' before the ':'")
+        }
         return interest
     }
     let container = try run.openContainer()
@@ -23,7 +29,8 @@ func refresh(_ run: inout CommandRun) throws -> ExitStatus {
     let holding = try file.holdBlocking("refresh", timeout: run.leaseTimeout)
     defer { holding.end() }
     let session = try RefreshSession(file, container, interests: interests)
-    let result = try session.answerWithoutRendering() ?? render(session, &run)
+    let result =
+        try session.answerWithoutRendering(canRender: run.arguments.command != nil) ?? render(session, of: kind, &run)
     try run.output.writeLine(
         run.options.isJSON
             ? JSONValue.object([
@@ -37,10 +44,21 @@ func refresh(_ run: inout CommandRun) throws -> ExitStatus {
     }
 }
 
+private func shown(_ text: String) -> String { PipeText.escaped(Array(text.utf8)) }
+
+/// The prefix that was probably meant by a word before a ':'.
+private func misspelledPrefix(_ text: String) -> String? {
+    let word = text.prefix { $0.isASCII && $0.isLetter }
+    guard word.count >= 3, text.dropFirst(word.count).first == ":", word != "defaults", word != "metadata" else {
+        return nil
+    }
+    return NearestName.among(["defaults", "metadata"], to: word.lowercased()).map { $0 + ":" }
+}
+
 /// Runs COMMAND, if there is one; its standard output is the snapshot.
-private func render(_ session: RefreshSession, _ run: inout CommandRun) throws -> UpdateResult {
+private func render(_ session: RefreshSession, of kind: String, _ run: inout CommandRun) throws -> UpdateResult {
     guard let command = run.arguments.command else { return try session.finish(.notRendered) {} }
-    let (snapshot, status) = try Filter.run(command, input: [], for: run)
+    let (snapshot, status) = try Filter.run(command, input: [], of: kind, "refresh", for: run)
     if status != .success {
         run.explain("the command ended with status \(status.rawValue); the last snapshot is kept")
         return try session.finish(.failed) {}

@@ -8,6 +8,7 @@ func retention(_ arguments: ParsedArguments) throws -> JournalRetention {
         guard let size = number(text, units: ["": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30]), size > 0 else {
             throw arguments.usageError("--journal-size: '\(shown(text))' is no size; one is like 64M, 512K or 1G")
         }
+        if size < 4_096 { throw arguments.usageError("--journal-size: it is at least 4K; \(shown(text)) is in bytes") }
         retention.size = size
     }
     if let age = try arguments.time("journal-age") {

@@ -22,6 +22,9 @@ struct CursorFile {
 
     init(path: [UInt8]) { self.path = path }
 
+    /// What it is for, in errors.
+    static let operation = "keep the cursor in"
+
     /// For one that ends and has still its place to write.
     private static let patience: Int64 = 1_000_000_000
     private static let first = ByteRange(start: 0, length: 1)

@@ -46,7 +46,7 @@ struct LineStream {
 
     /// True: that was the last one that was asked for.
     private mutating func write(_ change: Change, _ run: inout CommandRun) throws -> Bool {
-        let line = watch.options.text.line(change)
+        let line = watch.options.text.line(change, place: source.cursor)
         try run.output.write(line)
         summary.note(change)
         switch change.kind {

@@ -15,7 +15,7 @@ let watchGroupSpecification = CommandSpecification(
         .value(
             "cursor-file", "FILE",
             help:
-                "Begin where FILE says and keep it current; if there is none, or an empty one, begin as --since says. Across a kill the last lines may be repeated, none is skipped; --sequence and --json tell which. One follower a file: the next is refused."
+                "Begin where FILE says and keep it current; if there is none, or an empty one, begin as --since says. With COMMAND it moves on when that has succeeded; with lines when they are written: across a kill of watch-group the last ones may be repeated, none is skipped, but what still stands in a pipe when its reader is killed is not told again. Where that matters, the reader keeps the place itself: --cursor. It stands outside of the container. One follower a file: the next is refused."
         ),
         .flag(
             "bookmarks",
@@ -37,7 +37,8 @@ let watchGroupSpecification = CommandSpecification(
     ]
         + CommonOptions.specifications(
             timeout:
-                "End with status 2 when no line came, or COMMAND did not run, for so long: \(TimeArgument.forms)."),
+                "End with status 2 when no line came, or COMMAND did not run, for so long: \(TimeArgument.forms). As long as a COMMAND that failed is to be run again, it does not end."
+        ),
     positionals: [
         PositionalSpecification("GROUP", help: "A group identifier or, with a '/' in it, the path of a container.")
     ],
@@ -58,7 +59,7 @@ let watchGroupSpecification = CommandSpecification(
     notes: [
         HelpEntry(
             "Lines",
-            "In a pipe KIND<TAB>PATH, and the old path behind another TAB for what moved; tabs, newlines, backslashes, control characters and what is not UTF-8 are escaped. Kinds: created, modified, removed, moved, exchanged, touched (metadata, or the same bytes again); present and bookmark; rescan: the place was lost, so compare everything, for which '--since snapshot' lists what there is (where that was given, the list follows by itself); degraded: watching is incomplete, and why."
+            "In a pipe KIND<TAB>PATH, and the old path behind another TAB for what moved; tabs, newlines, backslashes, control characters and what is not UTF-8 are escaped. Kinds: created, modified, removed, moved, exchanged, touched (metadata; or the same bytes again, but not by a coordinated write of them, which changes nothing and tells nothing); present and bookmark; rescan: the place was lost, so compare everything, for which '--since snapshot' lists what there is (where that was given, the list follows by itself); degraded: watching is incomplete, and why."
         ),
         HelpEntry(
             "Command",
@@ -90,8 +91,10 @@ let watchGroupSpecification = CommandSpecification(
     ],
     exitStatuses: [
         HelpEntry("0", "done, or the reader of the output is gone"), HelpEntry("2", "--timeout passed without a line"),
+        HelpEntry("1", "any other failure: a limit, for one"),
+        HelpEntry("4", "another follower keeps its place in the cursor file"),
         HelpEntry("64", "wrong usage"), HelpEntry("65", "damaged, or a newer format; a damaged cursor file"),
         HelpEntry("66", "no such group"), HelpEntry("74", "input/output error"), HelpEntry("77", "not permitted"),
-        HelpEntry("126, 127", "COMMAND may not be run; there is none"),
+        HelpEntry("126, 127", "COMMAND may not be run; there is none, which is found at the beginning"),
         HelpEntry("128+n", "ended by signal n, after the cursor file was written"),
     ])

@@ -21,12 +21,13 @@ struct Watch {
         let arguments = run.arguments
         options = try WatchOptions(run)
         var origin = options.origin
+        container = try run.openContainer()
         if let path = arguments.value("cursor-file") {
+            try container.checkMayKeep(path, CursorFile.operation)
             var file = CursorFile(path: path)
             if let cursor = try file.claim() { origin = .cursor(cursor) }
             cursorFile = file
         }
-        container = try run.openContainer()
         _ = container.coordinator(purpose: run.options.purpose)
         if run.options.isVerbose { diagnostics = container.followDiagnostics() }
         follower = try container.follow(

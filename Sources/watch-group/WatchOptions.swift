@@ -40,12 +40,21 @@ struct WatchOptions {
         settling = (quiet ?? (command == nil ? nil : Self.settlingOfCommand)).map {
             Settling(quiet: $0, atMost: atMost)
         }
+        try Self.check(quiet, atMost, arguments)
         if atMost != nil && settling == nil { throw arguments.usageError("--settle-max needs --settle") }
         if command == nil && separatesByNUL {
             throw arguments.usageError("-0 is for what COMMAND reads; for lines, say --format '%w%f%0'")
         }
-        if command != nil && (arguments.value("format") != nil || saysBookmarks || arguments.flag("sequence")) {
-            throw arguments.usageError("COMMAND reads paths: --format, --sequence and --bookmarks are for lines")
+        let areForLines = ["format", "cursor", "sequence", "bookmarks"]
+        if command != nil, let name = areForLines.first(where: { arguments.flag($0) }) {
+            throw arguments.usageError("COMMAND reads paths: --\(name) is for lines")
+        }
+    }
+
+    /// --settle and --settle-max
+    static func check(_ quiet: Duration?, _ atMost: Duration?, _ arguments: ParsedArguments) throws(UsageError) {
+        if let quiet, let atMost, quiet > atMost {
+            throw arguments.usageError("--settle-max is at least as long as --settle")
         }
     }
 

@@ -4,6 +4,7 @@ CommandRun.main(watchGroupSpecification) { run in
     if let options = try KeyWatchOptions(run) {
         let watch = try KeyWatch(options, &run)
         if let command = options.command {
+            if let status = CommandRefusal.atStart(of: command, for: run) { return status }
             var loop = KeyCommandLoop(watch, command)
             return try loop.run(&run)
         }
@@ -12,6 +13,7 @@ CommandRun.main(watchGroupSpecification) { run in
     }
     let watch = try Watch(&run)
     if let command = watch.options.command {
+        if let status = CommandRefusal.atStart(of: command, for: run) { return status }
         var loop = CommandLoop(watch, command)
         return try loop.run(&run)
     }

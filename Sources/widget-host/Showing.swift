@@ -65,6 +65,9 @@ func show(_ run: inout CommandRun) throws -> ExitStatus {
     let signal = try host.run()
     try host.frontEnd.end(at: Moment(monotonic: monotonicNanoseconds(), wall: wallNanoseconds()))
     if settings.isOnce { try host.frontEnd.printAll() }
+    if settings.isOnce, try settings.list().kinds(among: settings.folders.read().manifests.map(\.kind)).isEmpty {
+        run.complain("no widget is on the list of those that are shown: widget-host add puts one there")
+    }
     if let signal { return .signal(signal) }
     if host.frontEnd.hasTimedOut { return .timedOut }
     return settings.isOnce && host.frontEnd.hasFaults ? .failure : .success

@@ -81,6 +81,7 @@ struct `What watch-group chooses` {
             (["--format", "a%z"], "at character 2"),
             (["--format", "%f", "--json"], "exclude each other"), (["--kind", "created,"], "--kind: '' is none"),
             (["--include", ""], "--include: the pattern is empty"), (["--settle-max", "1"], "needs --settle"),
+            (["--settle", "2", "--settle-max", "1"], "at least as long"), (["--format", ""], "says nothing"),
             (["--settle", "x"], "--settle: 'x' is no time"), (["-0"], "-0 is for"),
             (["--since", "then"], "start, snapshot or now"),
         ])
@@ -106,7 +107,7 @@ struct `What watch-group chooses` {
 
     @Test func `settles at the latest after a while, though it is never quiet`() async throws {
         let container = try await TemporaryContainer()
-        let watcher = try await container.watching("--settle", "3600", "--settle-max", "100ms")
+        let watcher = try await container.watching("--settle", "100ms", "--settle-max", "100ms")
         let writer = try container.start(
             "sh", ["-c", "for i in $(seq 100000); do date +%N > \"$1/a\"; done", "sh", container.path])
         #expect(try await watcher.readLines(2) == ["created\ta", "modified\ta"])
@@ -123,5 +124,31 @@ struct `What watch-group chooses` {
         #expect(!writer.hasEnded)
         writer.signal(SIGKILL)
         _ = try await writer.finish()
+    }
+
+    @Test(arguments: ["./n", "/n", "a//b", "a/", "../n", "a/./b", "[ab", "a[!", "a[]"])
+    func `is refused by a pattern that no path can match`(pattern: String) async throws {
+        let container = try await TemporaryContainer()
+        for words in [["changes", container.path, "--since", "start"], [container.path, "--timeout", "0"]] {
+            for option in ["--include", "--exclude"] {
+                let program = words[0] == "changes" ? "groupctl" : "watch-group"
+                let outcome = try await container.start(program, words + [option, pattern]).finish()
+                #expect(outcome.status == 64 && outcome.errors.contains(option), "\(pattern): \(outcome)")
+                if pattern == "./n" {
+                    #expect(outcome.errors.contains("relative to the container, without './'"), "\(outcome)")
+                }
+            }
+        }
+    }
+
+    @Test func `a bracket is meant itself behind a backslash`() async throws {
+        let container = try await TemporaryContainer()
+        for item in ["[ab", "x]", "...", "a.", "-"] { try await container.done("write", item, input: "1") }
+        for (pattern, expected) in [
+            ("\\[ab", "[ab"), ("x]", "x]"), ("...", "..."), ("[a-z].", "a."), ("[!a-z.x[]", "-"),
+        ] {
+            #expect(
+                try await since(start: ["--include", pattern], container) == ["created\t" + expected], "\(pattern)")
+        }
     }
 }

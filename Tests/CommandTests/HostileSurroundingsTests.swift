@@ -13,13 +13,12 @@ import Testing
         #expect(outcome.errors.contains(file), "\(outcome)")
     }
 
-    @Test func `a widget's record or a cursor file that is a FIFO is damage, too`() async throws {
+    @Test func `a widget's record that is a FIFO is damage, too`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("refresh", "w")
         let record = ".group/widgets/w/record.json"
-        #expect(try await container.shell("rm \"$1/$2\" && mkfifo \"$1/$2\" \"$1/seen\"", record).status == 0)
+        #expect(try await container.shell("rm \"$1/$2\" && mkfifo \"$1/$2\"", record).status == 0)
         #expect(try await container.run("refresh", "w").status == 65)
-        #expect(try await container.watch("--cursor-file", container.path + "/seen").end() == 65)
     }
 
     @Test(arguments: ["/.group", "/.group/roster", ""])
@@ -65,6 +64,54 @@ import Testing
             let outcome = try await container.shell("ulimit -n \(limit); \(command)")
             #expect([0, 1, 2, 127].contains(outcome.status), "\(command): \(outcome)")
         }
+    }
+
+    @Test(arguments: ["update \"$1\" a -- cat", "refresh \"$1\" w -- head -c 400000000 /dev/zero"])
+    func `a limit that a COMMAND's content meets is told of what and what to do`(command: String) async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: String(repeating: "x", count: 200_000))
+        let isUpdate = command.hasPrefix("update")
+        for limit in ["-f 8", "-n 8", "-n 9", "-n 10", "-n 11", "-n 12", "-n 13", "-n 14", "-n 15", "-n 16"] {
+            let outcome = try await container.shell("ulimit \(limit); groupctl \(command)")
+            if [0, 127].contains(outcome.status) { continue }
+            #expect(outcome.errors.contains("cannot "), "\(limit): \(outcome)")
+            if limit == "-f 8" && isUpdate {
+                #expect(outcome.status == 74 && outcome.errors.contains("'a': File too large"), "\(outcome)")
+            }
+        }
+        #expect(try container.content("a").count == 200_000)
+    }
+
+    @Test(arguments: ["update \"$1\" a -- yes", "refresh \"$1\" w -- yes"])
+    func `a COMMAND that prints without end is ended, and the error names the limit`(command: String) async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "old")
+        let outcome = try await container.shell("groupctl \(command)")
+        #expect(outcome.status == 1 && outcome.output.isEmpty, "\(outcome.status) \(outcome.errors)")
+        #expect(outcome.errors.contains("more than 268435456 bytes"), "\(outcome.errors)")
+        #expect(try container.content("a") == "old")
+    }
+
+    @Test func `a message that is too long is refused before all of it is read`() async throws {
+        let container = try await TemporaryContainer()
+        let outcome = try await container.shell("yes | groupctl channels post \"$1\" c")
+        #expect(outcome.status == 1, "\(outcome)")
+        #expect(outcome.errors.contains("a message has at most 16777216 bytes"), "\(outcome)")
+    }
+
+    @Test(.enabled(if: isRoot && succeeds(["unshare", "-m", "true"]), "needs root and mount namespaces"))
+    func `without /proc a command has its arguments, and says what is missing`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "content")
+        let script = """
+            PATH="$2:$PATH"; mount -t tmpfs none /proc && groupctl --version && groupctl path --help >/dev/null &&
+                watch-group --version && groupctl read "$1" a
+            """
+        let outcome = try await container.start(
+            "unshare", ["-m", "sh", "-c", script, "sh", container.path, BuildFolder.path]
+        ).finish()
+        #expect(outcome.lines.count == 2 && outcome.status == 69, "\(outcome)")
+        #expect(outcome.errors.contains("/proc is not mounted; mount it"), "\(outcome)")
     }
 
     @Test func `-q is --quiet`() async throws {

@@ -34,4 +34,44 @@ struct `A file that a command keeps for its user` {
             "cd \"$2\" && test -p fifo && test -d dir && test -L link && cat target && ls -A . | grep -c '^\\.' || true"
         #expect(try await container.shell(still, container.folder).text == "x\n0\n")
     }
+
+    @Test func `is refused inside a container, where it would be an item or more`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "content")
+        try await container.done("write", "f/b", input: "precious")
+        let lock = try Data(contentsOf: URL(filePath: container.path + "/.group/lock"))
+        #expect(try await container.shell("ln -s container \"$1/../link\"").status == 0)
+        for place in ["c", "f/b", "f/c", ".group/lock", ".group/c", "../link/f/b"] {
+            let file = "\(container.path)/\(place)"
+            for defaults in [[], ["--defaults", "s"]] {
+                let words = defaults + ["--cursor-file", file, "--timeout", "0", container.path]
+                let outcome = try await container.start("watch-group", words).finish()
+                #expect(outcome.status == 64 && outcome.output.isEmpty, "\(place): \(outcome)")
+                #expect(outcome.errors.contains("inside the container"), "\(place): \(outcome)")
+            }
+            let read = try await container.run("read", "a", "--generation-file", file)
+            #expect(read.status == 64 && read.output.isEmpty, "\(place): \(read)")
+            #expect(read.errors.contains("choose a place outside of it"), "\(place): \(read)")
+        }
+        #expect(try container.content("f/b") == "precious")
+        #expect(try Data(contentsOf: URL(filePath: container.path + "/.group/lock")) == lock)
+        #expect(try await container.done("list").lines == ["a", "f/"])
+    }
+
+    @Test(arguments: ["/", "/dev/null", "/tmp", "fifo", "link"])
+    func `is refused before anything is printed where no regular file stands`(place: String) async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "content")
+        #expect(try await container.shell("cd \"$1/..\" && mkfifo fifo && >target && ln -s target link").status == 0)
+        let file = place.hasPrefix("/") ? place : "\(container.folder)/\(place)"
+        let outcomes = [
+            try await container.watch("--cursor-file", file, "--since", "start", "--timeout", "0").finish(),
+            try await container.run("read", "a", "--generation-file", file),
+        ]
+        for outcome in outcomes {
+            #expect(outcome.status == 64 && outcome.output.isEmpty, "\(outcome)")
+            #expect(outcome.errors.contains("'\(file)'") && outcome.errors.contains("no regular file"), "\(outcome)")
+            #expect(!outcome.errors.contains("remove the file"), "\(outcome)")
+        }
+    }
 }

@@ -37,8 +37,8 @@ struct `groupctl refresh` {
 
     @Test func `heeds what concerns the widget, and nothing else`() async throws {
         let container = try await TemporaryContainer()
-        _ = try await refresh(container, "w")
         let interests = ["w", "--interest", "notes/*", "--interest", "b"]
+        _ = try await container.start("groupctl", ["refresh", container.path] + interests).finish()
         for (item, last) in [("a", "noData"), ("b", "newData"), ("notes/n", "newData")] {
             try await container.done("write", item, input: "x")
             let outcome = try await container.start("groupctl", ["refresh", container.path] + interests).finish()
@@ -181,5 +181,45 @@ struct `groupctl refresh` {
             #expect(outcome.status == 65 && outcome.errors.contains("version 4"), "\(outcome)")
         }
         #expect(try String(contentsOfFile: record(container), encoding: .utf8) == content)
+    }
+
+    @Test(arguments: [
+        "./n", "/n", "a//b", "n/", "../n", "a/../n", "a/./b", "[ab", "metadata:./n", "default:s", "Defaults:s",
+        "meta:n", "",
+    ])
+    func `refuses an interest that nothing can match, and says how it is written`(interest: String) async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "n", input: "x")
+        let outcome = try await refresh(container, "w", "--interest", interest)
+        #expect(outcome.status == 64 && outcome.output.isEmpty, "\(outcome)")
+        #expect(outcome.errors.contains("--interest"), "\(outcome)")
+        #expect(!FileManager.default.fileExists(atPath: container.path + "/.group/widgets"))
+        if interest.contains("efault") { #expect(outcome.errors.contains("defaults:s"), "\(outcome)") }
+        if interest == "./n" { #expect(outcome.errors.contains("without './'"), "\(outcome)") }
+    }
+
+    @Test func `is newData where its interests are others than the last time`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "n", input: "x")
+        for (interests, last) in [
+            (["m"], "newData"), (["m"], "noData"), (["n"], "newData"), (["n", "m"], "newData"), (["m", "n"], "noData"),
+            (["m", "n", "n"], "noData"), (["metadata:n", "m"], "newData"),
+            (["defaults:s:k", "defaults:s:l"], "newData"),
+            (["defaults:s:l", "defaults:s:k"], "noData"), ([], "newData"), ([], "noData"),
+        ] {
+            let words = ["refresh", container.path, "w"] + interests.flatMap { ["--interest", $0] }
+            let outcome = try await container.start("groupctl", words).finish()
+            #expect(outcome.lines == [last], "\(interests): \(outcome)")
+        }
+    }
+
+    @Test func `runs COMMAND where nothing was rendered yet`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "x")
+        #expect(try await refresh(container, "w").lines == ["newData"])
+        #expect(try await refresh(container, "w").lines == ["noData"])
+        #expect(try await refresh(container, "w", command: "echo shown").lines == ["shown", "newData"])
+        #expect(try await refresh(container, "w", command: "echo shown").lines == ["noData"])
+        #expect(try await refresh(container, "w").lines == ["noData"])
     }
 }

@@ -124,7 +124,7 @@ struct `groupctl refresh, of keys,` {
         #expect(try await refresh("defaults:s:k") == ["1", "newData"])
         let present = try #require(
             try JSONSerialization.jsonObject(with: Data(contentsOf: URL(fileURLWithPath: record))) as? [String: Any])
-        #expect(Set(present.keys) == ["version", "cursor", "suites", "snapshot", "renderedAt"])
+        #expect(Set(present.keys) == ["version", "cursor", "suites", "snapshot", "renderedAt", "interests"])
         let old = present.filter { ["cursor", "snapshot"].contains($0.key) }
         try JSONSerialization.data(withJSONObject: old).write(to: URL(fileURLWithPath: record))
         #expect(try await refresh() == ["noData"])

@@ -11,6 +11,11 @@
 
 #include "CGroupLinuxAtomics.h"
 
+// The words that this process was started with, its name first; NULL behind the last one.
+
+int clinux_argument_count(void);
+const char *clinux_argument(int index);
+
 // Files. Each returns what its system call returns; errno says why it failed.
 
 typedef struct {

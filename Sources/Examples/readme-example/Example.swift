@@ -1,4 +1,4 @@
-import GroupContainer
+public import GroupContainer
 import Widgets
 
 struct Todo: Codable, Equatable, Sendable {
@@ -18,7 +18,8 @@ struct NextTodo: WidgetProvider {
     }
 }
 
-func example(_ container: Container) async throws {
+/// What a program does with a container.
+public func example(_ container: Container) async throws {
     let todos = container.coordinator(purpose: "todo-app")
     let start = container.changes(since: .start)
 

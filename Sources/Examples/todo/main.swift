@@ -35,7 +35,7 @@ private let specification = CommandSpecification(
 
 CommandRun.main(specification) { run in
     let name = run.arguments.value("group") ?? Array("group.com.example.todo".utf8)
-    let container = try Container(named: name, creating: true)
+    let container = try Container(named: name, creating: run.arguments.subcommands.first == "add")
     let list = TodoList(container.coordinator(purpose: "todo-app").blocking, timeout: run.leaseTimeout)
     let arguments = run.arguments
     func chosen() throws -> Int {

@@ -1,9 +1,9 @@
 import GroupSystemCalls
 
 /// How large a channel and what is posted to it can be.
-enum ChannelLimits {
+package enum ChannelLimits {
     /// Of a message, in bytes.
-    static let message = 16 << 20
+    package static let message = 16 << 20
     /// Of a channel, in bytes: what somebody has not acknowledged.
     static let channel = 1 << 30
     /// Of a listener's name, in bytes of UTF-8.

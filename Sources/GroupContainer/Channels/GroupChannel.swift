@@ -85,7 +85,7 @@ public final class GroupChannel: Sendable {
         if count > ChannelLimits.message {
             throw CoordinationError(
                 .limitReached, item: name, operation: "post",
-                cause: "a message of \(count) bytes is larger than \(ChannelLimits.message)",
+                cause: "a message has at most \(ChannelLimits.message) bytes",
                 advice: "write it to a file of the container, and post its path")
         }
         let size = ChannelState.size(count, purpose)

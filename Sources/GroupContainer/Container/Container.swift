@@ -56,8 +56,9 @@ public final class Container: Sendable {
             if identifier != nil { try ContainerPlace.checkIsFoundByOthers(unixGroup) }
             guard let number = groupNumber(named: unixGroup) else {
                 throw CoordinationError(
-                    .invalidArgument, item: unixGroup, operation: "create", cause: "there is no Unix group of that name"
-                )
+                    .invalidArgument, item: printable(path), operation: "create",
+                    cause: "there is no Unix group of that name: '\(printable(Array(unixGroup.utf8)))'",
+                    advice: "getent group shows those that there are")
             }
             creation?.unixGroup = number
         }
@@ -69,7 +70,7 @@ public final class Container: Sendable {
         do throws(CoordinationError) {
             member = try Member.join(path: path, creating: creation, until: Deadline(after: .seconds(30)))
         } catch {
-            throw ContainerPlace.hinting(error, identifier)
+            throw OpeningErrors.withoutProc(error) ?? ContainerPlace.hinting(error, identifier)
         }
     }
 

@@ -24,7 +24,8 @@ enum ContainerPlace {
             throw CoordinationError(
                 .invalidArgument, item: printable(bytes), operation: "open",
                 cause: "a group identifier has letters, digits, '.', '-' and '_', and begins with a letter or digit",
-                advice: "write a path with a '/' in it to name a folder")
+                advice: identifier.contains("/")
+                    ? "Container(path:) opens the one at a path" : "write a path with a '/' in it to name a folder")
         }
         let folder = if let home { home } else { try Self.home() }
         return Array((folder + "/" + identifier).utf8)

@@ -29,6 +29,15 @@ enum OpeningErrors {
         }
     }
 
+    /// Files that are found by their descriptors, and other processes, are found in /proc.
+    static func withoutProc(_ error: CoordinationError) -> CoordinationError? {
+        if (try? FileDescriptor.open(path: Array("/proc/self".utf8), .placeOnly)) != nil { return nil }
+        if error.item?.hasPrefix(".group") != true { return nil }
+        return CoordinationError(
+            .unsupportedFileSystem, item: "/proc", operation: error.operation, cause: "/proc is not mounted",
+            advice: "mount it: mount -t proc proc /proc")
+    }
+
     private static var workingFolderIsGone: Bool {
         let here = try? FileDescriptor.open(path: [UInt8(ascii: ".")], [.placeOnly, .folder])
         return (try? here?.status().links) == 0

@@ -26,6 +26,7 @@ extension CoordinationError {
             case .exists: (.conflict, "something stands there already; say that it may be replaced")
             case .notEmpty: (.notEmpty, "say that it goes with everything in it (groupctl: -r), or remove that first")
             case .nameTooLong: (.invalidArgument, nil)
+            case .tooLarge: (.inputOutput, "nothing was changed; raise the limit of file sizes, ulimit -f")
             case .tooManyFiles: (.limitReached, "raise the limit of open files: ulimit -n")
             case .tryAgain: (.limitReached, "no thread can be started: raise the limit of processes, ulimit -u")
             default: (.inputOutput, nil)
@@ -77,7 +78,14 @@ extension CoordinationError {
             case .componentTooLong: (.invalidArgument, "a component is longer than 255 bytes")
             case .tooLong: (.invalidArgument, "the path is longer than 4095 bytes")
             }
-        self.init(code, item: printable(path), operation: operation, cause: cause)
+        self.init(
+            code, item: printable(path), operation: operation, cause: cause,
+            advice: fault == .malformed ? Self.simpler(path) : nil)
+    }
+
+    private static func simpler(_ path: [UInt8]) -> String? {
+        if path.starts(with: "./".utf8) { return "leave out './': items are named relative to the container" }
+        return path.last == UInt8(ascii: "/") ? "leave out the '/' at the end" : nil
     }
 
     static func damaged(_ file: String, operation: String, _ cause: String) -> CoordinationError {
@@ -137,6 +145,12 @@ extension CoordinationError {
         CoordinationError(
             .invalidArgument, item: printable(Array(kind.utf8)), operation: "refresh",
             cause: "a widget's kind has letters, digits, '.', '-' and '_', and does not begin with '.'")
+    }
+
+    /// Nothing can match one of a widget's interests.
+    package static func malformedInterest(_ interest: String, _ cause: String) -> CoordinationError {
+        CoordinationError(
+            .invalidArgument, item: printable(Array(interest.utf8)), operation: "heed the interest", cause: cause)
     }
 
     /// What the container keeps of a widget does not decode.

@@ -91,6 +91,11 @@ extension WidgetManifest {
                     "interests", "'\(PipeText.escaped(Array(text.utf8)))' is none",
                     "say a pattern for paths, metadata:PATTERN, defaults:SUITE or defaults:SUITE:KEY")
             }
+            if let fault = interest.fault {
+                throw fields.error(
+                    "interests", "'\(PipeText.escaped(Array(text.utf8)))' matches nothing: \(fault)",
+                    "say a pattern for paths, relative to the container")
+            }
             interests.append(interest)
         }
         return interests

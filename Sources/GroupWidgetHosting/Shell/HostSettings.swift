@@ -17,5 +17,5 @@ package struct HostSettings: Sendable {
         listFile = try ListFile(for: container)
     }
 
-    func list() throws -> ShownList { try shown.map { ShownList($0) } ?? listFile.read() }
+    package func list() throws -> ShownList { try shown.map { ShownList($0) } ?? listFile.read() }
 }

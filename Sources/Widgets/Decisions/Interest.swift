@@ -79,6 +79,21 @@ package struct Concerns: Equatable, Sendable {
         if !patterns.isEmpty { items = .matching(patterns) }
     }
 
+    /// The same for the same interests, in whatever order.
+    package var texts: [String] {
+        var texts: Set<String> = items == .all ? ["all"] : []
+        if case .matching(let patterns) = items {
+            texts.formUnion(patterns.map { (metadata.contains($0) ? "metadata:" : "path:") + $0 })
+        }
+        for (suite, keys) in suites {
+            switch keys {
+            case .all: texts.insert("defaults:\(suite)")
+            case .only(let keys): texts.formUnion(keys.map { "defaults:\(suite):\($0)" })
+            }
+        }
+        return texts.sorted()
+    }
+
     private mutating func add(_ key: String, of suite: String) {
         switch suites[suite] {
         case .all: break

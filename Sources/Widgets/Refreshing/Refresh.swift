@@ -35,7 +35,8 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
 
     /// Refreshes once. `deliver` gets a snapshot that is another one than the last. Throws what `deliver` throws, and
     /// `CoordinationError`: `leaseTimedOut`, `damaged` (once, if it is the widget's record: it is put aside, and the
-    /// next refresh begins anew), `newerFormat`, `invalidArgument` (its kind, or a suite's name). What the provider throws
+    /// next refresh begins anew), `newerFormat`, `invalidArgument` (its kind, an interest that nothing
+    /// can match, or a suite's name). What the provider throws
     /// is `failed`.
     public func performUpdate(_ deliver: (Provider.Snapshot) throws -> Void = { _ in }) async throws -> UpdateResult {
         try await update { timeline in

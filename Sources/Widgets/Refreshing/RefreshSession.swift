@@ -7,6 +7,7 @@ package struct RefreshSession: Sendable {
     private let file: PrivateFile
     private let previous: WidgetRecord?
     private let found: Gathering
+    private let interests: [String]
     private let environment: WidgetEnvironment?
     private let isReload: Bool
     private let clock: any WidgetClock
@@ -27,8 +28,13 @@ package struct RefreshSession: Sendable {
         isReload: Bool = false, clock: any WidgetClock = SystemWidgetClock()
     ) throws(CoordinationError) {
         (self.file, self.environment, self.isReload, self.clock) = (file, environment, isReload, clock)
+        if let (interest, fault) = interests.lazy.compactMap({ one in one.fault.map { (one, $0) } }).first {
+            throw .malformedInterest(interest.text, fault)
+        }
         previous = try WidgetRecord.read(file)
-        found = try Gathering(Concerns(interests), since: previous, in: container)
+        let concerns = Concerns(interests)
+        self.interests = concerns.texts
+        found = try Gathering(concerns, since: previous, in: container)
     }
 
     /// The snapshot that was delivered last.
@@ -42,13 +48,18 @@ package struct RefreshSession: Sendable {
     var isAsked: Bool {
         let isOtherwiseShown = environment != nil && previous?.environment != environment
         let isDue = (previous?.refreshAt).map { $0 <= Int64(nanosecondsOf: clock.date) } ?? false
-        return isReload || isOtherwiseShown || isDue
+        return isReload || isOtherwiseShown || isDue || hasOtherInterests
     }
 
-    /// Nothing that concerns the widget changed: the answer is noData, without rendering. Nil: render.
-    package func answerWithoutRendering() throws(CoordinationError) -> UpdateResult? {
+    /// What happened before to what concerns it only now was not looked for.
+    private var hasOtherInterests: Bool { previous?.interests.map { $0 != interests } ?? false }
+
+    /// Nothing that concerns the widget changed: the answer is noData, without rendering. Nil: render. For one who renders
+    /// there is something to do as long as nothing was rendered, too.
+    package func answerWithoutRendering(canRender: Bool = true) throws(CoordinationError) -> UpdateResult? {
         let situation = RefreshDecision.Situation(
-            hasPrevious: previous != nil, isLost: found.isLost, relevantChanges: changes.count + keyChanges.count,
+            hasPrevious: canRender ? lastSnapshot != nil : previous != nil, isLost: found.isLost,
+            relevantChanges: changes.count + keyChanges.count,
             isAsked: isAsked)
         guard let decision = RefreshDecision.before(situation) else { return nil }
         try carryOut(decision, nil)
@@ -91,6 +102,7 @@ package struct RefreshSession: Sendable {
         if !decision.movesCursor { return }
         var record = WidgetRecord(cursor: found.cursor, suites: found.suites)
         (record.snapshot, record.renderedAt) = (previous?.snapshot, previous?.renderedAt)
+        record.interests = interests
         record.refreshAt = refreshAt ?? previous?.refreshAt
         // What was rendered for another one is not known to look the same in this one.
         record.environment = snapshot == nil ? previous?.environment : environment

@@ -22,6 +22,8 @@ struct WidgetRecord: Equatable, Sendable {
     var environment: WidgetEnvironment?
     /// When its timeline asks for a refresh, in nanoseconds since 1970.
     var refreshAt: Int64?
+    /// What concerned it; nil where an older version has written it.
+    var interests: [String]?
 
     /// Of what was shown.
     var policy: TimelinePolicy { refreshAt.map { .after(Date(nanoseconds: $0)) } ?? .never }
@@ -82,6 +84,7 @@ private struct Stored: VersionedContent {
     var renderedAt: Int64?
     var environment: WidgetEnvironment?
     var refreshAt: Int64?
+    var interests: [String]?
 }
 
 extension WidgetRecord {
@@ -89,7 +92,7 @@ extension WidgetRecord {
         guard let cursor = Cursor(stored.cursor) else { return nil }
         self.init(
             cursor: cursor, snapshot: stored.snapshot.map { Array($0) }, renderedAt: stored.renderedAt,
-            environment: stored.environment, refreshAt: stored.refreshAt)
+            environment: stored.environment, refreshAt: stored.refreshAt, interests: stored.interests)
         for (suite, text) in stored.suites ?? [:] {
             if text.isEmpty {
                 suites[suite] = .absent
@@ -112,6 +115,6 @@ extension Stored {
         self.init(
             version: Self.version, cursor: record.cursor.description, suites: suites.isEmpty ? nil : suites,
             snapshot: record.snapshot.map { Data($0) }, renderedAt: record.renderedAt,
-            environment: record.environment, refreshAt: record.refreshAt)
+            environment: record.environment, refreshAt: record.refreshAt, interests: record.interests)
     }
 }

@@ -6,6 +6,7 @@ import GroupSystemCalls
 func followChannel(_ run: inout CommandRun) throws -> ExitStatus {
     let signals = TerminationSignals()
     let options = try ChannelOptions(run)
+    if let status = CommandRefusal.atStart(of: options.command, for: run) { return status }
     let (container, channel) = try run.channel()
     let listener = try channel.listener(named: options.listener, from: options.beginning)
     run.explain("listening to '\(channel.name)' as '\(listener.name)'")

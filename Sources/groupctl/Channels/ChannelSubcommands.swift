@@ -53,8 +53,8 @@ private func post(_ run: inout CommandRun) throws -> ExitStatus {
     if isSignal {
         number = try channel.signal(durability)
     } else {
-        // More than a message has: the library says what the limit is.
-        let content = try text ?? StandardInput.readAll(limit: 64 << 20)
+        // A byte more than a message has: the library says what the limit is.
+        let content = try text ?? StandardInput.readBeginning(ChannelLimits.message + 1)
         number = try channel.post(bytes: content, durability)
     }
     if run.options.isJSON {

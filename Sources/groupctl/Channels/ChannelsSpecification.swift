@@ -52,7 +52,9 @@ extension GroupControl {
             ),
             .value(
                 "from", "PLACE", choices: ["now", "oldest"],
-                help: "Where a listener begins that is there for the first time: now (the default), or oldest."),
+                help:
+                    "Where a listener begins that is there for the first time: now (the default): it gets what is posted from then on, and nothing that was kept before; where it is the only one, that is dropped. Or oldest: what is kept for other listeners, too, or, where nobody has listened, the newest messages."
+            ),
             .value("count", letter: "n", "N", help: "End after N messages, or N successful runs of COMMAND."),
             .flag("no-acknowledge", help: "Acknowledge nothing: all of it comes again, to whoever listens next."),
             .value(
@@ -63,7 +65,7 @@ extension GroupControl {
         notes: [
             HelpEntry(
                 "Lines",
-                "In a pipe NUMBER<TAB>TEXT, escaped as watch-group's lines; a signal has no TAB. With --json an object each: channel, number, text (and bytes, in base 64, where it is not UTF-8; both null for a signal), by, time. A message may be told again after a kill, none is skipped. One process at a time listens under a name; another one ends with 4."
+                "In a pipe NUMBER<TAB>TEXT, escaped as watch-group's lines; a signal has no TAB. With --json an object each: channel, number, text (and bytes, in base 64, where it is not UTF-8; both null for a signal), by, time. A message is acknowledged once its line is written to the pipe, read or not: with '| head' those behind the last that it shows are lost. For some of them say -n, and for work that must be done COMMAND. After a kill of this process a message may be told again, none is skipped. One process at a time listens under a name; another one ends with 4."
             ),
             HelpEntry(
                 "Command",

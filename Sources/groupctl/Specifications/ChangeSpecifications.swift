@@ -18,13 +18,13 @@ extension GroupControl {
     static let refresh = CommandSpecification(
         name: "refresh",
         summary:
-            "Decides whether there is something new for a widget: prints newData, noData or failed as the last line. With COMMAND, its standard output is the widget's snapshot: kept, and compared with the last one; the place moves on only when it succeeds.",
+            "Decides whether there is something new for a widget: prints newData, noData or failed as the last line. With COMMAND, its standard output, at most 256 MiB, is the widget's snapshot: kept, and compared with the last one; the place moves on only when it succeeds.",
         usage: ["groupctl refresh GROUP WIDGET [--interest WHAT]… [-- COMMAND [ARG…]]"],
         options: [
             .repeatable(
                 "interest", "WHAT",
                 help:
-                    "What concerns the widget: items whose path matches a pattern, or, as defaults:SUITE or defaults:SUITE:KEY, keys that are set; all items, if nothing is given. What is only touched (mode, owner, dates) is noData, unless metadata:PATTERN matches it."
+                    "What concerns the widget: items whose path, relative to the container, without './', matches a pattern, or, as defaults:SUITE or defaults:SUITE:KEY, keys that are set; all items, if nothing is given. What is only touched (mode, owner, dates) is noData, unless metadata:PATTERN matches it. Where they are others than the last time, it is refreshed whatever changed."
             )
         ],
         positionals: [

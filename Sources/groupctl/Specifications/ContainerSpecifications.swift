@@ -33,7 +33,7 @@ extension GroupControl {
             HelpEntry(
                 "groupctl create ./log/ --journal-size 1G --journal-age 90d", "Followers may be away for longer."),
         ],
-        exitStatuses: statuses("0", "64", "69", "74", "77"))
+        exitStatuses: statuses("0", "1", "4=it is there, and not shared with that Unix group", "64", "69", "74", "77"))
 
     static let deleteGroup = CommandSpecification(
         name: "delete-group",

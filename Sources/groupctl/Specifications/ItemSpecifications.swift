@@ -17,7 +17,9 @@ extension GroupControl {
         options: [
             .value(
                 "generation-file", "FILE",
-                help: "Once the content is printed, write its generation to FILE, for --if-generation.")
+                help:
+                    "Once the content is printed, write its generation to FILE, outside of the container, for --if-generation."
+            )
         ],
         positionals: [group, item],
         examples: [
@@ -57,7 +59,7 @@ extension GroupControl {
     static let update = CommandSpecification(
         name: "update",
         summary:
-            "Runs COMMAND with an item's content on its standard input, and replaces it by what COMMAND prints; all under one exclusive lease. An absent item is empty. If COMMAND fails, nothing is written and its status is passed on.",
+            "Runs COMMAND with an item's content on its standard input, and replaces it by what COMMAND prints, at most 256 MiB; all under one exclusive lease. An absent item is empty. If COMMAND fails, nothing is written and its status is passed on.",
         usage: ["groupctl update GROUP PATH [--relaxed] -- COMMAND [ARG…]"], options: [relaxed, exitCode],
         positionals: [group, item], trailingCommand: .required,
         examples: [
@@ -66,7 +68,8 @@ extension GroupControl {
                 "However many do it at once, none is lost.")
         ],
         exitStatuses: statuses(
-            "0", "3=--exit-code: the content was there already", "64", "66", "74", "75", "77",
+            "0", "1=COMMAND has printed more than 256 MiB; any other failure",
+            "3=--exit-code: the content was there already", "64", "66", "74", "75", "77",
             "126, 127=COMMAND may not be run; there is none", "N=COMMAND's own"))
 
     private static let noReplace = OptionSpecification.flag(

@@ -20,13 +20,14 @@ struct KeyWatch {
     init(_ options: KeyWatchOptions, _ run: inout CommandRun) throws {
         self.options = options
         var origin = options.origin
+        container = try run.openContainer()
         if let path = run.arguments.value("cursor-file") {
+            try container.checkMayKeep(path, CursorFile.operation)
             var file = CursorFile(path: path)
             if let cursor = try file.claim() { origin = .cursor(cursor) }
             cursorFile = file
         }
         isInSnapshot = origin == .snapshot
-        container = try run.openContainer()
         _ = container.coordinator(purpose: run.options.purpose)
         let defaults = try GroupDefaults(container, suite: options.suite, purpose: run.options.purpose)
         if run.options.isVerbose { diagnostics = container.followDiagnostics() }

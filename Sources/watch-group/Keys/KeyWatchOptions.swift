@@ -29,10 +29,11 @@ struct KeyWatchOptions {
         silence = run.options.timeout
         command = arguments.command
         separatesByNUL = arguments.flag("null")
-        for name in ["format", "timefmt", "bookmarks", "sequence"] where arguments.flag(name) {
+        for name in ["format", "timefmt", "bookmarks", "cursor", "sequence"] where arguments.flag(name) {
             throw arguments.usageError("--\(name) is for items; with --defaults say --json")
         }
         let (quiet, atMost) = (try arguments.time("settle"), try arguments.time("settle-max"))
+        try WatchOptions.check(quiet, atMost, arguments)
         if command == nil {
             if quiet != nil || atMost != nil {
                 throw arguments.usageError("--settle with --defaults is for COMMAND: each change of a key is a line")

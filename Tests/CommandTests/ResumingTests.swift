@@ -1,0 +1,86 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.serialized)
+struct `The script of docs/following.md` {
+    /// The block in which a consumer keeps its own place.
+    private static func script() throws -> String {
+        let guide = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "docs/following.md")
+        let blocks = try String(contentsOf: guide, encoding: .utf8).components(separatedBy: "```sh\n").dropFirst()
+        let block = blocks.compactMap { $0.components(separatedBy: "```").first }.first {
+            $0.contains("handle \"$kind\"")
+        }
+        return try #require(block).replacingOccurrences(of: "watch-group", with: "watch-group --timeout 0")
+            .replacingOccurrences(of: "./shared/", with: "container/")
+    }
+
+    /// What is handled once the whole pipeline was killed while a change was handled, which the stream had told long since,
+    /// and the script was run again until nothing is left.
+    private func handled(killedAt path: String, _ container: TemporaryContainer) async throws -> [String] {
+        let handle = """
+            cd "$1/.."
+            handle() {
+                if [ "$2" = "\(path)" ] && [ ! -e killed ]; then >killed; sleep 0.5; kill -KILL 0; fi
+                echo "$1 $2" >>handled
+            }
+
+            """
+        for _ in 0..<2 {
+            _ = try await container.start("setsid", ["-w", "bash", "-c", handle + Self.script(), "sh", container.path])
+                .finish()
+        }
+        return try String(contentsOfFile: container.folder + "/handled", encoding: .utf8).split(separator: "\n")
+            .map(String.init)
+    }
+
+    @Test(arguments: ["a", "c", "d", "e"])
+    func `handles each change once, although all of it is killed`(path: String) async throws {
+        let container = try await TemporaryContainer()
+        for item in ["a", "b"] { try await container.done("write", item, input: "1") }
+        let steps = try await container.start(
+            "test-member", ["steps", container.path], input: "transaction write c 1 ; move b d\n"
+        ).finish()
+        #expect(steps.text == "ok 1\n")
+        try await container.done("write", "e", input: "1")
+        let handled = try await handled(killedAt: path, container)
+        #expect(handled == ["created a", "created b", "created c", "moved d", "created e"])
+    }
+
+    @Test func `goes on in another container`() async throws {
+        let (container, other) = (try await TemporaryContainer(), try await TemporaryContainer())
+        for item in ["a", "b"] { try await container.done("write", item, input: "1") }
+        #expect(try await handled(killedAt: "none", container) == ["created a", "created b"])
+        try await other.done("write", "z", input: "1")
+        let script = "rm -r \"$1\" && mv \"$2\" \"$1\""
+        #expect(try await container.shell(script, other.path).status == 0)
+        try await container.done("write", "y", input: "1")
+        let handled = try await handled(killedAt: "none", container)
+        #expect(handled.dropFirst(2).first == "rescan ", "\(handled)")
+    }
+
+    @Test func `has a cursor before each line, from which it goes on once the line is handled`() async throws {
+        let container = try await TemporaryContainer()
+        let steps = try await container.start(
+            "test-member", ["steps", container.path], input: "write b 1\ntransaction write c 1 ; move b d\nwrite e 1\n"
+        ).finish()
+        #expect(steps.lines.count == 3, "\(steps)")
+        let words = ["--since", "start", "--cursor", "--sequence", "--timeout", "1"]
+        let lines = try await container.watch(words[0], words[1], words[2], words[3], words[4], words[5]).finish().lines
+        #expect(lines.count == 4, "\(lines)")
+        for (index, line) in lines.enumerated() {
+            let place = try #require(line.split(separator: "\t").first)
+            let rest = try await container.done("changes", "--since", String(place), "--cursor", "--sequence").lines
+            // In the middle of a transaction all of it comes again.
+            let first = index == 1 ? 1 : index + 1
+            #expect(rest.map { $0.drop { $0 != "\t" } } == lines[first...].map { $0.drop { $0 != "\t" } }, "\(line)")
+        }
+        let snapshot = try await container.watch("--since", "snapshot", "--cursor", "--timeout", "0").finish().lines
+        #expect(snapshot.map { $0.hasPrefix("snapshot\tpresent") } == [true, true, true, false], "\(snapshot)")
+        for other in [["--json"], ["--format", "%f"], ["--defaults", "s"], ["--", "true"]] {
+            let refused = try await container.start("watch-group", ["--cursor", container.path] + other).finish()
+            #expect(refused.status == 64, "\(other): \(refused)")
+        }
+    }
+}
