@@ -43,12 +43,15 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
+    /// Never waits for the other end of a FIFO: what should be a file may be one.
+    ///
     /// System calls: openat2(2)
     package static func open(
         _ path: [UInt8], in folder: borrowing FileDescriptor, _ access: Access, mode: UInt32 = 0,
         resolving resolution: Resolution = .beneathWithoutLinks
     ) throws(Errno) -> FileDescriptor {
         let number = folder.number
+        let access = access.contains(.placeOnly) ? access : access.union(.nonBlocking)
         // EAGAIN: a rename elsewhere made the kernel unsure whether the walk stayed below; it asks to be asked again.
         while true {
             do throws(Errno) {

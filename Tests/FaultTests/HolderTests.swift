@@ -66,6 +66,8 @@ struct `A member that holds a lease` {
     @Test func `and has the last place leaves others to read, and to see who is there`() throws {
         let container = try TemporaryContainer()
         _ = try container.groupctl("write", "item", input: "old")
+        let known = try RunningProcess(["groupctl", "defaults", "set", container.path, "known", "key", "1"]).finish()
+        #expect(known.status == 0)
         let holder = try container.holder(of: "item")
         // As 1,024 members: every slot but the holder's is taken.
         let roster = try FileDescriptor.open(path: Array("\(container.path)/.group/roster".utf8), .readingAndWriting)
@@ -79,6 +81,18 @@ struct `A member that holds a lease` {
         let refused = try container.groupctl("write", "other", input: "new")
         #expect(
             refused.status != 0 && refused.text.contains("it has 1024 members, which is the limit"), "\(refused.text)")
+        for words in [
+            ["defaults", "set", container.path, "s", "key", "value"],
+            ["defaults", "set", container.path, "known", "key", "2"],
+            ["defaults", "increment", container.path, "s", "number"],
+            ["channels", "post", container.path, "c", "text"],
+            ["channels", "follow", container.path, "c", "--listener", "l", "--timeout", "1s"],
+        ] {
+            let other = try RunningProcess(["groupctl"] + words).finish()
+            #expect(
+                other.status == refused.status && other.text.contains("it has 1024 members, which is the limit"),
+                "\(words) \(other.status) \(other.text)")
+        }
         holder.closeInput()
         #expect(try holder.finish().status == 0)
         #expect(try container.groupctl("read", "item").text == "old")

@@ -43,9 +43,7 @@ public final class GroupChannel: Sendable {
     /// For who is going to write.
     func writableStore(_ operation: String) throws(CoordinationError) -> ChannelStore {
         guard let store = try store(creating: true) else {
-            throw CoordinationError(
-                .notPermitted, item: ".group/channels/\(name)", operation: operation,
-                cause: "the container can only be read here")
+            throw container.member.refusal(".group/channels/\(name)", operation)
         }
         try store.checkMayWrite(operation)
         return store

@@ -51,11 +51,21 @@ extension Member {
                 place = try place.following(link: target)
             } catch {
                 throw CoordinationError(
-                    .outsideContainer, item: printable(location.bytes), operation: operation,
-                    cause: "it is a symbolic link that leads out of the container, to '\(printable(target))'")
+                    error == .empty ? .wrongType : .outsideContainer, item: printable(location.bytes),
+                    operation: operation,
+                    cause: "it is a symbolic link that \(Self.destination(error)), to '\(printable(target))'")
             }
         }
         throw linkLoop(location, operation)
+    }
+
+    static func destination(_ fault: ItemLocation.Fault) -> String {
+        switch fault {
+        case .empty: "leads to the container itself"
+        case .absolute, .leadsOut: "leads out of the container"
+        case .reserved: "leads into a container's own folder"
+        case .malformed, .nulByte, .componentTooLong, .tooLong: "leads nowhere"
+        }
     }
 
     func linkLoop(_ location: ItemLocation, _ operation: String) -> CoordinationError {

@@ -62,6 +62,7 @@ final class GroupFolder: Sendable {
             stagingFolder = OpenFolder(try Self.openStaging(in: group))
         } catch {
             if error == .noSuchEntry && Self.hasRest(root.descriptor) { throw Self.isHalfDeleted(label) }
+            if !creating, isThere, let damage = Self.damageOfStaging(error, root.descriptor) { throw damage }
             throw OpeningErrors.error(error, at: path, creating: creating)
         }
         self.path = path
@@ -129,6 +130,19 @@ final class GroupFolder: Sendable {
             if error != .accessDenied { throw error }
             return try FileDescriptor.open(name, in: group, [.placeOnly, .folder])
         }
+    }
+
+    /// Nil where the container cannot be opened for another reason: one that was never finished has no format either.
+    private static func damageOfStaging(
+        _ errno: Errno, _ root: borrowing FileDescriptor
+    ) -> CoordinationError? {
+        guard let group = try? FileDescriptor.open(ContainerMark.standing, in: root, [.placeOnly, .folder]),
+            (try? group.status(of: ContainerFormat.name)) != nil
+        else { return nil }
+        let item = ".group/staging"
+        if errno == .noSuchEntry { return .damaged(item, operation: "open", "the folder is missing") }
+        return [.notAFolder, .tooManyLinks].contains(errno)
+            ? CoordinationError(errno, item: item, operation: "open") : nil
     }
 
     /// The folder of the journal, which is there in every whole container.

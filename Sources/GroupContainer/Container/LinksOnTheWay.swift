@@ -23,7 +23,7 @@ extension Member {
                 throw CoordinationError(
                     .outsideContainer, item: printable(location.bytes), operation: operation,
                     cause:
-                        "'\(printable(link.bytes))' is a symbolic link that leads out of the container, to '\(printable(target))'"
+                        "'\(printable(link.bytes))' is a symbolic link that \(Self.destination(error)), to '\(printable(target))'"
                 )
             }
         }

@@ -45,6 +45,12 @@ extension Member {
     /// It may only read.
     var isReadOnly: Bool { readOnly != nil }
 
+    /// Of one that may only read.
+    func refusal(_ item: String, _ operation: String) -> CoordinationError {
+        readOnly?.error(item, operation)
+            ?? CoordinationError(.notFound, item: item, operation: operation, cause: "it cannot be made")
+    }
+
     /// At once, before anything is waited for.
     func checkMayTake(_ intents: [AccessIntent], _ operation: String) throws(CoordinationError) {
         guard let readOnly else { return }

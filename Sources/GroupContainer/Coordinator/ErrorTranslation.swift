@@ -33,10 +33,18 @@ extension CoordinationError {
             }
         // What should be one of the container's own files is something else.
         let isOwn = item?.hasPrefix(".group/") ?? false
+        if isOwn, let item, errno == .tooManyLinks || code == .wrongType {
+            self = .damaged(
+                item, operation: operation, errno == .tooManyLinks ? "a symbolic link stands there" : Self.cause(errno))
+            return
+        }
         self.init(
-            isOwn && code == .wrongType ? .damaged : code, item: item, operation: operation,
-            cause: errno == .noSuchDevice ? "it is not a regular file" : errno.description,
+            code, item: item, operation: operation, cause: Self.cause(errno),
             advice: isOwn && code == .notFound ? nil : advice)
+    }
+
+    private static func cause(_ errno: Errno) -> String {
+        errno == .noSuchDevice ? "it is not a regular file" : errno.description
     }
 
     /// The sentence for it where nothing at all can be opened.

@@ -4,14 +4,21 @@ import GroupSystemCalls
 /// with all its blocks; whoever needs it makes it the note, and gives it back after the change. One at a time has it, by a
 /// byte of the lock file, so that several who remove at once wait for each other rather than fail.
 extension Member {
-    private static let reserve = Array("reserve".utf8)
+    static let reserve = Array("reserve".utf8)
     /// A note of a removal has one path, and a purpose.
     private static let reserveSize = 16_384
     private static let patience = Duration.seconds(10)
 
     /// Makes it, where it is missing and there is room. Several may do that at once. System calls: statx(2)
     func keepReserve() {
-        do throws(Errno) { if try folder.group.statusIfPresent(of: Self.reserve) != nil { return } } catch { return }
+        do throws(Errno) {
+            if let status = try folder.group.statusIfPresent(of: Self.reserve) {
+                if status.isRegularFile { return }
+                try folder.group.putAside(Self.reserve)
+            }
+        } catch {
+            return
+        }
         let name = StagedChange.name(of: roster.makeOperation())
         do throws(Errno) {
             let file = try FileDescriptor.open(name, in: folder.staging, [.writing, .creating], mode: 0o600)
@@ -57,6 +64,9 @@ extension Member {
 
     private func takeReserve(as name: [UInt8]) throws(Errno) {
         do throws(Errno) {
+            guard try folder.group.statusIfPresent(of: Self.reserve)?.isRegularFile == true else {
+                throw Errno.noSuchEntry
+            }
             try folder.group.rename(Self.reserve, to: name, in: folder.staging, replacing: true)
         } catch {
             if error != .noSuchEntry { throw error }

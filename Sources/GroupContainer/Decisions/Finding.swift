@@ -13,8 +13,9 @@ package struct Finding: Equatable, Sendable {
         case deadMember, deletionInterrupted
         case fileSystemTemporary, fileSystemUnsupported, folderUnreadable, formatDamaged, formatNewer, inotifyInstances
         case inotifyWatches, journalCut, journalDamaged, journalNotDurable, leaseHeldLong, leaseHolderStopped
-        case leftovers, lockFileMissing, lockFileReplaced, logMissing, logNotDurable, logTorn, notPermitted
-        case openingBlocked, partDamaged, permissionsWrong, readOnly, rosterDamaged, spaceLow, stagingMissing
+        case leftovers, lockFileMissing, lockFileReplaced, logMissing, logNotDurable, logTorn, membersFull
+        case notPermitted, openingBlocked, partDamaged, partWrongType, permissionsWrong, readOnly, rosterDamaged
+        case rosterReplaced, spaceLow, stagingMissing
         case stewardMissing, stewardSilent, stewardStopped, strangeName, suiteDamaged, watchingDegraded
     }
 

@@ -33,7 +33,20 @@ struct MembersFacts: Sendable {
     /// A lease is held for longer than that by mistake, most of the time.
     static let longLease: Int64 = 300_000_000_000
 
-    var findings: [Finding] { living.flatMap(leases) + dead.map(pending) + swept }
+    var findings: [Finding] { crowd + living.flatMap(leases) + dead.map(pending) + swept }
+
+    private var crowd: [Finding] {
+        let limit = RosterLayout.slotCount
+        if living.count < limit / 8 * 7 { return [] }
+        let isFull = living.count >= limit
+        return [
+            Finding(
+                .membersFull, isFull ? .warning : .note, item: ".group/roster",
+                "it has \(living.count) members, of \(limit) that are possible",
+                why: "whoever opens it \(isFull ? "now" : "when there are so many") can only read it",
+                remedy: "end some; groupctl status shows them")
+        ]
+    }
 
     private func leases(of member: Living) -> [Finding] {
         let held = member.accesses.filter { !$0.isWaiting }

@@ -15,6 +15,8 @@ struct PartsFacts: Sendable {
     var format = Part.good
     var lock = Part.good
     var roster = Part.good
+    /// Where something stands that is not of the type that it should be.
+    var misplaced: [(item: String, isFolder: Bool)] = []
     /// Any byte of the roster or of the lock file is locked: somebody has it open.
     var isInUse = false
     /// The lock file is another one than the format file says.
@@ -46,7 +48,8 @@ struct PartsFacts: Sendable {
                     remedy: isInUse
                         ? "end its members (they are alive), then \(Finding.repair)"
                         : "\(unfinished)put the file back from a backup, with which places in the journal stay valid; or \(Finding.repair) gives the container a new identity, and followers compare everything once",
-                    mended: isInUse ? nil : "the container has a new identity; what was there is .group/format.damaged")
+                    mended: isInUse ? nil : "the container has a new identity"
+                        + (format == .missing ? "" : "; what was there is .group/format.damaged"))
             )
         }
         if case .failed(let cause) = lock {
@@ -84,7 +87,17 @@ struct PartsFacts: Sendable {
                         ? "end its members (they are alive), then \(Finding.repair)"
                         : "\(Finding.repair) makes it anew", mended: isInUse ? nil : "it was made anew"))
         }
-        return found + [opening, reading].compactMap(\.self)
+        return found + misplaced.map(wrongType) + [opening, reading].compactMap(\.self)
+    }
+
+    private func wrongType(_ item: String, isFolder: Bool) -> Finding {
+        Finding(
+            .partWrongType, .error, item: item, "what stands there is no \(isFolder ? "folder" : "regular file")",
+            why: "whoever needs it ends in an error",
+            remedy: isInUse
+                ? "end its members (they are alive), then \(Finding.repair)"
+                : "\(Finding.repair) puts it aside, and it is made anew when it is needed",
+            mended: isInUse ? nil : "it was put aside: \(item).damaged")
     }
 
     /// It may be as it should be: nothing is made anew in its place.

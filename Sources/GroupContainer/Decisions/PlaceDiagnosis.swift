@@ -9,7 +9,8 @@ struct PlaceFacts: Equatable, Sendable {
         case plainFolder
         /// The rest of a container.
         case halfDeleted
-        case noStaging
+        /// What should be the folder for staging is missing, or something else; which.
+        case noStaging(String)
         /// This user may not enter it.
         case forbidden(Barrier)
         /// Its file system cannot do what is needed; which.
@@ -57,10 +58,10 @@ struct PlaceFacts: Equatable, Sendable {
                     why: "what is left of it is of no use, and nothing can be made in its place",
                     remedy: "finish it: groupctl delete-group --yes \(name)")
             ]
-        case .noStaging:
+        case .noStaging(let cause):
             [
                 Finding(
-                    .stagingMissing, .error, item: ".group/staging", "the folder is missing",
+                    .stagingMissing, .error, item: ".group/staging", cause,
                     why: "nothing can be written: what is new is made there first",
                     remedy: "\(Finding.repair) makes it", mended: "the folder was made")
             ]

@@ -42,9 +42,7 @@ public final class GroupDefaults: Sendable {
     /// For who is going to write.
     func writableStore(_ operation: String) throws(CoordinationError) -> SuiteStore {
         if let store = try store(creating: true) { return store }
-        throw CoordinationError(
-            .notPermitted, item: ".group/defaults/\(suite)", operation: operation,
-            cause: "the container can only be read here")
+        throw container.member.refusal(".group/defaults/\(suite)", operation)
     }
 
     /// What stands under a key now; else what was registered for it. Constant; no system call where nothing has changed.

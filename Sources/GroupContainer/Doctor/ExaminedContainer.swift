@@ -30,6 +30,7 @@ struct ExaminedContainer {
         }
         parts = found
         parts.isInUse = Self.isLocked("lock", folder) || Self.isLocked("roster", folder)
+        parts.misplaced = folder.misplacedParts().map { ($0.label, $0.isFolder) }
         if let format, let lock { parts.isOtherLockFile = format.lockInode != lock.inode }
         parts.readOnlyCause = ReadOnlyReason(of: folder.group)?.cause
         if let roster, let status = try? folder.group.status() {

@@ -88,6 +88,8 @@ extension StoresFacts {
     init(_ container: ExaminedContainer) {
         self.init()
         for kind in StoreFacts.Kind.allCases {
+            // It is said there, and put aside.
+            if container.parts.misplaced.contains(where: { $0.item == ".group/\(kind.folder)" }) { continue }
             do {
                 try look(at: kind, container)
             } catch {

@@ -4,8 +4,11 @@ import GroupSystemCalls
 /// far as the kernel knows.
 extension ContainerDoctor {
     func restoreParts(_ findings: [Finding]) throws(CoordinationError) {
-        let codes = Set(findings.map(\.code))
-        if codes.isDisjoint(with: [.stagingMissing, .lockFileMissing, .rosterDamaged, .formatDamaged]) { return }
+        let codes = Set(findings.filter { $0.mended != nil }.map(\.code))
+        let own: [Finding.Code] = [
+            .stagingMissing, .lockFileMissing, .rosterDamaged, .formatDamaged, .partWrongType,
+        ]
+        if codes.isDisjoint(with: own) { return }
         try makeStaging()
         let folder = try GroupFolder(path: path, unixGroup: nil, creating: false)
         if codes.contains(.lockFileMissing) { try makeLock(in: folder) }
@@ -29,6 +32,15 @@ extension ContainerDoctor {
             }
         }
         if codes.contains(.formatDamaged) { try makeFormat(in: folder, lock) }
+        if codes.contains(.partWrongType) { try putAsideMisplaced(in: folder) }
+    }
+
+    /// What is needed is made in their place by who needs it.
+    private func putAsideMisplaced(in folder: GroupFolder) throws(CoordinationError) {
+        for part in folder.misplacedParts() {
+            guard let parent = try folder.existingFolder(part.folder) else { continue }
+            try translating(part.label, "put aside") { () throws(Errno) in try parent.putAside(part.name) }
+        }
     }
 
     private func makeStaging() throws(CoordinationError) {
@@ -36,7 +48,10 @@ extension ContainerDoctor {
             let root = try FileDescriptor.open(path: path, [.reading, .folder])
             let group = try FileDescriptor.open(Array(".group".utf8), in: root, [.reading, .folder])
             let name = Array("staging".utf8)
-            if try group.statusIfPresent(of: name) != nil { return }
+            if let status = try group.statusIfPresent(of: name) {
+                if status.isFolder { return }
+                try group.putAside(name)
+            }
             try group.makeFolder(name, mode: 0o700)
             let mode: UInt32 = try group.status().permissions & 0o020 != 0 ? 0o2770 : 0o700
             try FileDescriptor.open(name, in: group, [.reading, .folder]).setMode(mode)
@@ -59,9 +74,7 @@ extension ContainerDoctor {
         if let origin = try Self.origin(in: folder) { format.origin = Hexadecimal.encode(origin) }
         try translating(".group/format", "repair") { () throws(Errno) in
             if try folder.group.statusIfPresent(of: ContainerFormat.name) == nil { return }
-            try folder.group.rename(
-                ContainerFormat.name, to: ContainerFormat.name + Array(".damaged".utf8), in: folder.group,
-                replacing: true)
+            try folder.group.putAside(ContainerFormat.name)
         }
         try format.write(in: folder.group, mode: folder.fileMode)
     }

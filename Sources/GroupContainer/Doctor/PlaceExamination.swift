@@ -28,7 +28,7 @@ extension PlaceFacts {
         if let refusal = CoordinationError.refusalOfOpening { return .failed(refusal) }
         switch code {
         case .unsupportedFileSystem: return .unsupported(cause)
-        case .notFound, .notPermitted, .wrongType: break
+        case .notFound, .notPermitted, .wrongType, .damaged: break
         default: return .failed(cause)
         }
         var checked: [UInt8] = []
@@ -45,12 +45,13 @@ extension PlaceFacts {
                 case .accessDenied: return barrier(at: checked, before: part)
                 case .noSuchEntry:
                     if part.elementsEqual("/.group".utf8) { return isHalfDeleted(path) ? .halfDeleted : .plainFolder }
-                    return part.elementsEqual("/staging".utf8) ? .noStaging : .missing(printable(checked))
+                    return part.elementsEqual("/staging".utf8) ? .noStaging("the folder is missing") : .missing(printable(checked))
+                case .notAFolder where part.elementsEqual("/staging".utf8): return .noStaging("it is no folder")
                 default: return .failed("\(printable(checked)): \(error)")
                 }
             }
         }
-        return .failed(cause)
+        return code == .damaged ? .noStaging(cause) : .failed(cause)
     }
 
     /// "/a", "/b" of "/a/b/"; of a relative path the first without its slash.

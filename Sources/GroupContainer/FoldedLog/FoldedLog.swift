@@ -12,7 +12,8 @@ final class FoldedLog<State: FoldedState>: Sendable {
     let roster: Roster
     let diagnostics: DiagnosticDesk
     private let desk: LeaseDesk
-    let isReadOnly: Bool
+    private let readOnly: ReadOnlyReason?
+    var isReadOnly: Bool { readOnly != nil }
     let log: MappedLog
     /// Those who wait for a change of it sleep on this word. Several logs may share one: then they wake for nothing.
     let wakeWord: Int
@@ -30,16 +31,33 @@ final class FoldedLog<State: FoldedState>: Sendable {
     static func open(
         _ member: Member, _ name: String, label: String, wakeLabel: String, creating: Bool
     ) throws(CoordinationError) -> FoldedLog? {
-        if creating { return try FoldedLog(member, name, label, wakeLabel, member.folder.ownFolder(label)) }
+        if creating { return try make(member, name, label, wakeLabel) }
         guard let folder = try member.folder.existingFolder(label) else { return nil }
         return try FoldedLog(member, name, label, wakeLabel, folder)
+    }
+
+    /// Where its first file cannot be made, its folder goes again; so it may go under who is just making a file in it.
+    private static func make(
+        _ member: Member, _ name: String, _ label: String, _ wakeLabel: String
+    ) throws(CoordinationError) -> FoldedLog {
+        var attempts = 100
+        while true {
+            do {
+                return try FoldedLog(member, name, label, wakeLabel, member.folder.ownFolder(label))
+            } catch {
+                // Not where anything is in it.
+                try? member.folder.group.unlink(Array(label.utf8), folder: true)
+                attempts -= 1
+                if error.code != .notFound || attempts == 0 { throw error }
+            }
+        }
     }
 
     private init(
         _ member: Member, _ name: String, _ label: String, _ wakeLabel: String, _ folder: consuming FileDescriptor
     ) throws(CoordinationError) {
         (self.name, roster, diagnostics, desk) = (name, member.roster, member.diagnostics, member.desk)
-        isReadOnly = member.isReadOnly
+        readOnly = member.readOnly
         // The first words are others'.
         let first = 8
         wakeWord = first + Int(member.hashKey.hash(wakeLabel.utf8) % UInt64(RosterLayout.wakeCount - first))
@@ -71,10 +89,7 @@ final class FoldedLog<State: FoldedState>: Sendable {
 
     func checkMayWrite(_ operation: String) throws(CoordinationError) {
         try checkNotForked(operation)
-        if isReadOnly {
-            throw CoordinationError(
-                .notPermitted, item: log.name, operation: operation, cause: "the container can only be read here")
-        }
+        if let readOnly { throw readOnly.error(log.name, operation) }
     }
 
     /// Who waits for a change looks again.

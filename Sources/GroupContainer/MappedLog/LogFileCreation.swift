@@ -93,7 +93,9 @@ extension MappedLog {
         let name = makeUnfinishedName()
         do {
             try folder.rename(Self.spare, to: name, in: folder, replacing: false)
-            return name
+            if try folder.status(of: name).isRegularFile { return name }
+            try folder.removeTree(name)
+            return nil
         } catch {
             if error == .noSuchEntry { return nil }
             throw error

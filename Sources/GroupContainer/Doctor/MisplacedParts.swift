@@ -1,0 +1,65 @@
+import GroupSystemCalls
+
+/// Something in `.group` that stands where something of another type should be.
+struct MisplacedPart {
+    /// Below `.group`; "." for that itself.
+    var folder: String
+    var name: [UInt8]
+    /// What should be there.
+    var isFolder: Bool
+
+    var label: String { ".group/" + (folder == "." ? "" : folder + "/") + printable(name) }
+}
+
+extension GroupFolder {
+    /// Those that nobody can use, and that nobody would replace. Linear in the widgets.
+    /// System calls: openat2, getdents, statx
+    func misplacedParts() -> [MisplacedPart] {
+        let folders = ["journal", "defaults", "channels", "widgets"]
+        let files = ["reserve", "catalog", "catalog.new", "format.new", "roster.new"]
+        let top = folders.map { ($0, true) } + files.map { ($0, false) }
+        let found = top.compactMap { name, isFolder in misplaced(Array(name.utf8), in: ".", group, isFolder: isFolder) }
+        return found + misplacedParts(ofWidgets: "widgets")
+    }
+
+    private func misplacedParts(ofWidgets folder: String) -> [MisplacedPart] {
+        guard let widgets = try? existingFolder(folder) else { return [] }
+        var found: [MisplacedPart] = []
+        for kind in Self.usedNames(in: widgets) {
+            // The requests to open an app, which are files, begin so.
+            if kind.starts(with: "launch.".utf8) { continue }
+            if let part = misplaced(kind, in: folder, widgets, isFolder: true) {
+                found.append(part)
+                continue
+            }
+            let path = "\(folder)/\(String(decoding: kind, as: UTF8.self))"
+            guard let own = try? existingFolder(path) else { continue }
+            found += Self.usedNames(in: own).compactMap { misplaced($0, in: path, own, isFolder: false) }
+        }
+        return found
+    }
+
+    /// Without what was put aside.
+    private static func usedNames(in folder: borrowing FileDescriptor) -> [[UInt8]] {
+        ((try? folder.entryNames()) ?? []).filter { !$0.suffix(8).elementsEqual(".damaged".utf8) }
+            .sorted { $0.lexicographicallyPrecedes($1) }
+    }
+
+    private func misplaced(
+        _ name: [UInt8], in folder: String, _ open: borrowing FileDescriptor, isFolder: Bool
+    ) -> MisplacedPart? {
+        guard let status = try? open.status(of: name), isFolder ? !status.isFolder : !status.isRegularFile else {
+            return nil
+        }
+        return MisplacedPart(folder: folder, name: name, isFolder: isFolder)
+    }
+}
+
+extension FileDescriptor {
+    /// Renames an entry that cannot be used to `NAME.damaged`, in place of an earlier such one.
+    func putAside(_ name: [UInt8]) throws(Errno) {
+        let aside = name + Array(".damaged".utf8)
+        try removeTree(aside)
+        try rename(name, to: aside, in: self, replacing: false)
+    }
+}
