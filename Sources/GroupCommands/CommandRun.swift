@@ -66,11 +66,15 @@ package struct CommandRun: ~Copyable {
     /// How long to wait for a lease: --timeout, else 30 s.
     package var leaseTimeout: Duration { options.timeout ?? .seconds(30) }
 
-    /// The container that the GROUP argument names.
+    /// Even where --timeout allows one try: others that open the container take milliseconds.
+    private static let leastOpeningTimeout = Duration.seconds(1)
+
+    /// The container that the GROUP argument names. Waits for others that open it as long as --timeout says, and a second
+    /// at least.
     package func openContainer() throws -> Container {
         guard let group = arguments.positional("GROUP") else { throw arguments.usageError("GROUP is missing") }
         do throws(CoordinationError) {
-            return try Container(named: group)
+            return try Container(named: group, timeout: max(leaseTimeout, Self.leastOpeningTimeout))
         } catch {
             throw error.code == .notFound ? inOrder(error, group) : error
         }

@@ -52,7 +52,7 @@ package struct CompletionAnswer {
 
     private func given(_ name: String) -> [UInt8]? { point.positionals.first { $0.name == name }?.value }
 
-    private var container: Container? { given("GROUP").flatMap { try? Container(named: $0) } }
+    private var container: Container? { given("GROUP").flatMap { try? Container(named: $0, timeout: .seconds(1)) } }
 
     /// Identifiers, and folders that are containers, or may lead to one.
     private var groups: [String] {

@@ -14,8 +14,8 @@ func lock(_ run: inout CommandRun) throws -> ExitStatus {
         return ExitStatus(rawValue: status)
     }
     let intents = paths.map { run.arguments.flag("shared") ? AccessIntent.reading($0) : .writing($0) }
-    let coordinator = try run.openContainer().coordinator(purpose: run.options.purpose).blocking
     do {
+        let coordinator = try run.openContainer().coordinator(purpose: run.options.purpose).blocking
         return try coordinator.coordinate(intents, timeout: run.leaseTimeout) { _ in
             do throws(Errno) {
                 return ExitStatus(rawValue: try ChildProcess.run(command))

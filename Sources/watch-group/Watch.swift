@@ -12,7 +12,7 @@ struct Watch {
     var announcement = Announcement()
     /// With --verbose: what happens to this process as a member.
     private var diagnostics: DiagnosticFollower?
-    let signals = TerminationSignals()
+    let signals: TerminationSignals
 
     /// How often, with nothing to do, it looks whether its reader or its container is gone and writes the cursor file.
     static let heartbeat = Duration.milliseconds(100)
@@ -22,6 +22,8 @@ struct Watch {
         options = try WatchOptions(run)
         var origin = options.origin
         container = try run.openContainer()
+        // Not before: while it waits for the opening, nobody looks for them, and they end it at once.
+        signals = TerminationSignals()
         if let path = arguments.value("cursor-file") {
             try container.checkMayKeep(path, CursorFile.operation)
             var file = CursorFile(path: path)

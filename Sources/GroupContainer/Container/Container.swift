@@ -4,12 +4,16 @@ import GroupSystemCalls
 /// one member of it; it leaves with the last `Container`, or by its death. There is no daemon: the kernel and the files
 /// are the runtime.
 ///
-/// Opening waits at most 30 s for others that open it. Errors of both initialisers: `notFound`, `invalidArgument` (a
+/// Opening waits at most `timeout` for others that open it, which take milliseconds unless one is stopped; for ever with
+/// nil. Errors of the initialisers: `leaseTimedOut`, which names who is opening it, `notFound`, `invalidArgument` (a
 /// malformed identifier), `notPermitted`, `damaged`, `newerFormat`, `unsupportedFileSystem`, `noSpace`.
 /// Where this process may only read it, it can be opened all the same, unless with `creating`: see
 /// `isReadOnly`.
 public final class Container: Sendable {
     let member: Member
+
+    /// How long opening waits unless told: 30 s.
+    public static let openingTimeout = Duration.seconds(30)
 
     /// Another one of a member.
     init(_ member: Member) { self.member = member }
@@ -19,9 +23,10 @@ public final class Container: Sendable {
     /// `retention` is of a container that is made now.
     public convenience init(
         group identifier: String, creating: Bool = false, unixGroup: String? = nil,
-        retention: JournalRetention = .standard
+        retention: JournalRetention = .standard, timeout: Duration? = Container.openingTimeout
     ) throws(CoordinationError) {
-        try self.init(try ContainerPlace.path(ofGroup: identifier), identifier, creating, unixGroup, retention)
+        try self.init(
+            try ContainerPlace.path(ofGroup: identifier), identifier, creating, unixGroup, retention, timeout)
     }
 
     /// Opens the container of a group identifier in another folder than the environment's.
@@ -29,27 +34,30 @@ public final class Container: Sendable {
         group identifier: String, below home: String, creating: Bool
     ) throws(CoordinationError) {
         let path = try ContainerPlace.path(ofGroup: identifier, in: home)
-        try self.init(path, identifier, creating, nil, .standard)
+        try self.init(path, identifier, creating, nil, .standard, Self.openingTimeout)
     }
 
     /// Opens the container at a path.
     public convenience init(
-        path: String, creating: Bool = false, unixGroup: String? = nil, retention: JournalRetention = .standard
+        path: String, creating: Bool = false, unixGroup: String? = nil, retention: JournalRetention = .standard,
+        timeout: Duration? = Container.openingTimeout
     ) throws(CoordinationError) {
-        try self.init(Array(path.utf8), nil, creating, unixGroup, retention)
+        try self.init(Array(path.utf8), nil, creating, unixGroup, retention, timeout)
     }
 
     /// What a command's GROUP argument names: a path if there is a `/` in it, else an identifier.
     public convenience init(
-        named name: [UInt8], creating: Bool = false, unixGroup: String? = nil, retention: JournalRetention = .standard
+        named name: [UInt8], creating: Bool = false, unixGroup: String? = nil, retention: JournalRetention = .standard,
+        timeout: Duration? = Container.openingTimeout
     ) throws(CoordinationError) {
         try self.init(
             try Self.location(named: name), name.contains(UInt8(ascii: "/")) ? nil : printable(name), creating,
-            unixGroup, retention)
+            unixGroup, retention, timeout)
     }
 
     private init(
-        _ path: [UInt8], _ identifier: String?, _ creating: Bool, _ unixGroup: String?, _ retention: JournalRetention
+        _ path: [UInt8], _ identifier: String?, _ creating: Bool, _ unixGroup: String?, _ retention: JournalRetention,
+        _ timeout: Duration?
     ) throws(CoordinationError) {
         var creation = creating ? Member.Creation(identifier: identifier, retention: retention) : nil
         if let unixGroup {
@@ -68,7 +76,7 @@ public final class Container: Sendable {
                 cause: "a path is not empty and has no NUL byte")
         }
         do throws(CoordinationError) {
-            member = try Member.join(path: path, creating: creation, until: Deadline(after: .seconds(30)))
+            member = try Member.join(path: path, creating: creation, until: Deadline(after: timeout))
         } catch {
             throw OpeningErrors.withoutProc(error) ?? ContainerPlace.hinting(error, identifier)
         }

@@ -212,9 +212,9 @@ final class GroupFolder: Sendable {
         try root.statusIfPresent(of: ContainerMark.standing)?.inode == group.status().inode
     }
 
-    /// Removed, as far as the kernel knows: nobody will write here again.
-    var isGone: Bool { (try? root.status().links) == 0 || (try? group.status().links) == 0 }
-
-    /// Also where it was only put aside, to be deleted: nobody who is a member lets that happen.
-    var isGoneForReaders: Bool { isGone || (try? stands()) == false }
+    /// Removed, as far as the kernel knows: nobody will write here again. Or put aside: to be deleted, or by hand, and whoever
+    /// comes next makes another one.
+    var isGone: Bool {
+        (try? root.status().links) == 0 || (try? group.status().links) == 0 || (try? stands()) == false
+    }
 }

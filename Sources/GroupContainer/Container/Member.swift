@@ -49,12 +49,13 @@ final class Member: Sendable {
 
     /// Somebody removed the container, or the file that tells its members of each other.
     var isGone: Bool {
-        (isReadOnly ? folder.isGoneForReaders : folder.isGone) || (try? roster.file.status().links) == 0
+        folder.isGone || (try? roster.file.status().links) == 0
     }
 
     /// It was removed, or moved: who goes on alone, or where nobody looks for it, would go on silently. Error: `notFound`
     func checkIsThere(_ operation: String) throws(CoordinationError) {
         if isGone { throw removed(operation) }
+        try journal.log.checkLastStands(operation)
         guard let place = folder.movedTo else { return }
         // With a folder around it, by a member of a container around that: it is being deleted there.
         if GroupFolder.isStaging(place) { throw removed(operation) }
@@ -148,10 +149,7 @@ final class Member: Sendable {
         case .granted: break
         case .failed(let errno): throw CoordinationError(errno, item: ".group/lock", operation: "open")
         case .timedOut, .cancelled:
-            throw CoordinationError(
-                .leaseTimedOut, item: printable(path), operation: "open",
-                cause: "another process is opening it and does not come to an end",
-                advice: "groupctl doctor says which; end it, and try again")
+            throw OpeningErrors.blocked(lockFile, path)
         }
         // Somebody may have deleted it while this one waited.
         try folder.checkStands()

@@ -38,6 +38,15 @@ enum OpeningErrors {
             advice: "mount it: mount -t proc proc /proc")
     }
 
+    /// Somebody holds the byte that whoever opens it needs.
+    static func blocked(_ lockFile: LockFile, _ path: [UInt8]) -> CoordinationError {
+        let opener = Opener(ofLockFile: lockFile.inode)
+        return CoordinationError(
+            .leaseTimedOut, item: printable(path), operation: "open",
+            cause: "\(opener?.description ?? "another process") is opening it and does not come to an end",
+            advice: opener?.advice ?? "groupctl doctor says which, to its user; end it, and try again")
+    }
+
     private static var workingFolderIsGone: Bool {
         let here = try? FileDescriptor.open(path: [UInt8(ascii: ".")], [.placeOnly, .folder])
         return (try? here?.status().links) == 0

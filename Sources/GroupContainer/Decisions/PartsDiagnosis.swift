@@ -21,6 +21,8 @@ struct PartsFacts: Sendable {
     var isInUse = false
     /// The lock file is another one than the format file says.
     var isOtherLockFile = false
+    /// Members live, and not in the roster that is there.
+    var isOtherRoster = false
     /// Somebody has been opening the container for so long, in nanoseconds.
     var openingFor: Int64?
     /// Who that is, where the system says.
@@ -76,6 +78,14 @@ struct PartsFacts: Sendable {
                     why:
                         "who opens it first gives it an identity of its own; followers with places from before compare everything once",
                     remedy: "nothing needs to be done", mended: "it has an identity of its own"))
+        }
+        if isOtherRoster {
+            found.append(
+                Finding(
+                    .rosterReplaced, .error, item: ".group/roster",
+                    "members are alive, and none of them in this roster: it was replaced",
+                    why: "they and those who come now neither see nor wake each other, and repair each other's changes",
+                    remedy: "end all its members (lsof says who has .group/lock open), and open it again"))
         }
         if case .failed(let cause) = roster {
             found.append(unseen("roster", cause))

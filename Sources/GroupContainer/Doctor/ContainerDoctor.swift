@@ -87,8 +87,7 @@ extension Finding {
     fileprivate var isInTheWay: Bool {
         switch code {
         case .containerMissing, .deletionInterrupted, .notPermitted, .fileSystemUnsupported, .formatNewer,
-            .lockFileReplaced, .openingBlocked,
-            .readOnly, .partDamaged:
+            .lockFileReplaced, .rosterReplaced, .openingBlocked, .readOnly, .partDamaged:
             true
         case .formatDamaged, .lockFileMissing, .rosterDamaged: mended == nil
         default: false

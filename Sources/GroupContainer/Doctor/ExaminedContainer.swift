@@ -32,6 +32,7 @@ struct ExaminedContainer {
         parts.isInUse = Self.isLocked("lock", folder) || Self.isLocked("roster", folder)
         parts.misplaced = folder.misplacedParts().map { ($0.label, $0.isFolder) }
         if let format, let lock { parts.isOtherLockFile = format.lockInode != lock.inode }
+        parts.isOtherRoster = roster != nil && Self.hasMembersElsewhere(folder)
         parts.readOnlyCause = ReadOnlyReason(of: folder.group)?.cause
         if let roster, let status = try? folder.group.status() {
             awaitsRecovery = (try? roster.awaitsRecovery(in: folder, status).awaitsRecovery) ?? false
@@ -69,6 +70,24 @@ struct ExaminedContainer {
         return found.length >= 0
     }
 
+    /// Somebody has a lock that only members have, and nobody lives in the roster: for some time, as who leaves has neither
+    /// at once. Not the first byte, which whoever opens the container has before.
+    private static func hasMembersElsewhere(_ folder: GroupFolder) -> Bool {
+        for attempt in 0..<3 {
+            if attempt > 0 { pause(nanoseconds: 100_000_000) }
+            if isLocked("roster", folder) || !isLockedByMember(folder) { return false }
+        }
+        return true
+    }
+
+    /// Those who may only read are no members, and share all that they lock.
+    private static func isLockedByMember(_ folder: GroupFolder) -> Bool {
+        let access: FileDescriptor.Access = [.reading, .nonBlocking]
+        guard let file = try? FileDescriptor.open(LockFile.name, in: folder.group, access) else { return false }
+        let found = try? file.conflict(with: .shared, ByteRange(start: 1, length: 0))
+        return found.flatMap(\.self) != nil
+    }
+
     /// Whether the kernel says that somebody has a lock there.
     func isHeld(_ place: Int64) -> Bool {
         guard let lock, let handle = try? lock.borrow() else { return false }
@@ -86,11 +105,7 @@ struct ExaminedContainer {
                 continue
             }
             parts.openingFor = time
-            if ProcessTable().isOwnProc, let process = OpenFiles.holderOfFirstByte(ofInode: lock.inode),
-                let view = ProcessView(of: process)
-            {
-                parts.opener = (process, printable(view.command))
-            }
+            parts.opener = Opener(ofLockFile: lock.inode).map { ($0.process, $0.command) }
             return
         }
     }

@@ -120,6 +120,15 @@ final class MappedLog: Sendable {
         }
     }
 
+    /// Who appends to a file without a name is alone with it. Errors: `damaged`. System calls: fstat
+    func checkLastStands(_ operation: String) throws(CoordinationError) {
+        let (file, number) = known.withLock { ($0.files[$0.last], $0.last) }
+        guard let file, (try? file.descriptor.status().links) == 0 else { return }
+        // Dropped, while this member was idle.
+        if let newest = try fileNumbers().last, newest > number { return }
+        throw .damaged(file.name, operation: operation, "it was removed while members are alive")
+    }
+
     /// Has all of them opened anew.
     func forgetAll(last: UInt64) { known.withLock { $0 = (files: [:], last: last) } }
 

@@ -4,10 +4,11 @@ import GroupContainer
 import GroupSystemCalls
 
 func followChannel(_ run: inout CommandRun) throws -> ExitStatus {
-    let signals = TerminationSignals()
     let options = try ChannelOptions(run)
     if let status = CommandRefusal.atStart(of: options.command, for: run) { return status }
     let (container, channel) = try run.channel()
+    // Not before: while it waits for the opening, nobody looks for them, and they end it at once.
+    let signals = TerminationSignals()
     let listener = try channel.listener(named: options.listener, from: options.beginning)
     run.explain("listening to '\(channel.name)' as '\(listener.name)'")
     if let command = options.command {

@@ -10,7 +10,7 @@ struct KeyWatch {
     private var follower: DefaultsFollower
     private var cursorFile: CursorFile?
     private var diagnostics: DiagnosticFollower?
-    let signals = TerminationSignals()
+    let signals: TerminationSignals
     /// A bookmark is due when all of what is set was told.
     private var isInSnapshot: Bool
 
@@ -21,6 +21,8 @@ struct KeyWatch {
         self.options = options
         var origin = options.origin
         container = try run.openContainer()
+        // Not before: while it waits for the opening, nobody looks for them, and they end it at once.
+        signals = TerminationSignals()
         if let path = run.arguments.value("cursor-file") {
             try container.checkMayKeep(path, CursorFile.operation)
             var file = CursorFile(path: path)

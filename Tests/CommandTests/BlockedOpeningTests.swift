@@ -1,0 +1,57 @@
+import Foundation
+import GroupSystemCalls
+import TestSupport
+import Testing
+
+/// A process is stopped while it opens the container: here this one, which holds the byte.
+@Suite(.serialized) struct `An opening that does not come to an end` {
+    private static let bound = Duration.seconds(15)
+
+    /// The byte is held as long as somebody holds this.
+    private func block(_ container: TemporaryContainer) throws -> FileDescriptor {
+        let lock = try FileDescriptor.open(path: Array("\(container.path)/.group/lock".utf8), .readingAndWriting)
+        #expect(try lock.tryLock(.exclusive, ByteRange(start: 0, length: 1)))
+        return lock
+    }
+
+    @Test(arguments: [["read", "item"], ["lock", "item", "--", "true"], ["status"], ["defaults get", "s", "key"]])
+    func `is waited for no longer than the timeout says, and named`(words: [String]) async throws {
+        let container = try await TemporaryContainer()
+        let lock = try block(container)
+        let began = ContinuousClock.now
+        let command = words[0].split(separator: " ").map(String.init) + ["--timeout", "1500ms", container.path]
+        let outcome = try await container.start("groupctl", command + words.dropFirst()).finish(within: .seconds(8))
+        #expect(ContinuousClock.now - began < .seconds(10))
+        #expect(outcome.status == 75 || outcome.status == 4, "\(outcome)")
+        #expect(outcome.errors.contains("process \(getpid())"), "\(outcome)")
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test func `is a conflict to who locks`() async throws {
+        let container = try await TemporaryContainer()
+        let lock = try block(container)
+        let words = ["lock", "--timeout", "0", "--conflict-exit-code", "99", container.path, "item", "--", "true"]
+        #expect(try await container.start("groupctl", words).finish(within: .seconds(8)).status == 99)
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test(
+        arguments: [SIGTERM, SIGINT],
+        [["watch-group"], ["watch-group", "--defaults", "s"], ["groupctl", "channels", "follow"]])
+    func `keeps nobody who follows from being ended`(signal: Int32, program: [String]) async throws {
+        let container = try await TemporaryContainer()
+        let lock = try block(container)
+        var words = Array(program.dropFirst())
+        if program.first == "groupctl" {
+            words += [container.path, "channel", "--listener", "l"]
+        } else {
+            words.append(container.path)
+        }
+        let follower = try container.start(program[0], words)
+        try await Task.sleep(for: .milliseconds(500))
+        #expect(!follower.hasEnded)
+        follower.signal(signal)
+        #expect(try await follower.finish(within: .seconds(8)).status == 128 + signal)
+        withExtendedLifetime(lock) {}
+    }
+}
