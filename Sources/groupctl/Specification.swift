@@ -8,7 +8,9 @@ enum GroupControl {
         summary: "Makes, reads, changes and shows group containers: folders that an app and its widgets share.",
         usage: ["groupctl COMMAND GROUP … [options]"],
         options: CommonOptions.specifications(
-            timeout: "How long to wait for a lease, and to open GROUP: \(TimeArgument.forms). 30 s unless told; 0 is one try."),
+            timeout:
+                "How long to wait for a lease, and to open GROUP: \(TimeArgument.forms). 30 s unless told; 0 is one try."
+        ),
         subcommands: [
             create, path, list, read, write, update, mkdir, remove, move, copy, lock, defaults, channels, changes,
             refresh, status, doctor, deleteGroup,

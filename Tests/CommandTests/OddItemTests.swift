@@ -53,7 +53,7 @@ import Testing
         for (path, sentence) in [
             ("up/x", "'up' is a symbolic link that leads out of the container, to '../..'"),
             ("etc/passwd", "'etc' is a symbolic link that leads out of the container, to '/etc'"), ("a/x", "loop"),
-            ("own/format", "'own' is a symbolic link that leads out of the container, to '.group'"),
+            ("own/format", "'own' is a symbolic link that leads into a container's own folder, to '.group'"),
         ] {
             let outcome = try await container.run("read", path)
             #expect(outcome.status == 77 && outcome.errors.contains(sentence), "\(outcome)")

@@ -51,7 +51,7 @@ extension Member {
                 place = try place.following(link: target)
             } catch {
                 throw CoordinationError(
-                    error == .empty ? .wrongType : .outsideContainer, item: printable(location.bytes),
+                    .outsideContainer, item: printable(location.bytes),
                     operation: operation,
                     cause: "it is a symbolic link that \(Self.destination(error)), to '\(printable(target))'")
             }

@@ -50,8 +50,10 @@ struct PartsFacts: Sendable {
                     remedy: isInUse
                         ? "end its members (they are alive), then \(Finding.repair)"
                         : "\(unfinished)put the file back from a backup, with which places in the journal stay valid; or \(Finding.repair) gives the container a new identity, and followers compare everything once",
-                    mended: isInUse ? nil : "the container has a new identity"
-                        + (format == .missing ? "" : "; what was there is .group/format.damaged"))
+                    mended: isInUse
+                        ? nil
+                        : "the container has a new identity"
+                            + (format == .missing ? "" : "; what was there is .group/format.damaged"))
             )
         }
         if case .failed(let cause) = lock {

@@ -45,7 +45,8 @@ extension PlaceFacts {
                 case .accessDenied: return barrier(at: checked, before: part)
                 case .noSuchEntry:
                     if part.elementsEqual("/.group".utf8) { return isHalfDeleted(path) ? .halfDeleted : .plainFolder }
-                    return part.elementsEqual("/staging".utf8) ? .noStaging("the folder is missing") : .missing(printable(checked))
+                    return part.elementsEqual("/staging".utf8)
+                        ? .noStaging("the folder is missing") : .missing(printable(checked))
                 case .notAFolder where part.elementsEqual("/staging".utf8): return .noStaging("it is no folder")
                 default: return .failed("\(printable(checked)): \(error)")
                 }
