@@ -48,7 +48,7 @@ import Testing
             words.append(container.path)
         }
         let follower = try container.start(program[0], words)
-        try await Task.sleep(for: .milliseconds(500))
+        try await Task.sleep(for: .milliseconds(500))  // allowed: it says nothing while it waits
         #expect(!follower.hasEnded)
         follower.signal(signal)
         #expect(try await follower.finish(within: .seconds(8)).status == 128 + signal)

@@ -14,9 +14,10 @@ package final class TracedProcess {
         temporary = try TemporaryFolder()
         let fifo = "\(temporary.path)/log"
         if unsafe mkfifo(fifo, 0o600) != 0 { throw SetUpError("mkfifo", errno) }
-        let opener = try temporary.open("log")
-        let reader = try temporary.open("log", .reading)
-        writer = try temporary.open("log", .writing)
+        // By its path: below a folder nothing waits for a FIFO's other end, nor for what comes out of it.
+        let opener = try FileDescriptor.open(path: Array(fifo.utf8), .readingAndWriting)
+        let reader = try FileDescriptor.open(path: Array(fifo.utf8), .reading)
+        writer = try FileDescriptor.open(path: Array(fifo.utf8), .writing)
         _ = consume opener
         log = Drain(reader)
         // Without `--seccomp-bpf`, with which signals that should be put in get lost.
