@@ -16,8 +16,8 @@
 // One terminal a process: signal handlers and atexit() have no other way to know which.
 static struct termios as_found;
 static int input = -1, output = -1;
-static char farewell[128];
-static size_t farewell_length;
+static char closing[128];
+static size_t closing_length;
 static _Atomic int entered;  // what it was is to be restored
 static _Atomic int news;
 static int wake = -1;
@@ -45,7 +45,7 @@ void clinux_terminal_leave(void) {
         sigemptyset(&stop);
         sigaddset(&stop, SIGTTOU);
         pthread_sigmask(SIG_BLOCK, &stop, &mask);
-        ssize_t written = write(output, farewell, farewell_length);
+        ssize_t written = write(output, closing, closing_length);
         (void)written;
         tcsetattr(input, TCSANOW, &as_found);
         pthread_sigmask(SIG_SETMASK, &mask, NULL);
@@ -88,7 +88,7 @@ static void install(void) {
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) sigaction(crashes[i], &action, &before[crashes[i]]);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        // Whoever has an ending of their own comes to atexit() by it.
+        // A program that has an ending of its own comes to atexit() by it.
         sigaction(endings[i], NULL, &before[endings[i]]);
         if (before[endings[i]].sa_handler == SIG_DFL) signal(endings[i], end);
     }
@@ -108,8 +108,8 @@ int clinux_terminal_enter(int from, int to, const char *welcome, const char *lea
     if (tcgetattr(from, &as_found) != 0) return -1;
     input = from;
     output = to;
-    farewell_length = strnlen(leaving, sizeof farewell);
-    memcpy(farewell, leaving, farewell_length);
+    closing_length = strnlen(leaving, sizeof closing);
+    memcpy(closing, leaving, closing_length);
     pthread_once(&once, install);
     raw = as_found;
     cfmakeraw(&raw);

@@ -2,7 +2,7 @@
 package enum NearestName {
     /// The candidate that `word` begins or nearly spells, or nil if none is near.
     ///
-    /// Abbreviations are no names here, so whoever writes one is told the whole.
+    /// Abbreviations are no names here, so a user who writes one is told the whole.
     package static func among(_ candidates: [String], to word: String) -> String? {
         guard !word.isEmpty else { return nil }
         let beginnings = candidates.filter { $0.hasPrefix(word) }

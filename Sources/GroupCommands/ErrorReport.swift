@@ -42,7 +42,7 @@ package struct ErrorReport {
             case .outsideContainer, .notPermitted: .notPermitted
             case .leaseTimedOut: .leaseTimedOut
             case .conflict: .conflict
-            case .damaged, .newerFormat, .invalidContent: .damaged
+            case .damaged, .newerFormat, .olderFormat, .invalidContent: .damaged
             case .unsupportedFileSystem: .unsupported
             case .noSpace, .inputOutput, .notDurable, .unfinished: .inputOutput
             default: .failure

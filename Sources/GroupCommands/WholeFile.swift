@@ -2,7 +2,7 @@ package import GroupSystemCalls
 
 /// A small file outside of the container that a command keeps for its user.
 package enum WholeFile {
-    /// Writes it beside its place, under a name that nobody else has, and renames it: whoever reads it finds the old
+    /// Writes it beside its place, under a name that no other process has, and renames it: a reader finds the old
     /// content or the new. Its mode is kept. What is there and is no regular file, a device or a symbolic link, is
     /// refused and left alone.
     package static func write(_ content: [UInt8], at path: [UInt8]) throws(Errno) {

@@ -3,8 +3,8 @@ import GroupSystemCalls
 
 /// A container for one test, in a fresh folder of its own, which no other test can come across.
 ///
-/// It is deleted, with all that is in its folder, when nothing refers to this value any more: keep it, as a property of a
-/// suite or an `XCTestCase`, for as long as the test uses its `container`; or let `withTemporaryContainer` keep it.
+/// It is deleted, with all that is in its folder, when nothing refers to this value any more: keep it, as a property of
+/// a suite or an `XCTestCase`, for as long as the test uses its `container`; or let `withTemporaryContainer` keep it.
 public final class TemporaryContainer: Sendable {
     /// The container, of which this process is a member.
     public let container: Container
@@ -15,8 +15,8 @@ public final class TemporaryContainer: Sendable {
     private let name: [UInt8]
     private let place: FileDescriptor
 
-    /// Makes it below `$TMPDIR`, or `/tmp`, unless a place is named: a folder in which containers can be. Errors: as those
-    /// of `Container(group:creating:)`.
+    /// Makes it below `$TMPDIR`, or `/tmp`, unless a place is named: a folder in which containers can be. Errors: as
+    /// those of `Container(group:creating:)`.
     public init(group identifier: String = "group.test", in place: String? = nil) throws(CoordinationError) {
         let parent = place ?? environmentValue("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         let name = "group-container-test-\(processIdentifier())-\(String(randomWord(), radix: 36))"
@@ -42,7 +42,7 @@ public final class TemporaryContainer: Sendable {
     /// For the environment of a process that a test starts: there, the container is the one of its identifier.
     public var environment: [String: String] { ["GROUP_CONTAINERS_HOME": folder] }
 
-    /// Deletes the folder now. Whoever has the container open goes on with what is nowhere any more.
+    /// Deletes the folder now. A process that has the container open goes on with what is nowhere any more.
     public func delete() {
         // This process may be about to write something into it, as a member.
         for _ in 0..<100 where (try? place.removeTree(name)) == nil {}

@@ -60,7 +60,7 @@ package struct DrawnTerminal: ~Copyable {
     package func typed() -> [UInt8]? {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4_096)
-        // Not without end: whoever pastes a book still sees what happens.
+        // Not without end: a user who pastes a book still sees what happens.
         while bytes.count < 65_536, clinux_is_readable(input) != 0 {
             let count = unsafe read(input, &buffer, buffer.count)
             if count < 0, errno == EINTR || errno == EAGAIN { break }

@@ -202,7 +202,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     /// System calls: fchmod(2)
     package func setMode(_ mode: UInt32) throws(Errno) { _ = try check { fchmod(number, mode) } }
 
-    /// Sets its dates to now: whoever watches its folder is told. System calls: futimens(2)
+    /// Sets its dates to now: a process that watches its folder is told. System calls: futimens(2)
     package func touch() throws(Errno) { _ = try check { futimens(number, nil) } }
 
     /// System calls: fchown(2)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A lock that a process holds on a file, whoever made it and by whichever call.
+/// A lock that a process holds on a file, whichever code made it and by whichever call.
 package struct FileLock: Hashable, Sendable {
     /// Where the kernel says that the file is; empty where nothing but the lock can be seen.
     package var path: [UInt8]
@@ -10,17 +10,17 @@ package struct FileLock: Hashable, Sendable {
     /// The first byte that it covers.
     package var start: Int64
 
-    /// As /proc/PID/fdinfo and /proc/locks describe it: `1: POSIX  ADVISORY  WRITE 812 08:01:1234 0 EOF`. Nil: it is none,
-    /// or one that is still awaited.
+    /// As /proc/PID/fdinfo and /proc/locks describe it: `1: POSIX  ADVISORY  WRITE 812 08:01:1234 0 EOF`. Nil: it is
+    /// none, or one that is still awaited.
     package init?(_ line: some Sequence<UInt8>, path: [UInt8]) {
         let words = Self.words(line)
         guard words.count >= 8, words[1] != "->", let start = Int64(words[words.count - 2]) else { return nil }
         (self.path, self.start, family, isExclusive) = (path, start, words[1], words[3] == "WRITE")
     }
 
-    /// What the processes hold that are signalled with the leader of a group. What somebody has handed down to us and them
-    /// alike is not theirs. Of a process that may not be looked at /proc/locks tells, without its open file description
-    /// locks. Linear in the files that they have open.
+    /// What the processes hold that are signalled with the leader of a group. What somebody has handed down to us and
+    /// them alike is not theirs. Of a process that may not be looked at /proc/locks tells, without its open file
+    /// description locks. Linear in the files that they have open.
     package static func held(by process: Int32) -> [FileLock] {
         guard let found = lines(of: process) else { return listed(of: process) }
         let own = found.contains { !isOfProcess($0.line) } ? Set((lines(of: getpid()) ?? []).map(\.line)) : []

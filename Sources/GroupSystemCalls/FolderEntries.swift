@@ -62,7 +62,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Atomic: whoever opens `newName` gets the old file or the new one. System calls: renameat2(2)
+    /// Atomic: a process that opens `newName` gets the old file or the new one. System calls: renameat2(2)
     package func rename(
         _ name: [UInt8], to newName: [UInt8], in folder: borrowing FileDescriptor, replacing: Bool
     ) throws(Errno) {

@@ -8,7 +8,7 @@ import Glibc
     package struct Step: Equatable, Sendable {
         package var lock: ByteLock
         package var range: ByteRange
-        /// All of it or nothing: whoever holds a byte of it is waited for with nothing of it held.
+        /// All of it or nothing: the waiter waits for the holder of a byte of it with nothing of it held.
         package var isUndivided: Bool
 
         package init(_ lock: ByteLock, _ range: ByteRange, isUndivided: Bool = false) {

@@ -2,10 +2,10 @@ public import CGroupLinux
 public import Glibc
 
 /// A file's bytes as memory that every process which maps it shares, for reading: the kernel refuses a store, and there
-/// is none here; `WritableMap` has them. Words are read atomically; a range is copied, never lent out. An access outside
-/// the map is a mistake of the caller: whoever takes an offset from the file itself checks it first. Guarded against
-/// SIGBUS: see `isDamaged`.
-/// (Public, and inlinable where it is a word: a log is read a word at a time, and a call costs more than the load.)
+/// is none here; `WritableMap` has them. Words are read atomically; a range is copied, never lent out. An access
+/// outside the map is a mistake of the caller: a caller that takes an offset from the file itself checks it first.
+/// Guarded against SIGBUS: see `isDamaged`. (Public, and inlinable where it is a word: a log is read a word at a time,
+/// and a call costs more than the load.)
 @safe public class SharedMap: @unchecked Sendable {
     @usableFromInline final let base: UnsafeMutableRawPointer
     @usableFromInline final let guardSlot: Int32
@@ -80,7 +80,7 @@ public import Glibc
         return (0..<count * 8).filter { load64(offset + $0 / 64 * 8) >> UInt64($0 % 64) & 1 == 1 }
     }
 
-    /// Everything written before is seen by whoever reads after their own fence.
+    /// Everything written before is seen by a reader that reads after its own fence.
     @inlinable public static func fence() { clinux_fence() }
 }
 

@@ -40,8 +40,8 @@ package struct SupervisedProcess: ~Copyable, Sendable {
         case kill = 9, goOn = 18, stop = 19
     }
 
-    /// What became of it since the last call; nil: nothing. After `exited` or `killed` it is gone, and its number may be
-    /// another's. System calls: waitid(2)
+    /// What became of it since the last call; nil: nothing. After `exited` or `killed` it is gone, and its number may
+    /// be another's. System calls: waitid(2)
     package func nextEvent() -> Event? {
         var number: Int32 = 0
         switch unsafe clinux_child_event(identifier, &number) {
@@ -73,8 +73,8 @@ extension FileDescriptor {
         return PipeEnds(reading: FileDescriptor(owning: ends[0]), writing: FileDescriptor(owning: ends[1]))
     }
 
-    /// Reading and writing answer `tryAgain` rather than wait. Of the open file description: whoever shares it, too.
-    /// System calls: fcntl(F_SETFL)
+    /// Reading and writing answer `tryAgain` rather than wait. Of the open file description: for every process that
+    /// shares it, too. System calls: fcntl(F_SETFL)
     package func setNonBlocking() throws(Errno) {
         let number = number
         let flags = try check { fcntl(number, F_GETFL) }

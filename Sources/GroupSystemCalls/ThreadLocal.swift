@@ -1,6 +1,6 @@
 import Glibc
 
-/// An object for each thread. Whoever sets it sets it back before the thread ends.
+/// An object for each thread. A caller that sets it sets it back before the thread ends.
 /// Library calls: pthread_key_create(3), pthread_getspecific(3), pthread_setspecific(3)
 @safe package final class ThreadLocal<Value: AnyObject>: @unchecked Sendable {
     private let key: pthread_key_t

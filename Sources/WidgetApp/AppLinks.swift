@@ -1,12 +1,12 @@
 public import GroupContainer
 import GroupSystemCalls
 import Widgets
-// A C module without anything in it. Only a target that names WidgetApp among its dependencies finds it: for any other one
-// the compiler says which module is missing, where otherwise the linker would list symbols.
+// A C module without anything in it. Only a target that names WidgetApp among its dependencies finds it: for any other
+// one the compiler says which module is missing, where otherwise the linker would list symbols.
 @_exported import WidgetAppIsForAppsNotForWidgets
 
-/// The URLs that widgets and others open in this app: each once and in order, also those that came while the app did not
-/// run.
+/// The URLs that widgets and others open in this app: each once and in order, also those that came while the app did
+/// not run.
 ///
 ///     let links = try AppLinks(container, scheme: "todo", launching: ["serve"])
 ///     try await links.run { url in show(url) }
@@ -17,7 +17,7 @@ public final class AppLinks: Sendable {
     private let center: WidgetCenter
     private let scheme: String
 
-    /// Says that the app does not take a URL: thrown where it is opened. Whoever asked for it learns that, and the next one
+    /// Says that the app does not take a URL: thrown where it is opened. The asker learns that, and the next URL
     /// follows.
     public struct Refusal: Error, CustomStringConvertible {
         /// Why, for people: "there is no entry 7".
@@ -31,9 +31,9 @@ public final class AppLinks: Sendable {
     }
 
     /// Registers the scheme, and what is started where a URL is to be opened and this app does not run: `program` (this
-    /// one, where it is now, unless told) with these arguments; it is started in any working folder, so paths among them
-    /// are to begin at the root. Errors: `invalidArgument` where it is no scheme; `conflict` where the app of this scheme runs
-    /// already; those of `GroupChannel.listener`.
+    /// one, where it is now, unless told) with these arguments; it is started in any working folder, so paths among
+    /// them are to begin at the root. Errors: `invalidArgument` where it is no scheme; `conflict` where the app of this
+    /// scheme runs already; those of `GroupChannel.listener`.
     public init(
         _ container: Container, scheme: String, launching arguments: [String], of program: String? = nil
     ) throws(CoordinationError) {
@@ -44,7 +44,7 @@ public final class AppLinks: Sendable {
         else {
             throw .malformedAppLink(scheme)
         }
-        // Registered first, so that whoever sees it listen can open something in it.
+        // Registered first, so that a process that sees it listen can open something in it.
         center = try WidgetCenter(container)
         self.scheme = scheme
         try center.register(AppLink(launch: [program] + arguments), scheme: scheme)
@@ -53,7 +53,7 @@ public final class AppLinks: Sendable {
     }
 
     /// Opens what comes, one after the other, until the task is cancelled or `open` throws. A URL is taken once `open`
-    /// has returned: then whoever asked for it learns that it was opened. For one that leads nowhere `open` is to throw
+    /// has returned: then the asker learns that it was opened. For a URL that leads nowhere `open` is to throw
     /// `Refusal`: that ends nothing, and the asker learns that it was refused.
     public func run(_ open: (String) async throws -> Void) async throws {
         for try await message in listener.messages {

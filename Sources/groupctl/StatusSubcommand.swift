@@ -22,7 +22,7 @@ private func text(_ status: ContainerStatus, _ container: Container, _ text: Ter
     ]
     if let cause = container.readOnlyCause { lines.append("access    read-only: \(cause)") }
     for member in status.members {
-        let role = member.isSteward ? ", steward" : ""
+        let role = member.isLeader ? ", leader" : ""
         lines.append(
             "  " + text.styled(member.purpose, as: .strong)
                 + "  \(member.processText), user \(member.user), since \(Timestamp.text(member.since))\(role)"
@@ -42,8 +42,8 @@ private func text(_ status: ContainerStatus, _ container: Container, _ text: Ter
     }
     lines += logs("suites", status.suites, counted: ("key", "keys"), ("set", "sets"), text)
     lines += logs("channels", status.channels, counted: ("message kept", "messages kept"), ("post", "posts"), text)
-    if !status.members.contains(where: \.isSteward) {
-        lines.append("steward   none: changes made without coordination are noted when the next follower comes")
+    if !status.members.contains(where: \.isLeader) {
+        lines.append("leader   none: changes made without coordination are noted when the next follower comes")
     }
     return lines
 }
@@ -126,7 +126,7 @@ private func json(_ member: ContainerStatus.Member) -> JSONValue {
     .object([
         ("pid", .integer(Int64(member.processIdentifier))), ("user", .integer(Int64(member.user))),
         ("purpose", .string(member.purpose)), ("since", .string(Timestamp.text(member.since))),
-        ("steward", .bool(member.isSteward)),
+        ("leader", .bool(member.isLeader)),
         ("command", member.command.map(JSONValue.string) ?? .null),
         ("condition", member.condition.map { .string($0.rawValue) } ?? .null),
         ("pidNamespace", member.pidNamespace.map(JSONValue.unsigned) ?? .null),

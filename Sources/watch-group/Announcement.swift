@@ -2,7 +2,7 @@ import GroupCommandLine
 import GroupCommands
 import GroupContainer
 
-/// The line that --verbose is for: from here on every change is seen when it happens. Said once, when there is a steward
+/// The line that --verbose is for: from here on every change is seen when it happens. Said once, when there is a leader
 /// that watches every folder.
 struct Announcement {
     /// Until the next look; nil once it was said.
@@ -12,7 +12,7 @@ struct Announcement {
     mutating func isDue(_ container: Container) -> Bool {
         guard let patience else { return false }
         self.patience = min(patience * 2, .milliseconds(10))
-        return container.isReadOnly || container.awaitSteward(timeout: .zero)
+        return container.isReadOnly || container.awaitLeader(timeout: .zero)
     }
 
     mutating func say(at place: Cursor, _ run: borrowing CommandRun) {

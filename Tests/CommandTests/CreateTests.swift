@@ -15,7 +15,7 @@ struct `groupctl create, path and list` {
         #expect(try await container.shell("umask 000; groupctl create \"$1\"").status == 0)
         #expect(try container.mode() == 0o700)
         #expect(try container.mode(".group") == 0o700)
-        for file in ["format", "lock", "roster", "journal/1.log"] {
+        for file in ["format", "lock", "members", "journal/1.log"] {
             #expect(try container.mode(".group/" + file) == 0o600, "\(file)")
         }
     }
@@ -95,7 +95,7 @@ struct `groupctl create, path and list` {
         #expect(
             owners == [
                 " 2770 games", "format 660 games", "journal 2770 games", "journal/1.log 660 games", "lock 660 games",
-                "reserve 660 games", "roster 660 games", "staging 2770 games",
+                "members 660 games", "reserve 660 games", "staging 2770 games",
             ])
     }
 

@@ -10,8 +10,8 @@ struct `A damaged container` {
     ]
 
     @Test(arguments: [
-        "", "\0\0\0\0\0\0\0\0", "not JSON", "{}", "[1]", #"{"format": "one"}"#, #"{"format": 1}"#,
-        #"{"format": 0, "container": "00", "lockInode": 1, "hashKey": "00"}"#, "{\"format\": 1, \"container\": \"",
+        "", "\0\0\0\0\0\0\0\0", "not JSON", "{}", "[1]", #"{"format": "one"}"#, #"{"format": 2}"#,
+        #"{"format": 0, "container": "00", "lockInode": 1, "hashKey": "00"}"#, "{\"format\": 2, \"container\": \"",
     ])
     func `says so with status 65 and is not made worse`(format: String) async throws {
         let container = try await TemporaryContainer()
@@ -31,7 +31,21 @@ struct `A damaged container` {
         #expect(try container.content("a") == "content")
     }
 
-    @Test(arguments: [#"{"format": 2}"#, #"{"format": 99, "container": {"new": "shape"}, "more": [1]}"#])
+    @Test func `that is of an older format is told from a damaged one, and doctor leaves it`() async throws {
+        let container = try await TemporaryContainer()
+        try await container.done("write", "a", input: "content")
+        let file = container.path + "/.group/format"
+        try #"{"format": 1}"#.write(toFile: file, atomically: false, encoding: .utf8)
+        let error = try JSONError(try await container.run("read", "a", "--json"))
+        #expect(error.code == "olderFormat" && error.advice?.contains("copy the items") == true, "\(error)")
+        #expect(try await container.run("read", "a").status == 65)
+        let doctor = try await container.run("doctor", "--repair", "--json")
+        #expect(doctor.status == 1 && doctor.text.contains(#""code":"formatOlder""#), "\(doctor)")
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == #"{"format": 1}"#)
+        #expect(try container.content("a") == "content")
+    }
+
+    @Test(arguments: [#"{"format": 3}"#, #"{"format": 99, "container": {"new": "shape"}, "more": [1]}"#])
     func `that is of a newer format is told from a damaged one`(format: String) async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "content")
@@ -66,7 +80,7 @@ struct `A damaged container` {
         #expect(try await container.done("read", "second").text == "x", "the items are not the journal")
     }
 
-    @Test(arguments: ["roster", "lock", "journal/1.log"])
+    @Test(arguments: ["members", "lock", "journal/1.log"])
     func `by a part of it that was emptied does not bring a command down`(part: String) async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "content")

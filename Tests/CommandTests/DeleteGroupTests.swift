@@ -42,9 +42,9 @@ import Testing
         #expect(try await container.shell("ls -A \"$1\"").lines == [])
     }
 
-    @Test func `deletes one whose lock file and roster are gone`() async throws {
+    @Test func `deletes one whose lock file and member table are gone`() async throws {
         let container = try await container()
-        _ = try await container.shell("rm \"$1/.group/lock\" \"$1/.group/roster\"")
+        _ = try await container.shell("rm \"$1/.group/lock\" \"$1/.group/members\"")
         let outcome = try await container.run("delete-group", "--yes")
         #expect(outcome.status == 0, "\(outcome)")
         #expect(try await container.shell("ls \"${1%/*}\"").lines == ["outside"])
@@ -67,7 +67,7 @@ import Testing
     func `ends those who follow without being members`() async throws {
         let container = try await TemporaryContainer()
         _ = try await container.shell(
-            "chmod 755 \"$1/..\" \"$1\" \"$1/.group\" \"$1/.group/journal\"; chmod 644 $1/.group/[flr]* $1/.group/journal/*"
+            "chmod 755 \"$1/..\" \"$1\" \"$1/.group\" \"$1/.group/journal\"; chmod 644 $1/.group/[flmr]* $1/.group/journal/*"
         )
         let follower = try container.start(
             "setpriv", nobody() + [BuildFolder.resolve("watch-group"), "--verbose", container.path])

@@ -94,24 +94,24 @@ import Testing
     }
 
     // case 11
-    @Test(arguments: ["", "truncated"]) func `finds a catalog that is none, and makes it anew`(content: String)
+    @Test(arguments: ["", "truncated"]) func `finds a checkpoint that is none, and makes it anew`(content: String)
         async throws
     {
         let container = try await container()
-        try Data(content.utf8).write(to: URL(filePath: container.path + "/.group/catalog"))
+        try Data(content.utf8).write(to: URL(filePath: container.path + "/.group/checkpoint"))
         let found = try await container.findings()
-        #expect(found.map(\.code) == ["catalogDamaged"] && found.first?.severity == "warning", "\(found)")
+        #expect(found.map(\.code) == ["checkpointDamaged"] && found.first?.severity == "warning", "\(found)")
         #expect(try await container.findings("--repair").map(\.mended) == [true])
         #expect(try await container.findings().isEmpty)
         #expect(try await changes(container).count == 3)
     }
 
     // case 11
-    @Test func `finds that the catalog is lost, and makes it anew`() async throws {
+    @Test func `finds that the checkpoint is lost, and makes it anew`() async throws {
         let container = try await container()
         _ = try await container.shell("mv \"$1/.group/journal/1.log\" \"$1/.group/journal/2.log\"")
         let found = try await container.findings()
-        #expect(found.contains { $0.code == "journalDamaged" || $0.code == "catalogLost" }, "\(found)")
+        #expect(found.contains { $0.code == "journalDamaged" || $0.code == "checkpointLost" }, "\(found)")
         _ = try await container.findings("--repair")
         #expect(try await container.findings().allSatisfy { $0.severity == "note" })
         try await container.done("write", "new", input: "x")
@@ -130,16 +130,16 @@ import Testing
         #expect(try String(contentsOfFile: file, encoding: .utf8) == #"{"format": 99}"#)
     }
 
-    @Test(arguments: ["format", "lock", "roster"], [true, false])
+    @Test(arguments: ["format", "lock", "members"], [true, false])
     func `makes anew what keeps a container from being opened`(part: String, isGone: Bool) async throws {
         let container = try await container()
         let cursor = try await JSONStatus(of: container).journal.cursor
         let file = container.path + "/.group/" + part
         try FileManager.default.removeItem(atPath: file)
         if !isGone { try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false) }
-        let code = ["format": "formatDamaged", "lock": "lockFileMissing", "roster": "rosterDamaged"][part]
-        if isGone && part == "roster" {
-            // It is made anew by whoever comes.
+        let code = ["format": "formatDamaged", "lock": "lockFileMissing", "members": "memberTableDamaged"][part]
+        if isGone && part == "members" {
+            // The table is made anew by the next process.
             #expect(try await container.findings().map(\.code) == [code])
         } else {
             #expect([65, 66].contains(try await container.run("read", "first").status))
@@ -152,7 +152,7 @@ import Testing
         #expect(try await container.done("read", "first").text == "x")
         #expect(try await changes(container) == ["created\tfirst", "created\tsecond", "created\tthird"])
         let since = try await container.done("changes", "--since", cursor).lines
-        #expect(since == (part == "roster" ? [] : ["rescan\t"]), "another identity, other cursors")
+        #expect(since == (part == "members" ? [] : ["rescan\t"]), "another identity, other cursors")
     }
 
     // case 20

@@ -15,10 +15,10 @@ struct `watch-group` {
         let outcome = try await watcher.finish()
         #expect(outcome.lines == ["created\tb"] && outcome.status == 0, "\(outcome)")
         let rest = outcome.errors.split(separator: "\n").dropFirst()
-        #expect(rest.allSatisfy { $0.hasPrefix("stewardship") }, "what happens to it as a member: \(outcome.errors)")
+        #expect(rest.allSatisfy { $0.hasPrefix("leadership") }, "what happens to it as a member: \(outcome.errors)")
     }
 
-    @Test func `is ready long before it would give up waiting for a steward, every time`() async throws {
+    @Test func `is ready long before it would give up waiting for a leader, every time`() async throws {
         let container = try await TemporaryContainer()
         for _ in 0..<40 {
             let watcher = try container.watch("--verbose")

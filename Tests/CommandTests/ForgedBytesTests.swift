@@ -18,7 +18,7 @@ struct `What a container's own files say` {
     func `of a time that cannot be ends no follower`(word: UInt64) async throws {
         let container = try await TemporaryContainer()
         let leader = try await container.watching()
-        try put(word, at: 904, of: "roster", container)
+        try put(word, at: 904, of: "members", container)
         #expect(try await container.watch("--timeout", "1500ms").finish().status == 2)
         try await container.done("write", "a", input: "1")
         #expect(try await leader.readLine() == "created\ta")
@@ -33,7 +33,7 @@ struct `What a container's own files say` {
         try await container.done("write", "a", input: "old")
         let holder = try await LeaseHolder(of: "a", in: container, purpose: "the-holder")
         // Slot 0, where it joined, and the time of its first access.
-        for offset in [8, 384 + 24] { try put(word, at: 69_632 + Int64(offset), of: "roster", container) }
+        for offset in [8, 384 + 24] { try put(word, at: 69_632 + Int64(offset), of: "members", container) }
         for command in ["status", "doctor"] {
             for words in [[], ["--json"]] {
                 let outcome = try await container.start("groupctl", [command, container.path] + words).finish()

@@ -65,7 +65,7 @@ struct `groupctl's generations` {
     }
 
     @Test(arguments: [false, true])
-    func `change with what is changed without coordination, steward or none`(isWatched: Bool) async throws {
+    func `change with what is changed without coordination, leader or none`(isWatched: Bool) async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "one")
         let watcher = isWatched ? try await container.watching("--json") : nil

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct `In hostile surroundings` {
-    @Test(arguments: [".group/journal/1.log", ".group/format", ".group/roster", ".group/lock"])
+    @Test(arguments: [".group/journal/1.log", ".group/format", ".group/members", ".group/lock"])
     func `a FIFO in place of a file is damage, and nobody waits for it`(file: String) async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
@@ -21,7 +21,7 @@ import Testing
         #expect(try await container.run("refresh", "w").status == 65)
     }
 
-    @Test(arguments: ["/.group", "/.group/roster", ""])
+    @Test(arguments: ["/.group", "/.group/members", ""])
     func `a follower ends when its container, or what binds its members, is removed`(removed: String) async throws {
         let container = try await TemporaryContainer()
         let watch = try await container.watching()

@@ -84,7 +84,7 @@ struct `groupctl lock` {
         command.signal(SIGKILL)
         #expect(try await command.finish().status == 137)
         #expect(try await waiter.finish().status == 0)
-        // Its parent has reaped nothing; it is gone, or a zombie that whoever adopted it has not seen yet.
+        // Its parent has reaped nothing; the child is gone, or a zombie that its new parent has not seen yet.
         var isAlive = true
         for _ in 0..<100_000 where isAlive {
             let state = (try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8))?.split(separator: ")")

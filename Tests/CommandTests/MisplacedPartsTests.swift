@@ -37,7 +37,7 @@ import Testing
 
     @Test(
         arguments: [
-            "defaults/s/1.log", "channels/ch/1.log", "lock", "roster", "format", "journal/1.log", "reserve",
+            "defaults/s/1.log", "channels/ch/1.log", "lock", "members", "format", "journal/1.log", "reserve",
             "widgets/kind/record.json",
         ], ["mkfifo \"$2\"", "mkdir \"$2\"", "mv \"$2\" \"$1.real\"; ln -s \"$1.real\" \"$2\""])
     func `is mended in place of a file`(part: String, script: String) async throws {

@@ -25,15 +25,15 @@ struct `A container on a disk that is mounted` {
         }
     }
 
-    /// Each line of the answer is a word and what follows `=`. Runs in a mount namespace of its own, in which `disk` and
-    /// `other` are empty folders.
+    /// Each line of the answer is a word and what follows `=`. Runs in a mount namespace of its own, in which `disk`
+    /// and `other` are empty folders.
     private func run(_ script: String, on kind: Kind) async throws -> [String: String] {
         let surroundings = try await TemporaryContainer(creating: false)
         let whole = """
             set -e
             cd "$1" && mkdir disk other
             mounted() { mount -o loop image disk; }
-            incarnation() { od -An -v -t x1 -j 16 -N 16 "$1/.group/roster" | tr -d ' '; }
+            incarnation() { od -An -v -t x1 -j 16 -N 16 "$1/.group/members" | tr -d ' '; }
             files() { ls "$1/.group/journal" | sort -n | tr '\\n' ' '; }
             cursor() { groupctl status "$1" --json | sed 's/.*"cursor":"\\([^"]*\\)".*/\\1/'; }
             \(kind.rawValue)
@@ -81,8 +81,8 @@ struct `A container on a disk that is mounted` {
         #expect(answers["changes"] == String(repeating: "modified item ", count: 10) + "created new ")
     }
 
-    /// A sandbox may have nothing of /sys: then nobody can tell whether it is the same mounted file system, and the logs
-    /// are looked through.
+    /// A sandbox may have nothing of /sys: then nobody can tell whether it is the same mounted file system, and the
+    /// logs are looked through.
     @Test func `keeps its history where nothing says that the file system is the same, and reading adds nothing`()
         async throws
     {

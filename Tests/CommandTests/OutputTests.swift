@@ -43,7 +43,7 @@ struct `Standard output` {
         let outcome = try await watcher.finish(within: .seconds(20))
         #expect(outcome.status == 0, "\(outcome)")
         let said = outcome.errors.split(separator: "\n").dropFirst()
-        #expect(said.allSatisfy { $0.hasPrefix("stewardship") }, "only what --verbose says: \(outcome.errors)")
+        #expect(said.allSatisfy { $0.hasPrefix("leadership") }, "only what --verbose says: \(outcome.errors)")
     }
 
     @Test func `of a follower whose reader goes after a line ends it at the next`() async throws {

@@ -56,7 +56,7 @@ struct `A container on a read-only mount` {
         #expect(try await disk.shell("groupctl read ./view a").text == "1\n")
         #expect(try await disk.shell("groupctl changes ./view --since start").lines == ["created\ta"])
         for call in changes {
-            // Whoever waited for the input would wait for ever.
+            // A command that waited for the input would wait forever.
             let outcome = try await disk.shell("mkfifo never; groupctl \(call) <>never; s=$?; rm never; exit $s")
             #expect(outcome.status == 77 && outcome.output.isEmpty, "\(call): \(outcome)")
             #expect(outcome.errors.contains("the file system is mounted read-only"), "\(call): \(outcome)")
@@ -173,7 +173,7 @@ struct `A container on a read-only mount` {
             put() { dd of=disk/c/.group/$1 bs=1 conv=notrunc seek=$2 2>/dev/null; }
             printf T | put journal/1.log $(grep -abo torn disk/c/.group/journal/1.log | cut -d : -f 1)
             # As after a boot.
-            printf 00000000 | put roster 32
+            printf 00000000 | put members 32
             """, in: disk)
         #expect(try await disk.shell("groupctl changes ./view --since start").lines == ["created\ta", "created\tb"])
         let status = try JSONStatus(try await disk.shell("groupctl status ./view --json").text)
@@ -187,9 +187,9 @@ struct `A container on a read-only mount` {
     }
 
     @Test(arguments: [
-        ("rm .group/roster", ["list", "read"]), ("truncate -s 4096 .group/roster", ["list", "read"]),
-        ("dd if=/dev/zero of=.group/roster bs=4096 count=1 conv=notrunc", ["list", "read"]),
-        ("rm .group/roster; mkfifo .group/roster", ["list", "read"]), ("rm .group/lock", ["list", "read"]),
+        ("rm .group/members", ["list", "read"]), ("truncate -s 4096 .group/members", ["list", "read"]),
+        ("dd if=/dev/zero of=.group/members bs=4096 count=1 conv=notrunc", ["list", "read"]),
+        ("rm .group/members; mkfifo .group/members", ["list", "read"]), ("rm .group/lock", ["list", "read"]),
         ("rm .group/lock; mkfifo .group/lock", ["list", "read"]), ("rm .group/format; mkfifo .group/format", ["read"]),
         ("rm -r .group/journal", ["list", "read"]), ("rm .group/journal/*", ["list", "changes"]),
         ("truncate -s 5000 .group/journal/1.log", ["changes", "status"]),
@@ -294,7 +294,7 @@ struct `A container of another user that everybody may read` {
         #expect(lines.first?.hasPrefix("degraded\t") == true && lines.dropFirst() == ["created\ta", "created\tb"])
         #expect(try await container.shell("chmod a+rw \"$1/.group/lock\"").status == 0)
         let outcome = try await asNobody("groupctl remove ./view a").finish()
-        #expect(outcome.status == 77 && outcome.errors.contains("no permission to write .group/roster"), "\(outcome)")
+        #expect(outcome.status == 77 && outcome.errors.contains("no permission to write .group/members"), "\(outcome)")
         #expect(try await asNobody("groupctl read ./view a").finish().text == "1\n")
     }
 }

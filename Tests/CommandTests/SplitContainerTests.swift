@@ -2,20 +2,20 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Somebody takes the container's own files away, or replaces them, while members live: nobody goes on silently in files
-/// that nobody else sees.
+/// Somebody takes the container's own files away, or replaces them, while members live: nobody goes on silently in
+/// files that nobody else sees.
 @Suite(.serialized) struct `A container that is split` {
     private static let bound = Duration.seconds(15)
 
-    @Test func `has its replaced roster found by the doctor`() async throws {
+    @Test func `has its replaced member table found by the doctor`() async throws {
         let container = try await TemporaryContainer()
         let holder = try container.start("lock", "item", "--", "sh", "-c", "echo held; sleep 20")
         #expect(try await holder.readLine() == "held")
         #expect(try await container.findings().isEmpty)
-        _ = try await container.shell("cd \"$1/.group\" && cp -p roster other && mv other roster")
+        _ = try await container.shell("cd \"$1/.group\" && cp -p members other && mv other members")
         let found = try await container.findings()
-        #expect(found.map(\.code) == ["rosterReplaced"] && found.first?.severity == "error", "\(found)")
-        #expect(try await container.findings("--repair").contains { $0.code == "rosterReplaced" && !$0.mended })
+        #expect(found.map(\.code) == ["memberTableReplaced"] && found.first?.severity == "error", "\(found)")
+        #expect(try await container.findings("--repair").contains { $0.code == "memberTableReplaced" && !$0.mended })
     }
 
     @Test func `ends its followers when its own folder is moved away`() async throws {

@@ -5,7 +5,7 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-/// What a dead member leaves in the roster: changes half done, wants, its slot.
+/// What a dead member leaves in the member table: changes half done, wants, its slot.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `A dead member` {
     // case 2
@@ -83,8 +83,10 @@ struct `A dead member` {
 
     /// Slots that name a process, as the file has them.
     private static func takenSlots(of container: TemporaryContainer) throws -> [Int] {
-        let roster = try #require(FileManager.default.contents(atPath: "\(container.path)/.group/roster"))
+        let memberTable = try #require(FileManager.default.contents(atPath: "\(container.path)/.group/members"))
         let (start, size) = (69_632, 4_096)
-        return (0..<1_024).filter { slot in roster[start + slot * size..<start + slot * size + 4].contains { $0 != 0 } }
+        return (0..<1_024).filter { slot in
+            memberTable[start + slot * size..<start + slot * size + 4].contains { $0 != 0 }
+        }
     }
 }

@@ -10,7 +10,7 @@ struct `A doctor` {
     private static func findings(_ container: TemporaryContainer, _ options: String...) throws -> [JSONFinding] {
         let outcome = try RunningProcess(["groupctl", "doctor", "--json", container.path] + options, input: "").finish()
         return try outcome.text.split(separator: "\n").map { try JSONFinding(String($0)) }
-            .filter { !["stewardMissing", "fileSystemTemporary"].contains($0.code) }
+            .filter { !["leaderMissing", "fileSystemTemporary"].contains($0.code) }
     }
 
     // case 2
@@ -41,7 +41,7 @@ struct `A doctor` {
         let container = try TemporaryContainer()
         let command = ["groupctl", "status", container.path]
         let calls = try Strace.calls(of: command, input: "", in: container)
-        // In the middle of joining: the first map is the roster's.
+        // In the middle of joining: the first map is the member table's.
         let call = try #require(calls.first { $0.name == "madvise" })
         var found: [JSONFinding] = []
         do {
@@ -68,9 +68,9 @@ struct `A doctor` {
         try journal.seek(toOffset: UInt64(place.lowerBound))
         try journal.write(contentsOf: Data("T".utf8))
         #expect(try Self.findings(container).map(\.code) == ["journalDamaged"])
-        let roster = try #require(FileHandle(forUpdatingAtPath: "\(container.path)/.group/roster"))
-        try roster.seek(toOffset: 32)
-        try roster.write(contentsOf: Data("another boot, another boot, anot".utf8))
+        let memberTable = try #require(FileHandle(forUpdatingAtPath: "\(container.path)/.group/members"))
+        try memberTable.seek(toOffset: 32)
+        try memberTable.write(contentsOf: Data("another boot, another boot, anot".utf8))
         #expect(try Self.findings(container) == [])
         #expect(try container.groupctl("read", "third").text == "x")
     }

@@ -70,10 +70,11 @@ struct `A member that holds a lease` {
         #expect(known.status == 0)
         let holder = try container.holder(of: "item")
         // As 1,024 members: every slot but the holder's is taken.
-        let roster = try FileDescriptor.open(path: Array("\(container.path)/.group/roster".utf8), .readingAndWriting)
+        let memberTable = try FileDescriptor.open(
+            path: Array("\(container.path)/.group/members".utf8), .readingAndWriting)
         let (first, slot) = (Int64(69_632), Int64(4_096))
         for number in 0..<Int64(1_024) {
-            _ = try roster.tryLock(.exclusive, ByteRange(start: first + number * slot, length: 2))
+            _ = try memberTable.tryLock(.exclusive, ByteRange(start: first + number * slot, length: 2))
         }
         let status = try container.groupctl("status")
         #expect(status.status == 0 && status.text.contains("process \(holder.identifier)"), "\(status.text)")

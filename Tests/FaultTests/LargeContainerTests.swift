@@ -23,12 +23,12 @@ struct `A large container` {
         return container
     }
 
-    /// What a follower that is not the steward takes for itself, in KiB, once it has told of a change.
+    /// What a follower that is not the leader takes for itself, in KiB, once it has told of a change.
     private func memory(of container: TemporaryContainer) throws -> Int {
-        let steward = try RunningProcess(["watch-group", "--verbose", container.path])
-        try steward.waitForText("stewardshipTaken")
+        let leader = try RunningProcess(["watch-group", "--verbose", container.path])
+        try leader.waitForText("leadershipTaken")
         let follower = try RunningProcess(["watch-group", "--verbose", container.path])
-        defer { for process in [steward, follower] { process.kill() } }
+        defer { for process in [leader, follower] { process.kill() } }
         try follower.waitForText("watching ")
         _ = try container.groupctl("write", "last item", input: "1")
         try follower.waitForText("last item")

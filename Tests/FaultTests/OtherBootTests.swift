@@ -7,7 +7,7 @@ import Testing
 /// The first to open a container after a boot recovers its logs, and may itself be killed at it.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `A container of another boot` {
-    /// As a boot would leave it: the roster names another one.
+    /// As a boot would leave it: the member table names another one.
     /// Where it is torn, there is something behind the end of its journal.
     private func container(withChanges count: Int, isTorn: Bool = false) throws -> TemporaryContainer {
         let container = try TemporaryContainer()
@@ -23,10 +23,10 @@ struct `A container of another boot` {
     }
 
     private func leaveAsAnotherBoot(_ container: TemporaryContainer) throws {
-        let roster = try #require(FileHandle(forUpdatingAtPath: "\(container.path)/.group/roster"))
-        try roster.seek(toOffset: 32)
-        try roster.write(contentsOf: Data("another boot, another boot, anot".utf8))
-        try roster.close()
+        let memberTable = try #require(FileHandle(forUpdatingAtPath: "\(container.path)/.group/members"))
+        try memberTable.seek(toOffset: 32)
+        try memberTable.write(contentsOf: Data("another boot, another boot, anot".utf8))
+        try memberTable.close()
     }
 
     @Test(arguments: [false, true])

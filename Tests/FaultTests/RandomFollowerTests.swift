@@ -2,8 +2,8 @@ import ScenarioKit
 import TestSupport
 import Testing
 
-/// Several processes change a container, with coordination and without, while those who follow are killed, stopped and
-/// started anew: whoever applies what is told ends with the tree that is there.
+/// Several processes change a container, with coordination and without, while the followers are killed, stopped and
+/// started anew: a follower that applies what is told ends with the tree that is there.
 @Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 2)))
 struct `Followers of a container that several change at random` {
     static let seeds: [UInt64] =
@@ -97,7 +97,7 @@ struct `Followers of a container that several change at random` {
             try follower.start()
         }
         try workers.finish()
-        // It waits until the steward has journalled everything that has been done.
+        // It waits until the leader has journalled everything that has been done.
         let (status, text) = try container.groupctl("changes", "--json", "--since", "start")
         var faults = status == 0 ? [] : ["groupctl changes: \(text)"]
         let last = text.split(separator: "\n").last.map(String.init)

@@ -3,7 +3,7 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-/// A change with which the journal begins a new file, makes a catalog, and drops the oldest file.
+/// A change with which the journal begins a new file, makes a checkpoint, and drops the oldest file.
 // case 10
 @Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)))
 struct `A journal that is cut down` {
@@ -44,7 +44,7 @@ struct `A journal that is cut down` {
             let new = "at \(kill)"
             try kill.run(["test-member", "rotate", container.path, "item", new])
             #expect([old, new].contains(container.content(of: "item")), "\(kill)")
-            // Whoever comes next: generations of records that are gone, and of the one that may be.
+            // The next member: generations of records that are gone, and of the one that may be.
             let reader = try container.open()
             let asker = reader.coordinator(purpose: "asker").blocking
             #expect(try asker.generation(of: "kept") == kept.0, "\(kill)")

@@ -88,11 +88,11 @@ struct `A transaction that moves, whose system calls end or fail` {
         }
     }
 
-    /// As a boot would leave it: the roster names another one.
+    /// As a boot would leave it: the member table names another one.
     private static func reboot(_ container: TemporaryContainer) throws {
-        let roster = try #require(FileHandle(forUpdatingAtPath: "\(container.path)/.group/roster"))
-        try roster.seek(toOffset: 32)
-        try roster.write(contentsOf: Data("another boot, another boot, anot".utf8))
-        try roster.close()
+        let memberTable = try #require(FileHandle(forUpdatingAtPath: "\(container.path)/.group/members"))
+        try memberTable.seek(toOffset: 32)
+        try memberTable.write(contentsOf: Data("another boot, another boot, anot".utf8))
+        try memberTable.close()
     }
 }

@@ -80,7 +80,7 @@ struct `A reader of what transactions write` {
         let (reads, mixtures) = try reader.end()
         #expect(mixtures == 0 && torn == 0, "of \(reads), seed \(faultSeed)")
         #expect(records >= 480)
-        // Whoever comes next takes the slots of the dead, and with them what is left in staging.
+        // The next member takes the slots of the dead, and with them what is left in staging.
         let next = try container.member("hold", "next")
         try next.waitForText("held")
         #expect(container.staging.isEmpty)
@@ -121,7 +121,7 @@ struct `A reader of what transactions write` {
     @Test func `that watches the folders meanwhile is told of nothing else`() throws {
         let container = try TemporaryContainer()
         for item in ["kept", "gone"] { _ = try container.groupctl("write", item, "--relaxed", input: "old") }
-        // Its process is the steward, and sees each rename.
+        // Its process is the leader, and sees each rename.
         let watch = try RunningProcess([
             "watch-group", "--since", "start", "--count", "27", "--timeout", "20", container.path,
         ])

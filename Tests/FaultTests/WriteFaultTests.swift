@@ -53,7 +53,7 @@ struct `Writing members that are killed at any moment` {
             writers[victim] = try start(items[victim])
         }
         for writer in writers { writer.kill() }
-        // Whoever comes next takes the slots of the dead, and with them what is left in staging.
+        // The next members take the slots of the dead, and with them what is left in staging.
         let next = try items.indices.map { try container.member("hold", "next\($0)") }
         for holder in next { try holder.waitForText("held") }
         #expect(container.staging.isEmpty)

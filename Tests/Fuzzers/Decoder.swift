@@ -1,5 +1,5 @@
 /// Something that reads bytes from outside. Whatever they are, they are something that comes back when it is written
-/// and read again, or a typed error; anything else is `Broken`, and the end of the process is found by whoever runs it.
+/// and read again, or a typed error; anything else is `Broken`, and the end of the process is found by its parent.
 struct Decoder: Sendable {
     /// `tools/fuzz` calls it so, and so is the folder of its corpus.
     let name: String
@@ -12,7 +12,7 @@ struct Decoder: Sendable {
         (self.name, self.samples, self.check) = (name, samples, check)
     }
 
-    static let all = records + sealed + [.roster, .log] + widgets + texts + commands
+    static let all = records + sealed + [.memberTable, .log] + widgets + texts + commands
 }
 
 /// What is promised does not hold.

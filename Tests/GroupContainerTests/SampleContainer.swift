@@ -30,7 +30,7 @@ struct SampleContainer {
     /// Nobody holds, nobody waits, and no trace is left of those who did.
     func isQuiet() throws -> Bool {
         try waiting().isEmpty && holding().isEmpty && container.member.desk.turns.isQuiet
-            && !container.member.roster.isAnythingWanted
+            && !container.member.memberTable.isAnythingWanted
     }
 
     /// As the journal has it: kind and path.

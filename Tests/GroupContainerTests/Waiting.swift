@@ -43,7 +43,7 @@ final class Side<Answer: Sendable>: Sendable {
     }
 }
 
-/// Waits for what nothing announces, such as a request's entry in the roster.
+/// Waits for what nothing announces, such as a request's entry in the member table.
 func eventually(_ isTrue: () throws -> Bool) rethrows -> Bool {
     let end = monotonicNanoseconds() + patience.nanoseconds
     while monotonicNanoseconds() < end {

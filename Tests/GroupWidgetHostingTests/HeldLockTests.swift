@@ -3,7 +3,7 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-/// Whatever others wait for keeps a widget from being stopped, whoever made it.
+/// Whatever others wait for keeps a widget from being stopped, whichever code made it.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
 struct `A hidden widget` {
     @Test(arguments: ["posix", "ofd", "flock", "child"])

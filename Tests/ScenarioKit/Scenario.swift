@@ -8,14 +8,14 @@ package struct ScenarioFault: Error, Equatable, CustomStringConvertible {
     package var description: String { "line \(line): \(reason)" }
 }
 
-/// One behaviour of the watching: what is done to a container, and what the stream says of it. `Tests/Scenarios/README.md`
-/// has the notation.
+/// One behaviour of the watching: what is done to a container, and what the stream says of it.
+/// `Tests/Scenarios/README.md` has the notation.
 package struct Scenario: Equatable, Sendable {
     /// Some steps, and what is told once they are done. The next phase begins when all of it was told.
     package struct Phase: Equatable, Sendable {
         package var steps: [ScenarioStep] = []
         package var told: [StreamPattern]?
-        /// What is told where the steward gets all events at once, when everything has happened; nil: the same.
+        /// What is told where the leader gets all events at once, when everything has happened; nil: the same.
         package var toldInOneRound: [StreamPattern]?
         /// What is told where nobody watched, by the next who follows; nil: it is not tried.
         package var toldUnwatched: [StreamPattern]?
@@ -29,7 +29,7 @@ package struct Scenario: Equatable, Sendable {
         }
     }
 
-    /// When the steward gets to know of the steps.
+    /// When the leader gets to know of the steps.
     package enum Mode: Sendable {
         /// As they are done.
         case live
@@ -44,7 +44,7 @@ package struct Scenario: Equatable, Sendable {
     package var behaviours: [Int] = []
     /// Programs without which it says nothing.
     package var needs: [String] = []
-    /// Why it says nothing where the steward gets all events at once.
+    /// Why it says nothing where the leader gets all events at once.
     package var notInOneRound: String?
     /// Why the stream does not yet say what it should.
     package var open: String?

@@ -1,5 +1,5 @@
-/// One change of a tree of files, made without coordination: what a program would do with one system call, or the few of
-/// `write`. The names are those of the scenario files.
+/// One change of a tree of files, made without coordination: what a program would do with one system call, or the few
+/// of `write`. The names are those of the scenario files.
 package enum TreeStep: Equatable, Sendable {
     package typealias Path = [UInt8]
 
@@ -66,7 +66,7 @@ package enum TreeStep: Equatable, Sendable {
         "copy": { .copy($0, $1) }, "copytree": { .copytree($0, $1) },
     ]
 
-    /// All of them, for whoever wrote another one.
+    /// All of them, for a user who wrote another one.
     package static var names: [String] { (Array(ofOne.keys) + Array(ofTwo.keys)).sorted() }
 
     private static func text(_ word: [UInt8]) -> String { String(decoding: word, as: UTF8.self) }

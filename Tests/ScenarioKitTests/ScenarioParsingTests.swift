@@ -7,7 +7,7 @@ import Testing
         # A remark.
         behaviour: 6, 15
         needs: sh true
-        not in one round: the steward is asked
+        not in one round: the leader is asked
 
         before:
           write f "old text"
@@ -41,7 +41,7 @@ import Testing
         let scenario = try Scenario(parsing: Self.sample)
         #expect(scenario.title == "A temporary file takes a file's place")
         #expect(scenario.behaviours == [6, 15] && scenario.needs == ["sh", "true"])
-        #expect(scenario.notInOneRound == "the steward is asked" && scenario.open == nil && !scenario.isPure)
+        #expect(scenario.notInOneRound == "the leader is asked" && scenario.open == nil && !scenario.isPure)
         #expect(scenario.before.map(\.description) == [#"write f "old text""#, "groupctl write g < x"])
         try #require(scenario.phases.count == 2)
         #expect(

@@ -71,7 +71,8 @@ final class Participant {
         }
     }
 
-    /// An editor, a script, and whoever else moves files about. read's time-out paces it, and hears of the end at once.
+    /// An editor, a script, or another program that moves files about. The time-out of `read` paces it, and hears of
+    /// the end at once.
     private static let shell = """
         RANDOM=$3
         cd "$1" && mkdir -p "shell/$2" && cd "shell/$2" || exit
@@ -102,8 +103,8 @@ final class Participant {
 
     func wait(for isThere: (String) -> Bool) throws { try process.waitForText(isThere) }
 
-    /// Kills it, with what it has started, and starts it anew. A writer is killed so long after it has begun something, if
-    /// it soon does: at another time there is nothing that could be left half done.
+    /// Kills it, with what it has started, and starts it anew. A writer is killed so long after it has begun something,
+    /// if it soon does: at another time there is nothing that could be left half done.
     func kill(microseconds: Int64) throws {
         if role == .writer && stoppedUntil == nil {
             let (number, limit) = (process.lastNumber, monotonicNanoseconds() + 10_000_000)

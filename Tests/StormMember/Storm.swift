@@ -2,8 +2,8 @@ import Glibc
 import GroupSystemCalls
 import TestSupport
 
-/// Members of every kind in one container, and the weather that they have. What happens is drawn from one seed; in which
-/// order the kernel lets them run is not.
+/// Members of every kind in one container, and the weather that they have. What happens is drawn from one seed; in
+/// which order the kernel lets them run is not.
 final class Storm {
     let place: StormPlace
     private let signals = TerminationSignals()
@@ -71,14 +71,14 @@ final class Storm {
                 try place.fill()
                 fullUntil = now + length / 2
             case 35:
-                guard let steward = steward() else { break }
-                note("stewards killed")
-                try steward.kill(microseconds: 0)
+                guard let leader = leader() else { break }
+                note("leaders killed")
+                try leader.kill(microseconds: 0)
             case 36, 37:
-                guard let steward = steward() else { break }
-                note("stewards stopped")
+                guard let leader = leader() else { break }
+                note("leaders stopped")
                 // Longer than anybody waits for its answer.
-                stop(steward, until: now + 1_000_000_000 + length)
+                stop(leader, until: now + 1_000_000_000 + length)
             default: break
             }
         }
@@ -90,14 +90,14 @@ final class Storm {
     }
 
     /// As somebody who looks has last seen it: to look oneself could be to wait for one who is stopped.
-    private func steward() -> Participant? {
+    private func leader() -> Participant? {
         for looker in participants where looker.role == .looker {
             let lines = looker.text.split(separator: "\n")
             guard let line = lines.last(where: { $0.contains("\"members\"") && $0.hasSuffix("}") }),
                 let status = try? JSONStatus(String(line)),
-                let steward = status.members.first(where: \.steward)
+                let leader = status.members.first(where: \.leader)
             else { continue }
-            return participants.first { $0.identifier == steward.pid }
+            return participants.first { $0.identifier == leader.pid }
         }
         return nil
     }
@@ -127,7 +127,7 @@ final class Storm {
         let told = try place.run(["groupctl", "changes", place.container, "--since", "start", "--json"])
         let lines = told.text.split(separator: "\n").map(String.init)
         if told.status != 0 { throw TemporaryContainer.Failed(description: "groupctl changes: \(told)") }
-        // The last steward is one that can watch.
+        // The last leader is one that can watch.
         for role in [.limited, .follower] as [Participant.Role] {
             for follower in participants where follower.role == role {
                 if let line = lines.last { try follower.wait { $0.contains(line + "\n") } }

@@ -41,7 +41,7 @@ private func obey(_ path: String, _ item: ItemPath) throws {
         switch word {
         case "lead":
             follower = try container.follow()
-            if !container.awaitSteward(timeout: .seconds(60)) { say("no leader") }
+            if !container.awaitLeader(timeout: .seconds(60)) { say("no leader") }
         case "hear": _ = try follower?.next(timeout: .seconds(60))
         case "write the same":
             let content = Array("content".utf8)

@@ -1,7 +1,7 @@
 import Foundation
 import GroupSystemCalls
 
-/// What comes out of a pipe, read by a thread of its own as soon as it is there, so that whoever writes never waits for
+/// What comes out of a pipe, read by a thread of its own as soon as it is there, so that the writer never waits for
 /// the test.
 final class Drain: @unchecked Sendable {
     /// Guards everything below it.

@@ -72,7 +72,7 @@ package struct JSONStatus: Decodable {
         package var user: UInt32
         package var purpose: String
         package var since: String
-        package var steward: Bool
+        package var leader: Bool
         package var leases: [Lease]
     }
 
@@ -106,8 +106,8 @@ package struct JSONFinding: Decodable, Equatable {
 }
 
 extension TemporaryContainer {
-    /// What `groupctl doctor` finds, without what is so in every container of a test: nobody follows, and it is in memory.
-    /// Status and findings must agree.
+    /// What `groupctl doctor` finds, without what is so in every container of a test: nobody follows, and it is in
+    /// memory. Status and findings must agree.
     package func findings(_ options: String..., environment: [String: String?] = [:]) async throws -> [JSONFinding] {
         let words = ["doctor", path, "--json"] + options
         let outcome = try await start("groupctl", words, environment: environment).finish()
@@ -116,6 +116,6 @@ extension TemporaryContainer {
         guard outcome.status == (isHealthy ? 0 : 1), outcome.errors.isEmpty else {
             throw Failed(description: "groupctl doctor: \(outcome)")
         }
-        return findings.filter { !["stewardMissing", "fileSystemTemporary"].contains($0.code) }
+        return findings.filter { !["leaderMissing", "fileSystemTemporary"].contains($0.code) }
     }
 }

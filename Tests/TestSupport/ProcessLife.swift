@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 import GroupSystemCalls
 
-/// A process that a test started, and its process group. It is signalled only until it was reaped, when its number may
-/// be another's. Whoever lets go of it before kills it, with all that it started.
+/// A process that a test started, and its process group. The process is signaled only until it was reaped, when its
+/// number may be another's. A test that lets go of it before kills it, with all that it started.
 final class ProcessLife: Sendable {
     let identifier: pid_t
     private let ended = Guarded<Int32?>(nil)

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// The steward sees the events of coordinated changes, too, and must not take them for foreign ones.
+/// The leader sees the events of coordinated changes, too, and must not take them for foreign ones.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct `Of a coordinated change, the stream tells` {
     /// What the stream says of commands of groupctl. Nothing of it is foreign.

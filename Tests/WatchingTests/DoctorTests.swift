@@ -38,21 +38,21 @@ struct `A doctor who is asked why nothing arrives` {
 
     @Test func `says that nobody follows, and nothing once somebody does`() async throws {
         let container = try await TemporaryContainer()
-        #expect(try await codes(container) == ["stewardMissing"])
+        #expect(try await codes(container) == ["leaderMissing"])
         let watcher = try await container.watching()
         #expect(try await codes(container) == [])
         watcher.signal(SIGKILL)
         _ = try await watcher.finish()
-        #expect(try await codes(container) == ["stewardMissing"])
+        #expect(try await codes(container) == ["leaderMissing"])
     }
 
     // case 42
-    @Test func `names a steward that is stopped`() async throws {
+    @Test func `names a leader that is stopped`() async throws {
         let container = try await TemporaryContainer()
         let watcher = try await container.watching("--purpose", "the-watcher")
         try #require(watcher.stop())
         let found = try await firstFindings(container)
-        #expect(found.map(\.code) == ["stewardStopped"] && found.first?.pid == watcher.identifier, "\(found)")
+        #expect(found.map(\.code) == ["leaderStopped"] && found.first?.pid == watcher.identifier, "\(found)")
         #expect(
             found.first?.what.contains("the-watcher ('") == true
                 && found.first?.remedy.contains("kill -CONT \(watcher.identifier)") == true)
@@ -63,15 +63,15 @@ struct `A doctor who is asked why nothing arrives` {
     }
 
     // case 42
-    @Test func `is told by those who watch, when asked to be verbose, what became of the stewardship`() async throws {
+    @Test func `is told by those who watch, when asked to be verbose, what became of the leadership`() async throws {
         let container = try await TemporaryContainer()
         let first = try await container.watching()
         let second = try await container.watching()
-        #expect(try await first.readLine(from: .errors)?.hasPrefix("stewardshipTaken: ") == true)
+        #expect(try await first.readLine(from: .errors)?.hasPrefix("leadershipTaken: ") == true)
         try #require(first.stop())
-        #expect(try await second.readLine(from: .errors)?.contains("the steward before did not answer") == true)
+        #expect(try await second.readLine(from: .errors)?.contains("the leader before did not answer") == true)
         first.signal(SIGCONT)
-        #expect(try await first.readLine(from: .errors)?.hasPrefix("stewardshipSuperseded: ") == true)
+        #expect(try await first.readLine(from: .errors)?.hasPrefix("leadershipSuperseded: ") == true)
     }
 
     // case 16
@@ -89,7 +89,7 @@ struct `A doctor who is asked why nothing arrives` {
 
     // case 31
     @Test(arguments: [("instances", 0), ("watches", 3)])
-    func `knows what the steward lacks, and where`(limit: String, number: Int) async throws {
+    func `knows what the leader lacks, and where`(limit: String, number: Int) async throws {
         let container = try await TemporaryContainer()
         try await WatchedContainer.run("mkdir -p a/b c", in: container)
         let watcher = try start("watch-group", [], in: container, limit: limit, number)
@@ -130,13 +130,13 @@ struct `A doctor who is asked why nothing arrives` {
         #expect(outside.map(\.code) == ["notPermitted"], "\(outside)")
         #expect(outside.first?.what.contains("user 65534 may not enter it: it has mode 0700, of user 0") == true)
         _ = try await container.shell("chmod 755 \"$1\" \"$1/.group\"; chmod -R a+rX \"$1/.group\"")
-        let inside = try await asNobody().filter { !["stewardMissing", "fileSystemTemporary"].contains($0.code) }
+        let inside = try await asNobody().filter { !["leaderMissing", "fileSystemTemporary"].contains($0.code) }
         #expect(inside.map(\.code) == ["folderUnreadable", "readOnly"], "\(inside)")
         #expect(inside.first?.item == "closed")
     }
 
     // case 35
-    @Test func `sees that a folder was closed to the steward`() async throws {
+    @Test func `sees that a folder was closed to the leader`() async throws {
         let container = try await TemporaryContainer()
         _ = try await container.shell(
             "chmod 711 \"$1/..\"; chown -R 65534 \"$1\"; mkdir \"$1/closed\"; chmod 000 \"$1/closed\"")

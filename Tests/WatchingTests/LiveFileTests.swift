@@ -6,7 +6,7 @@ struct `Of a file that is changed without coordination, the stream tells` {
     @Test func `one creation, when it is touched`() async throws {
         let watched = try await WatchedContainer()
         let told = try await watched.told(by: "touch f")
-        // touch(1) sets the dates after it made the file: the steward may have been there in between.
+        // touch(1) sets the dates after it made the file: the leader may have been there in between.
         #expect(told.filter { $0 == "created f" }.count == 1 && told.first == "created f", "\(told)")
         #expect(told.dropFirst().allSatisfy { $0 == "touched f" }, "\(told)")
     }

@@ -42,7 +42,7 @@ struct `Of a move without coordination, the stream tells` {
         let watched = try await WatchedContainer("printf 1 > a; printf 22 > b")
         let told = try await watched.told(by: "mv a c; mv b a; mv c b")
         // The tree is compared with the disk. Which of the three are told as moves depends on how many of them have
-        // happened by the time the steward looks: it tells what it finds.
+        // happened by the time the leader looks: it tells what it finds.
         let names = Set(told.compactMap { $0.split(separator: " ").last })
         #expect(!told.isEmpty && names.isSubset(of: ["a", "b", "c"]), "\(told)")
     }

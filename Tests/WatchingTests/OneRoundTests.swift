@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// The steward sees nothing of what was in between.
+/// The leader sees nothing of what was in between.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct `What happens within one round of the steward's` {
+struct `What happens within one round of the leader's` {
     static let scripts = [
         "rm -r d; mkdir -p d/e; : > d/e/new", "mkdir -p ../in/e; : > ../in/e/new; mv d ../out; mv ../in d",
         "mkdir n; : > n/1; mv n m; mkdir n; : > n/2", "mv d m; mkdir d; mv m/e d/e; rmdir m",

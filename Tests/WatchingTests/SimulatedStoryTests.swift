@@ -2,16 +2,16 @@ import ScenarioKit
 import TestSupport
 import Testing
 
-/// Something that happens to a container and its steward, drawn by lot; and when the steward looks.
+/// Something that happens to a container and its leader, drawn by lot; and when the leader looks.
 struct SimulatedStory: CustomStringConvertible {
     enum Event {
         case step(TreeStep)
-        /// It happens while the steward looks at the tree: just before one of its looks, the next one or a later one.
+        /// It happens while the leader looks at the tree: just before one of its looks, the next one or a later one.
         case during(looks: Int, TreeStep)
         /// So many of the kernel's events are read, and looked at.
         case reading(Int)
         case readingAll
-        /// Another one becomes steward.
+        /// Another one becomes leader.
         case takingOver
     }
 
@@ -25,16 +25,16 @@ struct SimulatedStory: CustomStringConvertible {
         reusesInodes = Bool.random(using: &random)
         hasCoarseDates = Bool.random(using: &random)
         queueLimit = Int.random(in: 0..<4, using: &random) == 0 ? 8 : 16_384
-        // The tree goes on changing while the steward looks at it; or only in between.
-        let isRestless = Bool.random(using: &random)
+        // The tree goes on changing while the leader looks at it; or only in between.
+        let isBusy = Bool.random(using: &random)
         let isCrowded = Bool.random(using: &random)
-        // A change of the same size within the date's grain whose event was lost cannot be found, nor another file that has
-        // the number of the one before it.
-        let losesNothing = isRestless && hasCoarseDates
+        // A change of the same size within the date's grain whose event was lost cannot be found, nor another file that
+        // has the number of the one before it.
+        let losesNothing = isBusy && hasCoarseDates
         if losesNothing { (queueLimit, reusesInodes) = (16_384, false) }
         for _ in 0..<Int.random(in: 5...120, using: &random) {
             let step = isCrowded ? RandomSteps.nextOfFolders(&random) : RandomSteps.next(&random, linking: false)
-            if isRestless && Int.random(in: 0..<3, using: &random) > 0 {
+            if isBusy && Int.random(in: 0..<3, using: &random) > 0 {
                 events.append(.during(looks: Int.random(in: 1...12, using: &random), step))
             } else {
                 events.append(.step(step))
@@ -48,7 +48,7 @@ struct SimulatedStory: CustomStringConvertible {
         }
     }
 
-    /// What is wrong at its end. Steps that cannot be done do nothing. `tracing` gets what happens and what the steward
+    /// What is wrong at its end. Steps that cannot be done do nothing. `tracing` gets what happens and what the leader
     /// does about it, line by line.
     func play(tracing: ((String) -> Void)? = nil) throws -> [String] {
         var stage = SimulatedStage()

@@ -100,16 +100,16 @@ import Testing
         var random = SeededGenerator(seed: seed)
         var naive = Naive()
         var picture = TreePicture()
-        // Another one that stands on a catalog which is made every so often.
+        // Another one that stands on a checkpoint which is made every so often.
         var standing = TreePicture()
         var count = 0
         while count < 2_000 {
             guard let record = naive.step(&random) else { continue }
             count += 1
             if count % 100 == 1 {
-                let catalog = Catalog.encode(picture, `A catalog`.header)
-                try #require(try Catalog(catalog).picture().items == picture.items)
-                standing = TreePicture(on: CatalogInMemory(try Catalog(catalog)))
+                let checkpoint = Checkpoint.encode(picture, `A checkpoint`.header)
+                try #require(try Checkpoint(checkpoint).picture().items == picture.items)
+                standing = TreePicture(on: CheckpointInMemory(try Checkpoint(checkpoint)))
             }
             picture.apply(record, at: naive.sequence)
             standing.apply(record, at: naive.sequence)
@@ -117,7 +117,7 @@ import Testing
             let items = Dictionary(
                 uniqueKeysWithValues: picture.items.map { (String(decoding: $0.bytes, as: UTF8.self), $1.state) })
             try #require(items == naive.items, "seed \(seed), change \(count): \(record)")
-            for name in `A catalog`.names where count % 10 == 0 {
+            for name in `A checkpoint`.names where count % 10 == 0 {
                 let location = try `A picture of the tree`.location(name)
                 try #require(standing.item(at: location) == picture.item(at: location), "seed \(seed), change \(count)")
                 try #require(standing.below(location) == picture.below(location), "seed \(seed), change \(count)")

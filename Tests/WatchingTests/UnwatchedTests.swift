@@ -41,7 +41,7 @@ struct `What happened while nobody watched` {
         try await check(tree, container, told)
         #expect(try await changes(container, since: cursor) == told)
 
-        // Whoever comes later with the same cursor is told the same, and then what follows.
+        // A follower that comes later with the same cursor is told the same, and then what follows.
         let watcher = try await container.watching("--json", "--since", cursor)
         try await WatchedContainer.run("mkdir last", in: container)
         let followed = try await watcher.readLines(told.count + 1).map { try JSONChange($0) }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import GroupContainer
 
-/// The tree changes while the steward looks at it. (Stories, drawn by lot, are in `SimulatedStoryTests`.)
-struct `A steward in whose tree something happens while it looks` {
+/// The tree changes while the leader looks at it. (Stories, drawn by lot, are in `SimulatedStoryTests`.)
+struct `A leader in whose tree something happens while it looks` {
     @Test func `takes what a change under a lease has put there, while it read the content, for nothing of its own`()
         throws
     {

@@ -55,7 +55,7 @@ int clinux_lock_conflict(int descriptor, int64_t start, int64_t length, int type
 typedef struct {
     int64_t start, length;
     int type;
-    // Exclusive, all of it or nothing: whoever holds a byte of it is waited for with nothing of it held.
+    // Exclusive, all of it or nothing: the waiter waits for the holder of a byte of it with nothing of it held.
     int undivided;
 } clinux_lock_step;
 

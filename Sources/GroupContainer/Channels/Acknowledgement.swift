@@ -8,8 +8,8 @@ extension GroupChannel {
             LeaseBlock.listening(to: name, as: listener, key: member.hashKey), member, operation: "ask who listens")
     }
 
-    /// Waits, blocking, until somebody listens under that name. False: the time is over. Errors and system calls: as those
-    /// of `awaitAcknowledgement`
+    /// Waits, blocking, until somebody listens under that name. False: the time is over. Errors and system calls: as
+    /// those of `awaitAcknowledgement`
     public func awaitListener(_ listener: String, timeout: Duration? = nil) throws(CoordinationError) -> Bool {
         guard let store = try store(creating: true) else { return try isListening(listener) }
         let deadline = Deadline(after: timeout)
@@ -19,13 +19,13 @@ extension GroupChannel {
             if try isListening(listener) { return true }
             if deadline.isOver { return false }
             try presence.check(container.member, "await listener")
-            store.roster.awaitWake(on: store.wakeWord, atMost: deadline.remaining) { file.map.load64(offset) != 0 }
+            store.memberTable.awaitWake(on: store.wakeWord, atMost: deadline.remaining) { file.map.load64(offset) != 0 }
             _ = try store.checkedRead { _ in }
         }
     }
 
-    /// Waits, blocking, until a listener is done with a message. False: the time is over (nil has no end), or there is no
-    /// such listener. Errors: as those of `GroupListener.next(timeout:)`. System calls: futex(FUTEX_WAIT)
+    /// Waits, blocking, until a listener is done with a message. False: the time is over (nil has no end), or there is
+    /// no such listener. Errors: as those of `GroupListener.next(timeout:)`. System calls: futex(FUTEX_WAIT)
     public func awaitAcknowledgement(
         of number: UInt64, by listener: String, timeout: Duration? = nil
     ) throws(CoordinationError) -> Bool {
@@ -40,7 +40,7 @@ extension GroupChannel {
             if acknowledged >= number { return true }
             if deadline.isOver { return false }
             try presence.check(container.member, "await acknowledgement")
-            store.roster.awaitWake(on: store.wakeWord, atMost: deadline.remaining) { file.map.load64(offset) != 0 }
+            store.memberTable.awaitWake(on: store.wakeWord, atMost: deadline.remaining) { file.map.load64(offset) != 0 }
         }
     }
 }

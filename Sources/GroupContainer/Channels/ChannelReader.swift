@@ -83,7 +83,7 @@ struct ChannelReader: Sendable {
             by: Change.Author(processIdentifier: record.processIdentifier, purpose: record.purpose))
     }
 
-    /// Whoever is registered gets every number: where one is missing, it was damaged.
+    /// A registered listener gets every number: where a number is missing, its message was damaged.
     private mutating func move(to number: UInt64, _ message: GroupMessage?) throws(CoordinationError) {
         if number <= given { return }
         let first = given + 1

@@ -23,7 +23,7 @@ extension FoldedLog<ChannelState> {
         }
     }
 
-    /// Whoever does not acknowledge what it gets fills the channel for all.
+    /// A listener that does not acknowledge what it gets fills the channel for all.
     func checkRoom(for size: Int, in state: ChannelState) throws(CoordinationError) {
         guard let (name, listener) = state.slowest, state.size + size > ChannelLimits.channel else { return }
         let oldest = state.messages.first

@@ -2,11 +2,11 @@ import GroupSystemCalls
 
 /// An ordered queue of messages that all members of a container share: each listener gets every message.
 ///
-/// A message that was posted is in the queue when its call returns; none is lost or overwritten by another, however
-/// many post at once, and whoever is killed meanwhile. A listener has a name that outlives its process. It gets every
-/// message that was posted since it was first there, in order, also those from while it was away, until it acknowledges
-/// them; what was not acknowledged when its process ended comes again. After a power cut the channel has what was
-/// posted up to some moment; `durable` says that a message is on the disk.
+/// A message that was posted is in the queue when its call returns; no message is lost or overwritten by another,
+/// however many processes post at once, and whichever process is killed meanwhile. A listener has a name that outlives
+/// its process. The listener gets every message that was posted since it was first there, in order, also those from
+/// while it was away, until it acknowledges them; what was not acknowledged when its process ended comes again. After a
+/// power cut the channel has what was posted up to some moment; `durable` says that a message is on the disk.
 ///
 /// A message is kept until all listeners have acknowledged it. Where there is no listener, the newest 1,000 messages
 /// are kept, of 1 MiB in all (the last one always), for a listener that begins with the oldest. Limits: a message 16
@@ -27,7 +27,7 @@ public final class GroupChannel: Sendable {
         try StoreName.check(name, of: "channel", operation: "open channel")
         (self.container, self.name) = (container, name)
         let member = container.member
-        let known = member.roster.slot.flatMap { member.roster.member(at: $0)?.purpose }
+        let known = member.memberTable.slot.flatMap { member.memberTable.member(at: $0)?.purpose }
         self.purpose = String(decoding: (purpose ?? known ?? programName()).utf8.prefix(200), as: UTF8.self)
         _ = try store(creating: false)
     }

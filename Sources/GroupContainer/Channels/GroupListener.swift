@@ -27,7 +27,7 @@ public final class GroupListener: Sendable {
             if let message = try take() { return message }
             if deadline.isOver { return nil }
             try checkPresence()
-            store.roster.awaitWake(on: store.wakeWord, atMost: deadline.remaining) { hasMore }
+            store.memberTable.awaitWake(on: store.wakeWord, atMost: deadline.remaining) { hasMore }
         }
     }
 

@@ -4,10 +4,10 @@ import GroupSystemCalls
 /// one member of it; it leaves with the last `Container`, or by its death. There is no daemon: the kernel and the files
 /// are the runtime.
 ///
-/// Opening waits at most `timeout` for others that open it, which take milliseconds unless one is stopped; for ever with
-/// nil. Errors of the initialisers: `leaseTimedOut`, which names who is opening it, `notFound`, `invalidArgument` (a
-/// malformed identifier), `notPermitted`, `damaged`, `newerFormat`, `unsupportedFileSystem`, `noSpace`.
-/// Where this process may only read it, it can be opened all the same, unless with `creating`: see
+/// Opening waits at most `timeout` for others that open it, which take milliseconds unless one is stopped; for ever
+/// with nil. Errors of the initialisers: `leaseTimedOut`, which names who is opening it, `notFound`, `invalidArgument`
+/// (a malformed identifier), `notPermitted`, `damaged`, `newerFormat`, `olderFormat`, `unsupportedFileSystem`,
+/// `noSpace`. Where this process may only read it, it can be opened all the same, unless with `creating`: see
 /// `isReadOnly`.
 public final class Container: Sendable {
     let member: Member
@@ -100,7 +100,7 @@ public final class Container: Sendable {
 
     /// Asks for access on behalf of `purpose`: what this process says it is, in the journal and in others' errors.
     public func coordinator(purpose: String) -> Coordinator {
-        member.roster.setPurpose(purpose)
+        member.memberTable.setPurpose(purpose)
         return Coordinator(member: member, purpose: purpose)
     }
 }

@@ -54,7 +54,7 @@ struct ContainerFormat: Codable, Equatable, Sendable {
         return try ContainerFormat(decoding: content)
     }
 
-    /// Of the file's bytes. Errors: `newerFormat`; `damaged`.
+    /// Of the file's bytes. Errors: `newerFormat`; `olderFormat`; `damaged`.
     init(decoding content: [UInt8]) throws(CoordinationError) {
         // The version first: what a newer one has besides may not decode.
         struct VersionOnly: Codable { var format: Int }
@@ -68,6 +68,13 @@ struct ContainerFormat: Codable, Equatable, Sendable {
                 .newerFormat, item: Self.label, operation: "open",
                 cause: "the container has format \(version.format), this version knows \(GroupContainerVersion.format)",
                 advice: "use a newer version of this program; nothing was changed")
+        }
+        if (1..<GroupContainerVersion.format).contains(version.format) {
+            throw CoordinationError(
+                .olderFormat, item: Self.label, operation: "open",
+                cause:
+                    "the container has format \(version.format), this version reads only \(GroupContainerVersion.format)",
+                advice: "make a new container, and copy the items into it; nothing was changed")
         }
         guard let format = try? JSONDecoder().decode(ContainerFormat.self, from: Data(content)), format.format >= 1,
             format.containerBytes != nil, format.originBytes != nil, format.key != nil

@@ -1,7 +1,7 @@
 import GroupSystemCalls
 
-/// Keeps everybody out of a container for as long as it lives: every byte of its lock file, which whoever joins needs one
-/// of. Not while it has members.
+/// Keeps every process out of a container for as long as it lives: every byte of its lock file, of which a process that
+/// joins needs one. Not while the container has members.
 final class ContainerHold: Sendable {
     /// Nil where there is none.
     private let lock: FileDescriptor?
@@ -23,8 +23,8 @@ final class ContainerHold: Sendable {
 
     /// Somebody has it open who may write.
     static func hasMember(_ group: borrowing FileDescriptor) throws(Errno) -> Bool {
-        guard let roster = try open("roster", in: group) else { return false }
-        return try roster.conflict(with: .exclusive, .all) != nil
+        guard let memberTable = try open("members", in: group) else { return false }
+        return try memberTable.conflict(with: .exclusive, .all) != nil
     }
 
     private static func open(_ name: String, in group: borrowing FileDescriptor) throws(Errno) -> FileDescriptor? {
@@ -38,9 +38,9 @@ final class ContainerHold: Sendable {
 
     /// Who has it open.
     static func members(_ group: borrowing FileDescriptor, item: String) -> [CoordinationError.Holder] {
-        guard let roster = try? Roster(onlyForReadingIn: group) else { return [] }
+        guard let memberTable = try? MemberTable(onlyForReadingIn: group) else { return [] }
         var processes = ProcessTable()
-        return roster.liveMembers().map { member in
+        return memberTable.liveMembers().map { member in
             CoordinationError.Holder(
                 processes.process(of: member), purpose: member.purpose, since: member.started, item: item,
                 isWriting: true)

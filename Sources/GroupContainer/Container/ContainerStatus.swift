@@ -6,7 +6,8 @@ public struct ContainerStatus: Sendable {
     public struct Member: Sendable {
         /// Its process.
         public var processIdentifier: Int32
-        /// Where `processIdentifier` counts, as in `CoordinationError.Holder`; nil where a signal to it reaches the member.
+        /// Where `processIdentifier` counts, as in `CoordinationError.Holder`; nil where a signal to it reaches the
+        /// member.
         public var pidNamespace: UInt64?
         /// Its user.
         public var user: UInt32
@@ -15,7 +16,7 @@ public struct ContainerStatus: Sendable {
         /// When it joined, in nanoseconds since 1970.
         public var since: Int64
         /// It looks after changes made without coordination.
-        public var isSteward: Bool
+        public var isLeader: Bool
         /// How its process was called, cut after 4,096 bytes; nil where the system will not say.
         public var command: String?
         /// What its process is doing; nil where the system will not say.
@@ -76,22 +77,21 @@ public struct ContainerStatus: Sendable {
 }
 
 extension Container {
-    /// Who is here, what they hold and wait for, where the journal stands, and what is kept of suites and channels, which
-    /// are read for it. Errors: `damaged` (the journal).
-    /// System calls: fcntl(F_OFD_GETLK) for each slot in use
+    /// Who is here, what they hold and wait for, where the journal stands, and what is kept of suites and channels,
+    /// which are read for it. Errors: `damaged` (the journal). System calls: fcntl(F_OFD_GETLK) for each slot in use
     public func status() throws(CoordinationError) -> ContainerStatus {
-        let roster = member.roster
-        let hasSteward = member.hasSteward(ofTerm: roster.map.load64(RosterLayout.term))
-        let steward = hasSteward ? Int(clamping: roster.map.load64(RosterLayout.steward)) : 0
+        let memberTable = member.memberTable
+        let hasLeader = member.hasLeader(ofTerm: memberTable.map.load64(MemberTableLayout.term))
+        let leader = hasLeader ? Int(clamping: memberTable.map.load64(MemberTableLayout.leader)) : 0
         var processes = ProcessTable()
-        let members = roster.liveMembers().map { live in
+        let members = memberTable.liveMembers().map { live in
             let process = processes.process(of: live)
             return ContainerStatus.Member(
                 processIdentifier: process.identifier, pidNamespace: process.pidNamespace, user: live.user,
-                purpose: live.purpose, since: live.started, isSteward: live.slot + 1 == steward,
+                purpose: live.purpose, since: live.started, isLeader: live.slot + 1 == leader,
                 command: process.command, condition: process.condition,
                 // Before its ticket is drawn nobody knows who comes before whom: it does not wait yet.
-                accesses: roster.accesses(of: live).filter { $0.claim.stage == .held || $0.claim.ticket > 0 }.map {
+                accesses: memberTable.accesses(of: live).filter { $0.claim.stage == .held || $0.claim.ticket > 0 }.map {
                     access in
                     ContainerStatus.Access(
                         path: access.path, isWriting: access.claim.part.mode != .reading,
@@ -124,10 +124,10 @@ extension Container {
     /// The items that members of these processes hold or wait for. System calls: as of the members in `status`.
     package func accessedItems(by isMeant: (Int32) -> Bool) -> [String] {
         var processes = ProcessTable()
-        return member.roster.liveMembers().filter {
+        return member.memberTable.liveMembers().filter {
             let process = processes.process(of: $0)
             return process.pidNamespace == nil && isMeant(process.identifier)
-        }.flatMap(member.roster.accesses(of:))
+        }.flatMap(member.memberTable.accesses(of:))
             .filter { $0.claim.stage == .held || $0.claim.ticket > 0 }.map(\.path)
     }
 

@@ -36,8 +36,8 @@ final class ContainersInside {
         }
     }
 
-    /// After the rename: nobody has made a container in it since it was looked at. (Whoever is about to open one finds
-    /// that it was moved.)
+    /// After the rename: no process has made a container in it since it was looked at. (A process that is about to open
+    /// a container finds that it was moved.)
     func checkNobodyCame(_ name: [UInt8], in folder: borrowing FileDescriptor) throws(Obstacle) {
         try Self.each(name, in: folder) { (path, group) throws(Errno) in
             if held[path] == nil, try ContainerHold.hasMember(group) { throw .busy }

@@ -192,9 +192,9 @@ final class GroupFolder: Sendable {
         }
     }
 
-    /// It is still what the root calls so, and where its name led to: neither deleted since it was opened, nor put aside,
-    /// nor moved, as a folder around it may be that is an item of another container. With nobody able to open it
-    /// meanwhile, so that whoever moves it has seen that nobody has.
+    /// The folder is still what the root calls so, and where its name led to: neither deleted since it was opened, nor
+    /// put aside, nor moved, as a folder around it may be that is an item of another container. With no process able to
+    /// open it meanwhile, so that the process that moves it has seen that no process has it open.
     func checkStands() throws(CoordinationError) {
         let label = printable(path)
         guard try translating(label, "open", { () throws(Errno) in try stands() }) else {
@@ -212,8 +212,8 @@ final class GroupFolder: Sendable {
         try root.statusIfPresent(of: ContainerMark.standing)?.inode == group.status().inode
     }
 
-    /// Removed, as far as the kernel knows: nobody will write here again. Or put aside: to be deleted, or by hand, and whoever
-    /// comes next makes another one.
+    /// Removed, as far as the kernel knows: no process will write here again. Or put aside: to be deleted, or by hand,
+    /// and the next process makes another container.
     var isGone: Bool {
         (try? root.status().links) == 0 || (try? group.status().links) == 0 || (try? stands()) == false
     }

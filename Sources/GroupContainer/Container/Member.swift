@@ -1,8 +1,8 @@
 import Dispatch
 import GroupSystemCalls
 
-/// This process as a member of a container: one roster slot, however many `Container` objects refer to it. Ends with
-/// the last of them.
+/// This process as a member of a container: one member table slot, however many `Container` objects refer to it. Ends
+/// with the last of them.
 final class Member: Sendable {
     let folder: GroupFolder
     let format: ContainerFormat
@@ -21,38 +21,39 @@ final class Member: Sendable {
     /// The same of its channels.
     let channels = Guarded([String: ChannelStore]())
     /// A slot has eight `pending` entries; a ninth change waits here.
-    let changeRoom = DispatchSemaphore(value: RosterLayout.pendingCount)
+    let changeRoom = DispatchSemaphore(value: MemberTableLayout.pendingCount)
     /// Of transactions that are committed and could not be completed: nobody may see a part of one.
     let unfinishedLeases = Guarded([[UInt8]: Lease]())
 
     private init(
-        folder: GroupFolder, format: ContainerFormat, hashKey: SipHash, lockFile: LockFile, roster: Roster,
+        folder: GroupFolder, format: ContainerFormat, hashKey: SipHash, lockFile: LockFile, memberTable: MemberTable,
         journal: Journal, readOnly: ReadOnlyReason? = nil
     ) {
         (self.folder, self.format, self.journal, self.readOnly) = (folder, format, journal, readOnly)
-        desk = LeaseDesk(lockFile, roster, hashKey: hashKey)
-        sleeper = Sleeper(roster, word: Roster.journalWord)
+        desk = LeaseDesk(lockFile, memberTable, hashKey: hashKey)
+        sleeper = Sleeper(memberTable, word: MemberTable.journalWord)
     }
 
     deinit {
         // A child that only forked must not touch its parent's slot.
         guard desk.forkGeneration == GroupSystemCalls.forkGeneration else { return }
-        if let slot = roster.slot, roster.pending(of: slot).isEmpty {
-            notes.remove(nonce: roster.nonce, in: folder.staging)
+        if let slot = memberTable.slot, memberTable.pending(of: slot).isEmpty {
+            notes.remove(nonce: memberTable.nonce, in: folder.staging)
         }
-        roster.leave()
+        memberTable.leave()
     }
 
     var hashKey: SipHash { desk.hashKey }
     var lockFile: LockFile { desk.lockFile }
-    var roster: Roster { desk.roster }
+    var memberTable: MemberTable { desk.memberTable }
 
     /// Somebody removed the container, or the file that tells its members of each other.
     var isGone: Bool {
-        folder.isGone || (try? roster.file.status().links) == 0
+        folder.isGone || (try? memberTable.file.status().links) == 0
     }
 
-    /// It was removed, or moved: who goes on alone, or where nobody looks for it, would go on silently. Error: `notFound`
+    /// It was removed, or moved: who goes on alone, or where nobody looks for it, would go on silently. Error:
+    /// `notFound`
     func checkIsThere(_ operation: String) throws(CoordinationError) {
         if isGone { throw removed(operation) }
         try journal.log.checkLastStands(operation)
@@ -175,49 +176,49 @@ final class Member: Sendable {
         _ folder: GroupFolder, _ lockFile: LockFile, _ creation: Creation?, _ status: FileStatus, repairing: Bool
     ) throws(CoordinationError) -> Member {
         if creation != nil { try lockFile.probe() }
-        let open = try Roster.open(in: folder.group, fileMode: folder.fileMode)
-        let isAlone = try translating(".group/roster", "open") { () throws(Errno) in try !open.hasLiveMember() }
+        let open = try MemberTable.open(in: folder.group, fileMode: folder.fileMode)
+        let isAlone = try translating(".group/members", "open") { () throws(Errno) in try !open.hasLiveMember() }
         let (format, isCopy) = try settleFormat(folder, lockFile, creation, isAlone: isAlone)
         guard let hashKey = format.key, let container = format.containerBytes, let origin = format.originBytes else {
             throw .damaged(".group/format", operation: "open", "a field of it is malformed")
         }
         var isAfterLoss = isAlone && open.hasLostMember
         if isAlone {
-            let life = try translating(".group/roster", "open") { () throws(Errno) in
+            let life = try translating(".group/members", "open") { () throws(Errno) in
                 try PresentLife(of: folder, status)
             }
             // Its files may have been copied while they were written.
             if open.renewIncarnation(life, always: isCopy) { isAfterLoss = true }
             if isCopy { try format.write(in: folder.group, mode: folder.fileMode) }
         }
-        let free = try translating(".group/roster", "join") { () throws(Errno) in try open.takeFreeSlot() }
+        let free = try translating(".group/members", "join") { () throws(Errno) in try open.takeFreeSlot() }
         guard let (slot, needsRepair) = free else {
             // Reading takes no slot; so it can be found out who has them all.
             return try read(folder, lockFile, .full, status)
         }
         let incarnation = open.incarnation
-        let roster: Roster
+        let memberTable: MemberTable
         do throws(Errno) {
-            roster = try Roster(open, slot: slot, nonce: randomWord())
+            memberTable = try MemberTable(open, slot: slot, nonce: randomWord())
         } catch {
-            throw CoordinationError(error, item: ".group/roster", operation: "join")
+            throw CoordinationError(error, item: ".group/members", operation: "join")
         }
         let surroundings = MappedLog.Surroundings(
-            container: origin, incarnation: incarnation, slot: slot, nonce: roster.nonce,
+            container: origin, incarnation: incarnation, slot: slot, nonce: memberTable.nonce,
             fileMode: folder.fileMode, capacity: format.retention.fileSize
-        ) { [weak roster] in roster?.isAbandoned($0) ?? false }
+        ) { [weak memberTable] in memberTable?.isAbandoned($0) ?? false }
         let log = try MappedLog(name: "journal", folder: try folder.ownFolder("journal"), surroundings)
         if isAlone {
             if repairing { _ = try log.repair(isAlone: true) }
             try log.recover(repairing: repairing)
         }
         let member = Member(
-            folder: folder, format: format, hashKey: hashKey, lockFile: lockFile, roster: roster,
+            folder: folder, format: format, hashKey: hashKey, lockFile: lockFile, memberTable: memberTable,
             journal: Journal(log, container: container, in: folder))
         if needsRepair { try member.repair(slot: slot, hasRight: true) }
         if isAlone {
             // The notes of the dead are in staging too: what they left half done in other slots gets its record first.
-            for other in roster.slotsWithPending() where other != slot {
+            for other in memberTable.slotsWithPending() where other != slot {
                 try member.repair(slot: other, hasRight: false)
             }
             try member.finishTransactionsOfAnotherBoot()
@@ -227,7 +228,7 @@ final class Member: Sendable {
         } else if needsRepair {
             member.sweepLogs()
         }
-        try translating(".group/roster", "join") { () throws(Errno) in try roster.occupy(purpose: programName()) }
+        try translating(".group/members", "join") { () throws(Errno) in try memberTable.occupy(purpose: programName()) }
         return member
     }
 
@@ -238,18 +239,18 @@ final class Member: Sendable {
         guard let format = try ContainerFormat.read(in: folder.group), let hashKey = format.key,
             let container = format.containerBytes, let origin = format.originBytes
         else { throw .damaged(".group/format", operation: "open", "it was removed") }
-        let roster = try Roster(onlyForReadingIn: folder.group)
-        let (hasLiveMember, awaitsRecovery) = try translating(".group/roster", "open") { () throws(Errno) in
-            try roster.awaitsRecovery(in: folder, status)
+        let memberTable = try MemberTable(onlyForReadingIn: folder.group)
+        let (hasLiveMember, awaitsRecovery) = try translating(".group/members", "open") { () throws(Errno) in
+            try memberTable.awaitsRecovery(in: folder, status)
         }
         // One that was copied or restored, and that nobody has adopted yet, has the history of the first.
         if format.lockInode != lockFile.inode && hasLiveMember { throw lockFileReplaced }
         let surroundings = MappedLog.Surroundings(
-            container: origin, incarnation: roster.map.bytes(RosterLayout.incarnation, count: 16), slot: nil,
+            container: origin, incarnation: memberTable.map.bytes(MemberTableLayout.incarnation, count: 16), slot: nil,
             fileMode: folder.fileMode, awaitsRecovery: awaitsRecovery)
         let log = try MappedLog(name: "journal", folder: try folder.journalFolder(), surroundings)
         return Member(
-            folder: folder, format: format, hashKey: hashKey, lockFile: lockFile, roster: roster,
+            folder: folder, format: format, hashKey: hashKey, lockFile: lockFile, memberTable: memberTable,
             journal: Journal(log, container: container, in: folder), readOnly: reason)
     }
 

@@ -38,7 +38,7 @@ enum OpeningErrors {
             advice: "mount it: mount -t proc proc /proc")
     }
 
-    /// Somebody holds the byte that whoever opens it needs.
+    /// Another process holds the byte that a process needs to open the container.
     static func blocked(_ lockFile: LockFile, _ path: [UInt8]) -> CoordinationError {
         let opener = Opener(ofLockFile: lockFile.inode)
         return CoordinationError(

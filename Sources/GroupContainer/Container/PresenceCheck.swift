@@ -1,7 +1,7 @@
 import GroupSystemCalls
 
-/// Whether the container is still there, for who waits for changes: asked at most every 100 ms, as it takes six system
-/// calls, and whoever has just got a change wants the next one soon.
+/// Whether the container is still there, for a reader that waits for changes: asked at most every 100 ms, as it takes
+/// six system calls, and a reader that has just got a change wants the next change soon.
 struct PresenceCheck: Sendable {
     private static let interval: Int64 = 100_000_000
     private var last: Int64?

@@ -1,16 +1,17 @@
 import GroupSystemCalls
 
-/// Why a container can only be read: its lock or its roster cannot be opened for writing. Then this process is a reader:
-/// it has no slot in the roster, takes leases for reading only, and writes nothing at all.
+/// Why a container can only be read: its lock or its member table cannot be opened for writing. Then this process is a
+/// reader: it has no slot in the member table, takes leases for reading only, and writes nothing at all.
 struct ReadOnlyReason: Equatable, Sendable {
     let cause: String
     /// What a change is refused with.
     var code = CoordinationError.Code.notPermitted
     var advice = "the container can only be read"
 
-    /// All slots of the roster are taken.
+    /// All slots of the member table are taken.
     static let full = ReadOnlyReason(
-        cause: "it has \(RosterLayout.slotCount) members, which is the limit; without being one it can only be read",
+        cause:
+            "it has \(MemberTableLayout.slotCount) members, which is the limit; without being one it can only be read",
         code: .limitReached, advice: "end some; groupctl status shows them")
 
     private init(cause: String, code: CoordinationError.Code, advice: String) {
@@ -20,7 +21,7 @@ struct ReadOnlyReason: Equatable, Sendable {
     /// Nil where both can be written, or where what is wrong with them is something else, which opening them finds out.
     /// System calls: openat2
     init?(of group: borrowing FileDescriptor) {
-        for file in ["lock", "roster"] {
+        for file in ["lock", "members"] {
             do throws(Errno) {
                 _ = try FileDescriptor.open(Array(file.utf8), in: group, [.readingAndWriting, .nonBlocking])
             } catch {
@@ -82,8 +83,8 @@ extension Container {
     /// This process is no member then: nobody sees it in `status()` or in errors. Its leases are real, but those who
     /// wait in a circle through them are told so only by their deadline. `.forUploading` is `notPermitted`, too.
     /// Changes that are made without coordination are seen if a member that may write follows. What a member that died
-    /// has left half done is read as it is: of a transaction perhaps one item, and not the other. A journal that was not
-    /// recovered after a crash is read up to where it is whole.
+    /// has left half done is read as it is: of a transaction perhaps one item, and not the other. A journal that was
+    /// not recovered after a crash is read up to where it is whole.
     public var isReadOnly: Bool { member.isReadOnly }
 
     /// Why; nil where it is not.

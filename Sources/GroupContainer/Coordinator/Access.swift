@@ -46,7 +46,7 @@ public final class Access {
         return try body(self)
     }
 
-    /// Gives the lease back: whoever kept the object has nothing.
+    /// Gives the lease back: a caller that kept the object has nothing.
     func end() {
         isOver = true
         granted?.end()

@@ -17,7 +17,7 @@ extension Access {
     }
 
     /// What stands at a path, or nil: type, size, date. With `.immediatelyAvailableMetadataOnly` this is all there is,
-    /// as it is at this moment: whoever holds the item may be changing it. System calls: openat2, statx
+    /// as it is at this moment: the holder of the item may be changing it. System calls: openat2, statx
     public func item(_ path: ItemPath) throws(CoordinationError) -> Item? {
         let found: FileStatus?
         if let place = snapshotPlace(of: path) {

@@ -23,7 +23,7 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
         public static let notEmpty = Code(rawValue: "notEmpty")
         /// The lease was not granted before the deadline; `holders` says who has it.
         public static let leaseTimedOut = Code(rawValue: "leaseTimedOut")
-        /// Granting it would never come to pass: whoever asks holds it already, or holds what its holder waits for.
+        /// Granting it would never come to pass: the caller holds it already, or holds what its holder waits for.
         public static let deadlock = Code(rawValue: "deadlock")
         /// The task was cancelled.
         public static let cancelled = Code(rawValue: "cancelled")
@@ -34,8 +34,10 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
         public static let damaged = Code(rawValue: "damaged")
         /// The container was made by a newer version.
         public static let newerFormat = Code(rawValue: "newerFormat")
-        /// The file system lacks what is needed: byte locks that exclude, maps that are shared; or an item lies on another
-        /// one than the container's own files.
+        /// The container was made by an older version, whose format this one does not read.
+        public static let olderFormat = Code(rawValue: "olderFormat")
+        /// The file system lacks what is needed: byte locks that exclude, maps that are shared; or an item lies on
+        /// another one than the container's own files.
         public static let unsupportedFileSystem = Code(rawValue: "unsupportedFileSystem")
         /// No room on the disk or in the quota; nothing was changed.
         public static let noSpace = Code(rawValue: "noSpace")
@@ -44,7 +46,7 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
         /// The change is visible, but the disk did not confirm it: it may be gone after a power cut.
         public static let notDurable = Code(rawValue: "notDurable")
         /// A transaction is committed, but a part of it could not be put into place; nor could the rest be taken back.
-        /// Its items stay leased until this process's next request, or whoever comes after its end, has completed it.
+        /// Its items stay leased until this process's next request, or another process after its end, has completed it.
         public static let unfinished = Code(rawValue: "unfinished")
         /// A limit of the container is reached: members, items a request, what a suite or a channel holds.
         public static let limitReached = Code(rawValue: "limitReached")
@@ -58,9 +60,9 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
     public struct Holder: Hashable, Sendable {
         /// Its process.
         public var processIdentifier: Int32
-        /// Nil where a signal to `processIdentifier` reaches the holder. Else the holder lives in another PID namespace and
-        /// could not be found from here: the number counts there. The inode of that namespace (`lsns -t pid`), or 0 where it
-        /// is not known.
+        /// Nil where a signal to `processIdentifier` reaches the holder. Else the holder lives in another PID namespace
+        /// and could not be found from here: the number counts there. The inode of that namespace (`lsns -t pid`), or 0
+        /// where it is not known.
         public var pidNamespace: UInt64?
         /// What it says it is.
         public var purpose: String
@@ -139,7 +141,7 @@ extension CoordinationError.Holder: CustomStringConvertible {
         return "\(purpose) (\(process)) since \(Self.timeOfDay(since))"
     }
 
-    init(_ access: Roster.Access, in table: inout ProcessTable) {
+    init(_ access: MemberTable.Access, in table: inout ProcessTable) {
         self.init(
             table.process(of: access.member), purpose: access.purpose, since: access.since, item: access.path,
             isWriting: access.claim.part.mode != .reading)

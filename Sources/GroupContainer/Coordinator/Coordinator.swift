@@ -84,13 +84,14 @@ public struct Coordinator: Sendable {
         let answer = Result { try LeaseFrame.within(lease) { try access.run(body) } }
         access.end()
         lease.end()
-        if access.hasChanged { member.roster.wake(Roster.journalWord) }
+        if access.hasChanged { member.memberTable.wake(MemberTable.journalWord) }
         if let position = access.durableThrough { try member.journal.log.synchronize(through: position) }
         member.tendJournal()
         return .answer(try answer.get())
     }
 
-    /// Blocking work on a thread of its own, which is there at once or not at all: what the work holds is let go of then.
+    /// Blocking work on a thread of its own, which is there at once or not at all: what the work holds is let go of
+    /// then.
     static func offload<Answer: Sendable>(_ work: @escaping @Sendable () throws -> Answer) async throws
         -> Answer
     {

@@ -8,10 +8,10 @@ struct Ground {
     let lease: Lease?
     let deadline: Deadline
 
-    /// Where the journal lacks something of these, has it examined and recorded, by the steward's rules. A few loads where it
-    /// lacks nothing. To be called right before the change is announced: from then on nobody records that a folder
-    /// around it is gone. Errors: `damaged`; `leaseTimedOut` where others have a change of these under way that has no
-    /// record
+    /// Where the journal lacks something of these, has it examined and recorded, by the leader's rules. A few loads
+    /// where it lacks nothing. To be called right before the change is announced: from then on nobody records that a
+    /// folder around it is gone. Errors: `damaged`; `leaseTimedOut` where others have a change of these under way that
+    /// has no record
     func lay(_ footings: [Footing], _ operation: String) throws(CoordinationError) {
         var missing: [Footing] = []
         for footing in footings where try !isMet(footing) { missing.append(footing) }

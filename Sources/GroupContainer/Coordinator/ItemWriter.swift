@@ -10,7 +10,7 @@ public struct ItemWriter: ~Copyable {
     private let label: String
     private var buffer: [UInt8] = []
     private var file: StagedFile?
-    /// Whoever catches it has not written everything.
+    /// A caller that catches it has not written everything.
     private var failure: CoordinationError?
 
     init(_ path: ItemPath, by member: Member) throws(CoordinationError) {
@@ -21,8 +21,8 @@ public struct ItemWriter: ~Copyable {
         if let readOnly = member.readOnly { throw readOnly.error(label, "write") }
     }
 
-    /// Appends bytes. Errors: `noSpace`, `notPermitted`, `limitReached`, `inputOutput`; then nothing is written, whether
-    /// it is caught or not. System calls: write(2), once there is more than 1 MiB
+    /// Appends bytes. Errors: `noSpace`, `notPermitted`, `limitReached`, `inputOutput`; then nothing is written,
+    /// whether it is caught or not. System calls: write(2), once there is more than 1 MiB
     public mutating func write(_ bytes: Span<UInt8>) throws(CoordinationError) {
         if let failure { throw failure }
         do throws(Errno) {

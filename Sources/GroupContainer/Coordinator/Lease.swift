@@ -10,7 +10,7 @@ final class Lease: Sendable {
     /// What it keeps others out with; nothing where the leases around it cover it.
     struct Grip: Sendable {
         var handle: LockFile.Handle
-        /// The roster's accesses, a bit each.
+        /// The member table's accesses, a bit each.
         var accesses: UInt32
         var turn: Turns.Turn
     }
@@ -95,11 +95,11 @@ final class LeaseRequest: Sendable {
         }
     }
 
-    /// One item that nobody holds or waits for, the usual case, as straight as it goes: two calls to the kernel with the
-    /// end of the lease, a microsecond in all. Nil where more has to be thought about.
+    /// One item that nobody holds or waits for, the usual case, as straight as it goes: two calls to the kernel with
+    /// the end of the lease, a microsecond in all. Nil where more has to be thought about.
     private func acquireAtOnce() throws(CoordinationError) -> Lease? {
-        guard plan.parts.count == 1, LeaseFrame.current == nil, !desk.roster.isWanted(plan.parts[0]),
-            let slot = desk.roster.slot
+        guard plan.parts.count == 1, LeaseFrame.current == nil, !desk.memberTable.isWanted(plan.parts[0]),
+            let slot = desk.memberTable.slot
         else { return nil }
         if desk.forkGeneration != GroupSystemCalls.forkGeneration { return nil }
         guard let turn = desk.turns.enterAtOnce(plan) else { return nil }
@@ -118,7 +118,7 @@ final class LeaseRequest: Sendable {
         }
         let claim = WaitGraph.Claim(
             member: slot, chain: turn.ticket.number, ticket: 0, order: 0, stage: .held, part: part)
-        let entry = desk.roster.note(claim, purpose: purpose, path: items[0].location.bytes)
+        let entry = desk.memberTable.note(claim, purpose: purpose, path: items[0].location.bytes)
         return Lease(
             self, chain: turn.ticket.number,
             Lease.Grip(handle: handle, accesses: entry.map { 1 << UInt32($0) } ?? 0, turn: turn))
@@ -126,13 +126,13 @@ final class LeaseRequest: Sendable {
 
     /// What a dead member left half done with these items comes before they are looked at.
     private func repaired(_ lease: Lease, until deadline: Deadline) throws(CoordinationError) -> Lease {
-        if desk.roster.hasPending { try member.repairPending(touching: plan, until: deadline) }
+        if desk.memberTable.hasPending { try member.repairPending(touching: plan, until: deadline) }
         return lease
     }
 
     /// The same, on a thread of its own: it waits for the disk, and for others that do the same.
     private func repairedElsewhere(_ lease: Lease, until deadline: Deadline) async throws(CoordinationError) -> Lease {
-        if !desk.roster.hasPending { return lease }
+        if !desk.memberTable.hasPending { return lease }
         return try await Coordinator.offload {
             Result { () throws(CoordinationError) in try self.repaired(lease, until: deadline) }
         }.get()
@@ -158,7 +158,7 @@ final class LeaseRequest: Sendable {
         case .cancelled:
             CoordinationError(.cancelled, item: label, operation: operation, cause: "the task was cancelled")
         case .granted, .timedOut:
-            timedOut(member.roster.holders(inTheWayOf: plan, besides: chain))
+            timedOut(member.memberTable.holders(inTheWayOf: plan, besides: chain))
         }
     }
 

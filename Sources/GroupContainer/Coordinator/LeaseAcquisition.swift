@@ -9,8 +9,8 @@ struct LeaseAcquisition {
     /// What the leases around it do not cover.
     private let plan: LeasePlan
     private let isNested: Bool
-    /// Whoever waits while it holds anything, in any container, needs no seat: those who have the seats may be waiting for
-    /// that.
+    /// A waiter that holds anything, in any container, needs no seat: the waiters that have the seats may be waiting
+    /// for that.
     private let needsSeat = LeaseFrame.current == nil
     private let chain: UInt64
 
@@ -18,7 +18,7 @@ struct LeaseAcquisition {
     private var handle: LockFile.Handle?
     /// How many parts are locked.
     private var taken = 0
-    /// The roster's entries, one a part as far as they reach.
+    /// The member table's entries, one a part as far as they reach.
     private var entries: [Int] = []
     private var ticket: UInt64 = 0
     private var hasSeat = false
@@ -82,8 +82,8 @@ struct LeaseAcquisition {
                 continue
             }
             if needsSeat, !hasSeat, let place = WaiterThreads.takeSeat() {
-                // Whoever waits here must not keep anything: those with a seat may be waiting for it.
-                for entry in entries { member.roster.noteStage(.wanted, of: entry) }
+                // A request that waits here must not keep anything: the waiters with a seat may be waiting for it.
+                for entry in entries { member.memberTable.noteStage(.wanted, of: entry) }
                 member.lockFile.unlock(handle)
                 lowerWant()
                 taken = 0
@@ -123,7 +123,7 @@ struct LeaseAcquisition {
     /// Leaves nothing behind.
     mutating func abandon() {
         lowerWant()
-        for entry in entries { member.roster.forgetAccess(entry) }
+        for entry in entries { member.memberTable.forgetAccess(entry) }
         if let handle { member.lockFile.giveBack(handle) }
         if let turn { member.desk.turns.leave(turn) }
         if hasSeat { WaiterThreads.giveSeatBack() }
@@ -139,19 +139,19 @@ struct LeaseAcquisition {
 
     private mutating func advancePart() {
         lowerWant()
-        if taken < entries.count { member.roster.noteStage(.held, of: entries[taken]) }
+        if taken < entries.count { member.memberTable.noteStage(.held, of: entries[taken]) }
         taken += 1
     }
 
     private mutating func raiseWant(_ part: LeasePlan.Part) {
         if wanting == part { return }
         lowerWant()
-        member.roster.raiseWant(bucket: part.wantBucket)
+        member.memberTable.raiseWant(bucket: part.wantBucket)
         wanting = part
     }
 
     private mutating func lowerWant() {
-        if let wanting { member.roster.lowerWant(bucket: wanting.wantBucket) }
+        if let wanting { member.memberTable.lowerWant(bucket: wanting.wantBucket) }
         wanting = nil
     }
 }
@@ -159,14 +159,15 @@ struct LeaseAcquisition {
 // MARK: - One part
 
 extension LeaseAcquisition {
-    /// As far as it goes without waiting; returns what is left to do, nothing once the part is locked. Where others wait,
-    /// only through the turnstile behind which they stand: nobody is overtaken. Whoever has to wait stands there before
-    /// a thread is started for it, which takes long where the processors are busy: others would go on passing.
+    /// As far as it goes without waiting; returns what is left to do, nothing once the part is locked. Where others
+    /// wait, only through the turnstile behind which they stand: no waiter is overtaken. A request that has to wait
+    /// stands there before a thread is started for it, which takes long where the processors are busy: other requests
+    /// would go on passing.
     private mutating func take(_ part: LeasePlan.Part, on handle: LockFile.Handle) throws(CoordinationError)
         -> [LeasePlan.Part.Step]
     {
         do throws(Errno) {
-            let isWanted = member.roster.isWanted(part)
+            let isWanted = member.memberTable.isWanted(part)
             if isNested || !isWanted, try handle.tryStep(part.whole) { return [] }
             // Before it stands there, so that tickets are in the order in which the turnstile is reached.
             announce(queued: taken)
@@ -180,7 +181,7 @@ extension LeaseAcquisition {
             }
             guard try handle.trySteps(part.passage) else {
                 // Whatever the tickets say, nobody in line is before it.
-                if taken < entries.count { member.roster.noteStage(.atTurnstile, of: entries[taken]) }
+                if taken < entries.count { member.memberTable.noteStage(.atTurnstile, of: entries[taken]) }
                 return part.passage
             }
             // Somebody wants it, and yet it was free: he may have died over it.
@@ -195,7 +196,7 @@ extension LeaseAcquisition {
     private func gates(of part: LeasePlan.Part) -> [LeaseSpan] {
         let around = isNested ? LeaseFrame.held(of: member).flatMap { $0.plan.parts.map(\.span) } : []
         return part.span.enclosing.filter { gate in
-            member.roster.isWanted(bucket: gate.bucket)
+            member.memberTable.isWanted(bucket: gate.bucket)
                 && part.standsBehind(gate, holding: around + parts[..<taken].map(\.span))
         }
     }
@@ -207,29 +208,29 @@ extension LeaseAcquisition {
     private var ownChain: UInt64 { isNested ? chain : turn?.ticket.number ?? 0 }
 
     private mutating func noteParts(_ stage: WaitGraph.Claim.Stage) {
-        guard let turn, let slot = member.roster.slot else { return }
+        guard let turn, let slot = member.memberTable.slot else { return }
         let order = isNested ? turn.ticket.number : 0
         for part in parts {
             let claim = WaitGraph.Claim(
                 member: slot, chain: ownChain, ticket: 0, order: order, stage: stage, part: part)
             let path = request.location(of: part)?.bytes ?? []
-            guard let entry = member.roster.note(claim, purpose: request.purpose, path: path) else { return }
+            guard let entry = member.memberTable.note(claim, purpose: request.purpose, path: path) else { return }
             entries.append(entry)
         }
     }
 
     /// A wait begins: what is waited for, and since which ticket.
     private mutating func announce(queued index: Int?) {
-        let roster = member.roster
+        let memberTable = member.memberTable
         if entries.isEmpty { noteParts(.wanted) }
-        for (number, entry) in entries.enumerated() where number < taken { roster.noteStage(.held, of: entry) }
+        for (number, entry) in entries.enumerated() where number < taken { memberTable.noteStage(.held, of: entry) }
         let queued = index.flatMap { $0 < entries.count ? entries[$0] : nil }
-        ticket = roster.drawTicket(for: Array(entries.dropFirst(taken)), queued: queued)
+        ticket = memberTable.drawTicket(for: Array(entries.dropFirst(taken)), queued: queued)
     }
 
     private func outlook() -> WaitGraph.Outlook {
-        guard let slot = member.roster.slot else { return .noCircle }
-        return WaitGraph(member.roster.claims()).outlook(member: slot, chain: ownChain, ticket: ticket)
+        guard let slot = member.memberTable.slot else { return .noCircle }
+        return WaitGraph(member.memberTable.claims()).outlook(member: slot, chain: ownChain, ticket: ticket)
     }
 
     /// For one who may have been stopped between two instructions: then a deadline ends the circle.
@@ -240,14 +241,14 @@ extension LeaseAcquisition {
 
     /// Only one who holds something can be waited for in turn, so only he looks whether he is in a circle.
     private mutating func lookForCircle() throws(CoordinationError) {
-        let roster = member.roster
-        guard roster.slot != nil, isNested || taken > 0 else { return }
+        let memberTable = member.memberTable
+        guard memberTable.slot != nil, isNested || taken > 0 else { return }
         var outlook = outlook()
         if outlook == .circle {
             // Somebody in it may have been granted what he waits for, and not have said so yet. With a ticket of now:
             // others may have come in between.
             pause(nanoseconds: Self.moment)
-            ticket = roster.drawTicket(for: Array(entries.dropFirst(taken)), queued: nil)
+            ticket = memberTable.drawTicket(for: Array(entries.dropFirst(taken)), queued: nil)
             outlook = self.outlook()
         }
         // Who was interrupted between drawing his ticket and writing it came before us, perhaps, and then relies on us.
@@ -260,7 +261,7 @@ extension LeaseAcquisition {
             throw CoordinationError(
                 .deadlock, item: request.label, operation: request.operation,
                 cause: "who holds it waits, directly or through others, for what the closure that asks holds",
-                holders: roster.holders(inTheWayOf: request.plan, besides: ownChain),
+                holders: memberTable.holders(inTheWayOf: request.plan, besides: ownChain),
                 advice: "let go of what is held and try again, or name everything in one request")
         }
     }

@@ -29,7 +29,7 @@ final class LockFile: Sendable {
     init(in folder: GroupFolder, creating: Bool, isOnlyForReading: Bool) throws(CoordinationError) {
         self.folder = folder
         self.isOnlyForReading = isOnlyForReading
-        // Should this process become the steward and be killed, its leases end at once.
+        // Should this process become the leader and be killed, its leases end at once.
         InotifyNumber.keep()
         let access: FileDescriptor.Access =
             isOnlyForReading

@@ -17,9 +17,9 @@ enum NewContent: Sendable {
     /// In bytes: its way to the disk takes so long that something else can be done meanwhile.
     private static let worthBeginning = 65_536
 
-    /// Makes it a file in staging with these attributes; returns what that was before it had them. While the disk begins
-    /// with it, `meanwhile` is done.
-    /// System calls: openat2, write, sync_file_range, those of `StagedAttributes`, fsync; of what is staged: renameat2
+    /// Makes it a file in staging with these attributes; returns what that was before it had them. While the disk
+    /// begins with it, `meanwhile` is done. System calls: openat2, write, sync_file_range, those of `StagedAttributes`,
+    /// fsync; of what is staged: renameat2
     func make(
         _ name: [UInt8], in staging: borrowing FileDescriptor, _ attributes: StagedAttributes, _ durability: Durability,
         meanwhile: () -> Void = {}
@@ -45,7 +45,8 @@ enum NewContent: Sendable {
     }
 }
 
-/// A file in staging that has come from nowhere in the container; it goes with its last reference, and with its process.
+/// A file in staging that has come from nowhere in the container; it goes with its last reference, and with its
+/// process.
 final class StagedFile: Sendable {
     let name: [UInt8]
     let descriptor: FileDescriptor
@@ -56,7 +57,7 @@ final class StagedFile: Sendable {
 
     /// For this user alone, whatever it will be. System calls: openat2(2)
     init(by member: Member) throws(Errno) {
-        name = StagedChange.name(of: member.roster.makeOperation())
+        name = StagedChange.name(of: member.memberTable.makeOperation())
         folder = member.folder.stagingFolder
         descriptor = try FileDescriptor.open(
             name, in: folder.descriptor, [.writing, .creating, .exclusively], mode: 0o600)

@@ -1,8 +1,8 @@
 import GroupSystemCalls
 
-/// Where a member notes what its changes under way are about to do, for whoever repairs them: a file in staging for each
-/// of its entries in `pending`, kept open and written over, because making and removing one for each change would cost
-/// more than the change's rename.
+/// Where a member notes what its changes under way are about to do, for the member that repairs them: a file in staging
+/// for each of its entries in `pending`, kept open and written over, because making and removing one for each change
+/// would cost more than the change's rename.
 final class NoteFiles: Sendable {
     private let files = Guarded([Int: File]())
 
@@ -26,7 +26,7 @@ final class NoteFiles: Sendable {
 
     private func file(_ entry: Int, of member: Member) throws(Errno) -> File {
         if let file = files.withLock({ $0[entry] }) { return file }
-        let name = Self.name(nonce: member.roster.nonce, entry: entry)
+        let name = Self.name(nonce: member.memberTable.nonce, entry: entry)
         let file = File(
             try FileDescriptor.open(name, in: member.folder.staging, [.writing, .creating], mode: 0o600))
         // The repairer may be another user of the Unix group.

@@ -1,8 +1,9 @@
 import GroupSystemCalls
 
-/// Room for the note of one removal, kept ready, so that the container can be made smaller where the disk is full. A file
-/// with all its blocks; whoever needs it makes it the note, and gives it back after the change. One at a time has it, by a
-/// byte of the lock file, so that several who remove at once wait for each other rather than fail.
+/// Room for the note of one removal, kept ready, so that the container can be made smaller where the disk is full. A
+/// file with all its blocks; a caller that needs it makes it the note, and gives it back after the change. A single
+/// caller at a time has it, by a byte of the lock file, so that several callers that remove at once wait for each other
+/// rather than fail.
 extension Member {
     static let reserve = Array("reserve".utf8)
     /// A note of a removal has one path, and a purpose.
@@ -19,7 +20,7 @@ extension Member {
         } catch {
             return
         }
-        let name = StagedChange.name(of: roster.makeOperation())
+        let name = StagedChange.name(of: memberTable.makeOperation())
         do throws(Errno) {
             let file = try FileDescriptor.open(name, in: folder.staging, [.writing, .creating], mode: 0o600)
             try file.setMode(folder.fileMode)
@@ -47,7 +48,7 @@ extension Member {
             else { throw error }
             notes.forget(entry)
             do throws(Errno) {
-                try takeReserve(as: NoteFiles.name(nonce: roster.nonce, entry: entry))
+                try takeReserve(as: NoteFiles.name(nonce: memberTable.nonce, entry: entry))
             } catch {
                 throw .noSpace
             }
@@ -70,9 +71,9 @@ extension Member {
             try folder.group.rename(Self.reserve, to: name, in: folder.staging, replacing: true)
         } catch {
             if error != .noSuchEntry { throw error }
-            // Whoever had it was killed: it is a note in staging, which goes with what that one had there.
-            for slot in 0..<RosterLayout.slotCount
-            where slot != roster.slot && roster.member(at: slot) != nil && !roster.isAlive(slot) {
+            // The member that had it was killed: it is a note in staging, which goes with what that member had there.
+            for slot in 0..<MemberTableLayout.slotCount
+            where slot != memberTable.slot && memberTable.member(at: slot) != nil && !memberTable.isAlive(slot) {
                 try? repair(slot: slot, hasRight: false, until: Deadline(after: .zero))
             }
             keepReserve()
@@ -83,7 +84,7 @@ extension Member {
     /// After the change is pending no more.
     func giveBackReserve(_ handle: LockFile.Handle, _ entry: Int) {
         notes.forget(entry)
-        let name = NoteFiles.name(nonce: roster.nonce, entry: entry)
+        let name = NoteFiles.name(nonce: memberTable.nonce, entry: entry)
         do throws(Errno) {
             try folder.staging.rename(name, to: Self.reserve, in: folder.group, replacing: false)
         } catch {

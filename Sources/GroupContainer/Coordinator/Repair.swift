@@ -12,13 +12,13 @@ extension Member {
     func repairPending(touching plan: LeasePlan, until deadline: Deadline) throws(CoordinationError) {
         if isReadOnly { return }
         // Its own are among them.
-        let slots = roster.slotsWithPending()
+        let slots = memberTable.slotsWithPending()
         if slots.isEmpty { return }
         try finishOwn()
         let limit = Deadline(after: .seconds(30))
-        for slot in slots where slot != roster.slot {
-            while !roster.isAlive(slot) || isEnding(slot, holding: plan) {
-                if roster.isAlive(slot) {
+        for slot in slots where slot != memberTable.slot {
+            while !memberTable.isAlive(slot) || isEnding(slot, holding: plan) {
+                if memberTable.isAlive(slot) {
                     // The kernel gives a dying process's locks back one after the other: the lease came first.
                     if deadline.isOver || limit.isOver {
                         throw isInTheWay(slot, "ends with a change that is not finished")
@@ -26,7 +26,7 @@ extension Member {
                     pause(nanoseconds: 200_000)
                     continue
                 }
-                if roster.pending(of: slot).contains(where: { concerns($0, plan) }) {
+                if memberTable.pending(of: slot).contains(where: { concerns($0, plan) }) {
                     try repair(slot: slot, hasRight: false, until: deadline)
                 }
                 break
@@ -34,8 +34,8 @@ extension Member {
         }
     }
 
-    private func concerns(_ change: Roster.PendingChange, _ plan: LeasePlan) -> Bool {
-        change.block == Roster.everyItem
+    private func concerns(_ change: MemberTable.PendingChange, _ plan: LeasePlan) -> Bool {
+        change.block == MemberTable.everyItem
             || plan.parts.contains {
                 $0.span.contains(LeaseSpan(start: Int64(bitPattern: change.block), length: 1))
             }
@@ -44,26 +44,28 @@ extension Member {
     /// A member that seems to live, but has lost the lease under which it changes what the plan holds now: a living one
     /// gives it back only when nothing is pending, and says before that that it holds nothing.
     private func isEnding(_ slot: Int, holding plan: LeasePlan) -> Bool {
-        let pending = roster.pending(of: slot)
-        if pending.contains(where: { $0.block != Roster.everyItem && concerns($0, plan) }) { return true }
-        guard pending.contains(where: { $0.block == Roster.everyItem }), let member = roster.member(at: slot) else {
+        let pending = memberTable.pending(of: slot)
+        if pending.contains(where: { $0.block != MemberTable.everyItem && concerns($0, plan) }) { return true }
+        guard pending.contains(where: { $0.block == MemberTable.everyItem }), let member = memberTable.member(at: slot)
+        else {
             return false
         }
-        return roster.accesses(of: member).contains { access in
+        return memberTable.accesses(of: member).contains { access in
             access.claim.stage == .held && plan.parts.contains { access.claim.part.excludes($0) }
         }
     }
 
     private func isInTheWay(_ slot: Int, _ why: String) -> CoordinationError {
         CoordinationError(
-            .leaseTimedOut, item: ".group/roster", operation: "repair", cause: "the member in slot \(slot) \(why)",
+            .leaseTimedOut, item: ".group/members", operation: "repair", cause: "the member in slot \(slot) \(why)",
             advice: "try again; groupctl status shows who is there")
     }
 
     /// Repairs the slots of members that died while they waited for this, so that their `want` holds nobody up.
     func repairDead(wanting part: LeasePlan.Part) {
-        for bucket in roster.buckets(ahead: part) {
-            for slot in roster.wanting(bucket: bucket) where slot != roster.slot && !roster.isAlive(slot) {
+        for bucket in memberTable.buckets(ahead: part) {
+            for slot in memberTable.wanting(bucket: bucket) where slot != memberTable.slot && !memberTable.isAlive(slot)
+            {
                 try? repair(slot: slot, hasRight: false, until: Deadline(after: .zero))
             }
         }
@@ -71,15 +73,15 @@ extension Member {
 
     /// Changes of this member that happened when their record could not be appended.
     func finishOwn() throws(CoordinationError) {
-        var rest = roster.takeUnfinished()
+        var rest = memberTable.takeUnfinished()
         while let change = rest.last {
             do {
-                try finish(change, nonce: roster.nonce)
+                try finish(change, nonce: memberTable.nonce)
             } catch {
-                for change in rest { roster.leaveUnfinished(change.entry) }
+                for change in rest { memberTable.leaveUnfinished(change.entry) }
                 throw error
             }
-            roster.clearPending(change.entry)
+            memberTable.clearPending(change.entry)
             unfinishedLeases.withLock { $0[change.operation] = nil }
             rest.removeLast()
             try? folder.staging.removeTree(StagedChange.name(of: change.operation))
@@ -95,7 +97,7 @@ extension Member {
             try takeRight(to: slot, until: deadline)
             defer { giveRightBack(to: slot) }
             // Its slot may have been repaired, and even taken by another member, while this one waited.
-            if roster.isAlive(slot) { return }
+            if memberTable.isAlive(slot) { return }
             try repairLocked(slot)
         } else {
             try repairLocked(slot)
@@ -103,11 +105,11 @@ extension Member {
     }
 
     private func repairLocked(_ slot: Int) throws(CoordinationError) {
-        guard let dead = roster.member(at: slot) else { return roster.clear(slot: slot) }
-        let changes = roster.pending(of: slot)
+        guard let dead = memberTable.member(at: slot) else { return memberTable.clear(slot: slot) }
+        let changes = memberTable.pending(of: slot)
         for change in changes {
             try finish(change, nonce: dead.nonce)
-            roster.forget(change)
+            memberTable.forget(change)
         }
         if !changes.isEmpty {
             diagnostics.tell(
@@ -120,11 +122,11 @@ extension Member {
         sweepStaging { $0.starts(with: prefix) }
         // It may have had the reserve, whose room is free now, and need not be for long.
         keepReserve()
-        roster.clear(slot: slot)
-        roster.wake(Roster.journalWord)
+        memberTable.clear(slot: slot)
+        memberTable.wake(MemberTable.journalWord)
     }
 
-    private func finish(_ change: Roster.PendingChange, nonce: UInt64) throws(CoordinationError) {
+    private func finish(_ change: MemberTable.PendingChange, nonce: UInt64) throws(CoordinationError) {
         if try finishTransaction(change.operation) { return }
         let staged = StagedChange.name(of: change.operation)
         let note = NoteFiles.name(nonce: nonce, entry: change.entry)
@@ -176,15 +178,15 @@ extension Member {
         }
     }
 
-    /// A repair takes moments; whoever does it may be stopped in the middle, which the deadline bounds.
+    /// A repair takes moments; the member that does it may be stopped in the middle, which the deadline bounds.
     private func takeRight(to slot: Int, until deadline: Deadline) throws(CoordinationError) {
-        let byte = ByteRange(start: RosterLayout.repairByte(slot), length: 1)
+        let byte = ByteRange(start: MemberTableLayout.repairByte(slot), length: 1)
         let limit = Deadline(after: .seconds(30))
         while true {
-            let isMine = roster.repairs.withLock { $0.insert(slot).inserted }
+            let isMine = memberTable.repairs.withLock { $0.insert(slot).inserted }
             if isMine {
-                if (try? roster.file.tryLock(.exclusive, byte)) == true { return }
-                _ = roster.repairs.withLock { $0.remove(slot) }
+                if (try? memberTable.file.tryLock(.exclusive, byte)) == true { return }
+                _ = memberTable.repairs.withLock { $0.remove(slot) }
             }
             if deadline.isOver || limit.isOver {
                 throw isInTheWay(slot, "is being repaired by another, which does not come to an end")
@@ -194,7 +196,7 @@ extension Member {
     }
 
     private func giveRightBack(to slot: Int) {
-        _ = try? roster.file.tryLock(.none, ByteRange(start: RosterLayout.repairByte(slot), length: 1))
-        _ = roster.repairs.withLock { $0.remove(slot) }
+        _ = try? memberTable.file.tryLock(.none, ByteRange(start: MemberTableLayout.repairByte(slot), length: 1))
+        _ = memberTable.repairs.withLock { $0.remove(slot) }
     }
 }

@@ -9,7 +9,7 @@ struct Snapshot: Sendable {
     /// Where nothing stands, there is nothing in staging either. Errors: `wrongType` for what is no file or folder.
     init(of path: ItemPath, at location: ItemLocation, by member: Member) throws(CoordinationError) {
         self.path = path
-        let name = StagedChange.name(of: member.roster.makeOperation())
+        let name = StagedChange.name(of: member.memberTable.makeOperation())
         self.name = name
         let label = path.description
         let status = try translating(label, "read") { () throws(Errno) in try member.status(of: location) }

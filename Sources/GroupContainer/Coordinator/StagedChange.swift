@@ -23,7 +23,7 @@ struct StagedChange {
     ) {
         (self.member, self.purpose, self.durability) = (member, purpose, durability)
         (self.ground, self.leave, self.keepLease) = (ground, leave, keepLease)
-        operation = member.roster.makeOperation()
+        operation = member.memberTable.makeOperation()
     }
 
     /// In staging: what moves.
@@ -68,7 +68,7 @@ struct StagedChange {
         defer { member.changeRoom.signal() }
 
         var record = record(of: step)
-        guard let entry = member.roster.reservePending() else {
+        guard let entry = member.memberTable.reservePending() else {
             discard(step)
             throw CoordinationError(
                 .limitReached, item: label, operation: step.operation, cause: "too many changes at once",
@@ -80,18 +80,18 @@ struct StagedChange {
         do throws(CoordinationError) {
             try ground.lay(step.footings, step.operation)
         } catch {
-            member.roster.clearPending(entry)
+            member.memberTable.clearPending(entry)
             discard(step)
             throw error
         }
         let block = step.concernsOneItem ? LeaseBlock(step.location, key: member.hashKey).start : nil
-        member.roster.setPending(
-            entry, block: block.map(UInt64.init(bitPattern:)) ?? Roster.everyItem, operation: operation)
+        member.memberTable.setPending(
+            entry, block: block.map(UInt64.init(bitPattern:)) ?? MemberTable.everyItem, operation: operation)
 
         do throws(Errno) {
             try ends.take(step)
         } catch {
-            member.roster.clearPending(entry)
+            member.memberTable.clearPending(entry)
             discard(step)
             if error == .busy { throw .mountPoint(printable((step.origin ?? step.location).bytes), step.operation) }
             // Without an origin, or where the destination is in the way, it is the destination that is meant.
@@ -100,7 +100,7 @@ struct StagedChange {
             throw CoordinationError(error, item: printable(item.bytes), operation: step.operation)
         }
         if let obstacle = obstacle(to: step, ends, inside), (try? ends.takeBack(step)) != nil {
-            member.roster.clearPending(entry)
+            member.memberTable.clearPending(entry)
             throw CoordinationError(obstacle, at: step.origin ?? step.location, step.operation)
         }
         // From here on the change is visible and must get its record, whatever else fails.
@@ -119,13 +119,13 @@ struct StagedChange {
         } catch {
             let kept = keepLease()
             member.unfinishedLeases.withLock { $0[operation] = kept }
-            member.roster.leaveUnfinished(entry)
+            member.memberTable.leaveUnfinished(entry)
             // The note is needed still.
             if let handle = reserve { member.lockFile.giveBack(handle) }
             reserve = nil
             throw error
         }
-        member.roster.clearPending(entry)
+        member.memberTable.clearPending(entry)
         if step.way == .intoStaging { leave(name) }
         if let failure {
             throw CoordinationError(
@@ -179,7 +179,7 @@ struct StagedChange {
             reserve = try writeNote(record, step, entry)
             return ends
         } catch {
-            member.roster.clearPending(entry)
+            member.memberTable.clearPending(entry)
             discard(step)
             throw CoordinationError(error, item: printable(step.location.bytes), operation: step.operation)
         }

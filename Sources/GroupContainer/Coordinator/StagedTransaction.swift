@@ -2,11 +2,11 @@ import GroupSystemCalls
 
 /// Several changes on their way in. All that is new lies in staging, complete, before anything happens. Then the
 /// manifest, which says what goes where, gets its final name: that is the commit. From there on the transaction only
-/// goes forward, whoever dies: the renames, one record, the manifest's end. After the manner of the write-ahead intents
-/// of databases.
+/// goes forward, whichever process dies: the renames, one record, the manifest's end. After the manner of the
+/// write-ahead intents of databases.
 ///
 /// The leases of all items are held from before the first look until after the record, and `pending` covers every item
-/// meanwhile, so nobody who holds a lease sees a part of it.
+/// meanwhile, so no holder of a lease sees a part of it.
 final class StagedTransaction {
     let member: Member
     let purpose: String
@@ -17,7 +17,7 @@ final class StagedTransaction {
 
     init(by member: Member, purpose: String, _ durability: Durability, on ground: Ground) {
         (self.member, self.purpose, self.durability, self.ground) = (member, purpose, durability, ground)
-        operation = member.roster.makeOperation()
+        operation = member.memberTable.makeOperation()
     }
 
     static let manifestSuffix = Array(".manifest".utf8)

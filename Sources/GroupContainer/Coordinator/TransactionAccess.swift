@@ -13,7 +13,7 @@ public enum StagedOutcome: Hashable, Sendable {
 public final class TransactionAccess {
     let access: Access
     let transaction: StagedTransaction
-    /// Whoever kept the object has nothing.
+    /// A caller that kept the object has nothing.
     private var hasEnded = false
 
     init(_ access: Access) {
@@ -68,10 +68,10 @@ public final class TransactionAccess {
         try ifPresent { () throws(CoordinationError) in try readBytes(path) }
     }
 
-    /// Replaces an item's content; folders on the way are made, as part of the transaction. Attributes
-    /// are those that `Access.write` gives. Errors: `wrongType`, `noSpace`, `notPermitted`, `inputOutput`; where the
-    /// closure does not throw them on, the transaction goes on without this change. A condition is about what stands
-    /// there without the transaction, and is compared now: the lease is kept until the end. `conflict`: see `Access.write`.
+    /// Replaces an item's content; folders on the way are made, as part of the transaction. Attributes are those that
+    /// `Access.write` gives. Errors: `wrongType`, `noSpace`, `notPermitted`, `inputOutput`; where the closure does not
+    /// throw them on, the transaction goes on without this change. A condition is about what stands there without the
+    /// transaction, and is compared now: the lease is kept until the end. `conflict`: see `Access.write`.
     @discardableResult
     public func write(
         bytes content: [UInt8], to path: ItemPath, if condition: WriteCondition = .always, mode: UInt32? = nil

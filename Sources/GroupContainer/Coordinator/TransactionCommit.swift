@@ -61,7 +61,7 @@ extension StagedTransaction {
             leaveUnfinished(entry, keeping: lease)
             throw error
         }
-        member.roster.clearPending(entry)
+        member.memberTable.clearPending(entry)
         outcome.failure = failure.map { errno in
             CoordinationError(
                 .notDurable, item: label, operation: "transaction", cause: errno.description,
@@ -88,7 +88,8 @@ extension StagedTransaction {
 
     private var label: String { steps.inOrder.map { printable($0.location.bytes) }.joined(separator: ", ") }
 
-    /// The commit. Before it, whoever finds this member dead throws everything away; after it, they complete it.
+    /// The commit. Before it, a member that finds this one dead throws everything away; after it, that member completes
+    /// the transaction.
     /// Returns its entry in `pending`, and what kept the commit from the disk.
     private func decide(_ content: TransactionManifest) throws(CoordinationError) -> (entry: Int, failure: Errno?) {
         do throws(Errno) {
@@ -98,18 +99,18 @@ extension StagedTransaction {
             throw CoordinationError(error, item: label, operation: "transaction")
         }
         // Every item, for an entry has room for one block only, and nobody must see one of them too early.
-        guard let entry = member.roster.reservePending() else {
+        guard let entry = member.memberTable.reservePending() else {
             discard()
             throw CoordinationError(
                 .limitReached, item: label, operation: "transaction", cause: "too many changes at once",
                 advice: "nothing was changed; wait for some of them, and try again")
         }
-        member.roster.setPending(entry, block: Roster.everyItem, operation: operation)
+        member.memberTable.setPending(entry, block: MemberTable.everyItem, operation: operation)
         let folder = member.folder
         do throws(Errno) {
             try folder.staging.rename(newManifest, to: manifest, in: folder.staging, replacing: false)
         } catch {
-            member.roster.clearPending(entry)
+            member.memberTable.clearPending(entry)
             discard()
             throw CoordinationError(error, item: label, operation: "transaction")
         }
@@ -125,8 +126,8 @@ extension StagedTransaction {
     }
 
     /// A step cannot be taken: those before it are taken back, in the opposite order, and then the commit itself.
-    /// Killed in the middle of this, the transaction is completed by whoever comes, as at any other moment. What cannot
-    /// be taken back stays committed: nobody gets its leases until it is complete.
+    /// If the member is killed in the middle of this, the next member completes the transaction, as at any other
+    /// moment. What cannot be taken back stays committed: no process gets its leases until it is complete.
     private func abandon(
         _ moves: [TransactionMove], _ entry: Int, _ obstacle: Obstacle, keeping lease: () -> Lease?
     ) -> CoordinationError {
@@ -142,7 +143,7 @@ extension StagedTransaction {
                 cause: "\(obstacle.reason); what was done before could not be taken back: \(error)",
                 advice: "its items stay leased until it is complete; this process's next request tries again")
         }
-        member.roster.clearPending(entry)
+        member.memberTable.clearPending(entry)
         discard()
         if obstacle.reason != .crossesDevices && TransactionMove.isForeign(obstacle.reason) {
             return CoordinationError(
@@ -156,6 +157,6 @@ extension StagedTransaction {
     private func leaveUnfinished(_ entry: Int, keeping lease: () -> Lease?) {
         let kept = lease()
         member.unfinishedLeases.withLock { $0[operation] = kept }
-        member.roster.leaveUnfinished(entry)
+        member.memberTable.leaveUnfinished(entry)
     }
 }

@@ -1,7 +1,7 @@
 import GroupSystemCalls
 
 /// One step of a committed transaction: an entry changes places with what lies in staging for it. Whether it was taken
-/// is told by the inodes, so it can be taken, and taken back, any number of times, by whoever comes.
+/// is told by the inodes, so it can be taken, and taken back, any number of times, by any member.
 struct TransactionMove {
     let member: Member
     /// In staging: what is to be placed, afterwards what it replaced; or what was removed.

@@ -10,10 +10,10 @@ struct ChangeRecord: Equatable, Sendable {
         case touched = 6
         /// Several changes that became visible together: `parts`.
         case transaction = 7
-        /// A member became steward; `term` says which one. A control record: not counted, not shown.
+        /// A member became leader; `term` says which one. A control record: not counted, not shown.
         case term = 64
-        /// The steward can not watch everything: `path` is the folder (empty: any), `purpose` says why; an empty `purpose`:
-        /// it can again. A control record.
+        /// The leader can not watch everything: `path` is the folder (empty: any), `purpose` says why; an empty
+        /// `purpose`: it can again. A control record.
         case degraded = 65
 
         /// Of the log's own keeping: not counted in the sequence.
@@ -21,7 +21,7 @@ struct ChangeRecord: Equatable, Sendable {
     }
 
     var kind: Kind
-    /// Made by a member under a lease; otherwise found by the steward.
+    /// Made by a member under a lease; otherwise found by the leader.
     var isCoordinated: Bool
     var path: [UInt8]
     /// Where it stood before, for `moved`; the other place, for `exchanged`.

@@ -1,12 +1,12 @@
 /// What locks on a container's own files mean to others; `docs/format.md` has the ranges.
 package enum ContainerLock {
-    /// Whether anybody ever waits for a lock that begins there: so it is with leases, and with what is done to join or to
-    /// repair. What only says that somebody is there is tried, and waited for by nobody. On any other file: yes.
+    /// Whether anybody ever waits for a lock that begins there: so it is with leases, and with what is done to join or
+    /// to repair. What only says that somebody is there is tried, and waited for by nobody. On any other file: yes.
     package static func keepsOthersWaiting(path: [UInt8], start: Int64) -> Bool {
         if ends(path, "/.group/lock") { return start == LeaseBlock.opening || start >= LeaseBlock.all.first }
-        if ends(path, "/.group/roster") {
-            return start < Int64(RosterLayout.slots)
-                || (start - Int64(RosterLayout.slots)) % Int64(RosterLayout.slotBytes) != 0
+        if ends(path, "/.group/members") {
+            return start < Int64(MemberTableLayout.slots)
+                || (start - Int64(MemberTableLayout.slots)) % Int64(MemberTableLayout.slotBytes) != 0
         }
         return true
     }

@@ -9,9 +9,9 @@ enum ContainerMark {
 }
 
 extension Examination {
-    /// A folder has become a container of its own: what was in it is not this one's any more. It is told as gone, what lies
-    /// deepest first. Whoever writes there under a lease that was granted before has a record after it, and that item is
-    /// told as gone when the folder is compared again. True if it wrote anything.
+    /// A folder has become a container of its own: what was in it is not this one's any more. All of that is told as
+    /// gone, what lies deepest first. A writer there under a lease that was granted before has a record after it, and
+    /// that item is told as gone when the folder is compared again. True if it wrote anything.
     mutating func removeContents(of folder: ItemLocation) throws(CoordinationError) -> Bool {
         var (wrote, listed) = (false, version)
         var doomed: [ItemLocation] = []

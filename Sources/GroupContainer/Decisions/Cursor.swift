@@ -1,6 +1,7 @@
-/// A place in a container's journal, between two changes. It can be kept (`description`, `init(_:)`) and outlives the
-/// process: whoever comes back with it gets exactly what happened since. It names the record before it by its checksum,
-/// so a place in another container, or in one restored from a backup, is recognised and answered with one `rescan`.
+/// A place in a container's journal, between two changes. A cursor can be kept (`description`, `init(_:)`) and outlives
+/// the process: a process that comes back with it gets exactly what happened since. The cursor names the record before
+/// it by its checksum, so a place in another container, or in one restored from a backup, is recognized and answered
+/// with one `rescan`.
 public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
     /// The first eight bytes of the container's identifier.
     let container: UInt64

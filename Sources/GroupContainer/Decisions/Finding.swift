@@ -9,14 +9,16 @@ package struct Finding: Equatable, Sendable {
 
     /// What kind of thing it is; scripts depend on the names. `docs/doctor.md` has them all.
     package enum Code: String, Sendable, CaseIterable {
-        case catalogDamaged, catalogLost, catalogNewer, channelDamaged, clockBehind, containerCopied, containerMissing
+        case checkpointDamaged, checkpointLost, checkpointNewer, channelDamaged, clockBehind, containerCopied,
+            containerMissing
         case deadMember, deletionInterrupted
-        case fileSystemTemporary, fileSystemUnsupported, folderUnreadable, formatDamaged, formatNewer, inotifyInstances
+        case fileSystemTemporary, fileSystemUnsupported, folderUnreadable, formatDamaged, formatNewer, formatOlder
+        case inotifyInstances
         case inotifyWatches, journalCut, journalDamaged, journalNotDurable, leaseHeldLong, leaseHolderStopped
         case leftovers, lockFileMissing, lockFileReplaced, logMissing, logNotDurable, logTorn, membersFull
-        case notPermitted, openingBlocked, partDamaged, partWrongType, permissionsWrong, readOnly, rosterDamaged
-        case rosterReplaced, spaceLow, stagingMissing
-        case stewardMissing, stewardSilent, stewardStopped, strangeName, suiteDamaged, watchingDegraded
+        case notPermitted, openingBlocked, partDamaged, partWrongType, permissionsWrong, readOnly, memberTableDamaged
+        case memberTableReplaced, spaceLow, stagingMissing
+        case leaderMissing, leaderSilent, leaderStopped, strangeName, suiteDamaged, watchingDegraded
     }
 
     package var code: Code

@@ -7,7 +7,7 @@ struct FolderEvent: Equatable, Sendable {
         case attributes
         case created
         case removed
-        /// It was renamed away; whoever has the same number in `arrived` is where it went.
+        /// The entry was renamed away; the `arrived` with the same number is where it went.
         case left(UInt32)
         case arrived(UInt32)
         /// The watch's last event.

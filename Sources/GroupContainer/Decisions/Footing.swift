@@ -1,5 +1,5 @@
-/// What the journal must have of an item before a change that stands on it is recorded, so that whoever applies the
-/// records one after the other has it, too.
+/// What the journal must have of an item before a change that stands on it is recorded, so that a reader that applies
+/// the records one after the other has it, too.
 enum Footing: Equatable, Sendable {
     /// A folder that something comes to stand in.
     case folder(ItemLocation)

@@ -1,5 +1,5 @@
-/// What the journal says of one item, followed through the records behind a place where that is known: for whoever asks
-/// about one item and does not keep the fold of all.
+/// What the journal says of one item, followed through the records behind a place where that is known: for a caller
+/// that asks about one item and does not keep the fold of all.
 struct ItemTrace: Equatable, Sendable {
     let location: ItemLocation
     /// Nil where nothing stands.

@@ -1,11 +1,11 @@
-/// What is known of the journal, the catalog, and the disk that they lie on.
+/// What is known of the journal, the checkpoint, and the disk that they lie on.
 struct JournalFacts: Sendable {
     struct Damage: Equatable, Sendable {
         var file: String
         var cause: String
     }
 
-    enum Catalog: Equatable, Sendable {
+    enum Checkpoint: Equatable, Sendable {
         /// Or there is none, and none is needed.
         case good
         case damaged(String)
@@ -23,18 +23,18 @@ struct JournalFacts: Sendable {
     var poisoned: [(file: String, isLast: Bool)] = []
     /// Files that end early, because of damage that was met before.
     var cut: [String] = []
-    var catalog = Catalog.good
+    var checkpoint = Checkpoint.good
     /// The latest time that a record names, and the present one, in nanoseconds since 1970.
     var newest: Int64?
     var now: Int64 = 0
-    /// What the next file of the journal and the next catalog need, in bytes; and what is free.
+    /// What the next file of the journal and the next checkpoint need, in bytes; and what is free.
     var needed: UInt64 = 0
     var free: UInt64?
     /// The file system keeps everything in memory; its name.
     var temporary: String?
 
     var findings: [Finding] {
-        broken + strange + undurable + [cutFiles, catalogFinding, room, clock, memory].compactMap(\.self)
+        broken + strange + undurable + [cutFiles, checkpointFinding, room, clock, memory].compactMap(\.self)
     }
 
     private var broken: [Finding] {
@@ -82,24 +82,24 @@ struct JournalFacts: Sendable {
         }
     }
 
-    private var catalogFinding: Finding? {
-        let item = ".group/catalog"
-        switch catalog {
+    private var checkpointFinding: Finding? {
+        let item = ".group/checkpoint"
+        switch checkpoint {
         case .good: return nil
         case .newer(let cause):
             return Finding(
-                .catalogNewer, .error, item: item, cause,
+                .checkpointNewer, .error, item: item, cause,
                 why: "this version cannot tell what stands in the container, and neither watches nor compares",
                 remedy: "use a newer version of this program")
         case .damaged(let cause):
             return Finding(
-                .catalogDamaged, .warning, item: item, cause,
+                .checkpointDamaged, .warning, item: item, cause,
                 why:
                     "the journal is read from its beginning instead, which takes long, and nothing of it can be dropped",
                 remedy: "the next one replaces it; \(Finding.repair) makes it now", mended: "it was made anew")
         case .lost(let cause):
             return Finding(
-                .catalogLost, .error, item: item, cause,
+                .checkpointLost, .error, item: item, cause,
                 why: "nobody can tell what stood in the container: generations and watching end in errors",
                 remedy: "\(Finding.repair) makes it anew; followers compare everything once",
                 mended: "it was made anew; who follows compares everything once")

@@ -12,13 +12,13 @@ struct LeaseBlock: Hashable, Comparable, Sendable {
 
     /// Below the blocks: what is locked for the container's own purposes.
     static let opening: Int64 = 0
-    /// Held by who makes the catalog and drops files of the journal, one at a time.
+    /// Held by who makes the checkpoint and drops files of the journal, one at a time.
     static let keeping: Int64 = 2
     /// Held by who has the reserve: see `Member.keepReserve`.
     static let removing: Int64 = 3
-    /// Candidates for the term after this one queue here; its steward holds it.
-    static func stewardship(term: UInt64) -> Int64 { 4_096 + Int64(term % 1_024) }
-    /// Held by the steward of a term and by nobody else, so it tells whether that one lives.
+    /// Candidates for the term after this one queue here; its leader holds it.
+    static func election(term: UInt64) -> Int64 { 4_096 + Int64(term % 1_024) }
+    /// Held by the leader of a term and by nobody else, so it tells whether that one lives.
     static func office(term: UInt64) -> Int64 { 8_192 + Int64(term % 1_024) }
 
     /// Held by who listens to a channel under a name: there is one of each. A collision refuses one that could be had,
@@ -88,7 +88,7 @@ struct LeaseSpan: Hashable, Sendable {
     /// In a block: what readers share.
     var lock: Int64 { start + 1 }
 
-    /// One of the 256 places in the roster where those who wait announce themselves.
+    /// One of the 256 places in the member table where those who wait announce themselves.
     var bucket: Int { Int(truncatingIfNeeded: (UInt64(bitPattern: start >> 11) &* 0x9e37_79b9_7f4a_7c15) >> 56) }
 
     private static func width(level: Int) -> Int64 { Int64(29 + 11 * (levels - level)) }

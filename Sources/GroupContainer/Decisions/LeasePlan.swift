@@ -23,8 +23,9 @@ struct LeasePlan: Equatable, Sendable {
 
         init(_ span: LeaseSpan, _ mode: LeaseMode) { (self.span, self.mode) = (span, mode) }
 
-        /// Where those who wait for it announce themselves: readers apart, as nobody but a writer need let them go first.
-        var wantBucket: Int { span.bucket + (mode == .reading ? RosterLayout.bucketCount / 2 : 0) }
+        /// Where those who wait for it announce themselves: readers apart, as nobody but a writer need let them go
+        /// first.
+        var wantBucket: Int { span.bucket + (mode == .reading ? MemberTableLayout.bucketCount / 2 : 0) }
 
         /// Whether not both can be held at a time.
         func excludes(_ other: Part) -> Bool {
@@ -73,8 +74,8 @@ extension LeasePlan.Part {
         case exclusive(start: Int64, length: Int64)
         case shared(start: Int64, length: Int64)
         case release(start: Int64, length: Int64)
-        /// Exclusive, all of it or nothing: a waiter keeps nothing of it, so that whoever holds something in the
-        /// directory can ask for more in it. Who holds nothing there stands behind the turnstile meanwhile.
+        /// Exclusive, all of it or nothing: a waiter keeps nothing of it, so that a holder of something in the
+        /// directory can ask for more in it. A request that holds nothing there stands behind the turnstile meanwhile.
         case undivided(start: Int64, length: Int64)
     }
 
@@ -89,8 +90,8 @@ extension LeasePlan.Part {
     /// To stand at the turnstile.
     var arrival: Step { .exclusive(start: span.turnstile, length: 1) }
 
-    /// From the turnstile on. It is left to the next one as soon as the lock is there, so that whoever comes first is
-    /// in line before the lock is free again.
+    /// From the turnstile on. The turnstile is left to the next waiter as soon as the lock is there, so that the first
+    /// waiter to come is in line before the lock is free again.
     var passage: [Step] {
         let rest: Step =
             switch mode {
@@ -110,9 +111,9 @@ extension LeasePlan.Part {
 // MARK: - Who stands behind whom
 
 extension LeasePlan.Part {
-    /// Returns whether a request for this part stands behind the turnstile of a directory that somebody wants as a whole.
-    /// A request that holds something in the directory does not: the directory's request waits for that. Both the way
-    /// that a request takes and the wait graph ask this, so they cannot differ.
+    /// Returns whether a request for this part stands behind the turnstile of a directory that somebody wants as a
+    /// whole. A request that holds something in the directory does not: the directory's request waits for that. Both
+    /// the way that a request takes and the wait graph ask this, so they cannot differ.
     ///
     ///     holds nothing in D    T(D) ── T(item) ── item
     ///     holds something in D          T(item) ── item        D's request: T(D) ── everybody in D has left ── D

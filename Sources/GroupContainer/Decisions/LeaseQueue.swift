@@ -1,10 +1,11 @@
-/// Whose turn it is among the requests of one process: first come, first served, readers side by side. Whoever has its
-/// turn asks the kernel, where the other processes are; the others wait here and cost nothing but memory. Of those who
-/// want the same item one at a time has its turn, so that one thread at most waits in the kernel for it.
+/// Whose turn it is among the requests of one process: first come, first served, readers side by side. A request that
+/// has its turn asks the kernel, where the other processes are; the other requests wait here and cost nothing but
+/// memory. Of the requests for the same item one at a time has its turn, so that one thread at most waits in the kernel
+/// for it.
 ///
-/// Each block has a lane: who holds it, who is in front, who waits behind. A request has its turn when it is in front in
-/// all its lanes, and nothing that came before it has a folder in common with it. Constant time for each part, but for
-/// requests of whole folders, which are compared with all others.
+/// Each block has a lane: who holds it, who is in front, who waits behind. A request has its turn when it is in front
+/// in all its lanes, and nothing that came before it has a folder in common with it. Constant time for each part, but
+/// for requests of whole folders, which are compared with all others.
 struct LeaseQueue: Sendable {
     struct Ticket: Hashable, Sendable {
         fileprivate let index: Int
@@ -34,10 +35,10 @@ struct LeaseQueue: Sendable {
     private var folders: [Ticket] = []
     private var arrivals: UInt64 = 0
 
-    /// Nobody holds, nobody waits, and nothing is kept of those who did.
+    /// No request holds, no request waits, and nothing is kept of those that did.
     var isEmpty: Bool { lanes.isEmpty && folders.isEmpty && free.count == requests.count }
 
-    /// Takes a place in line. Whoever may not go is told later, by one of the other calls.
+    /// Takes a place in line. A request that may not go is told later, by one of the other calls.
     mutating func request(_ plan: LeasePlan) -> (ticket: Ticket, mayGo: Bool) {
         arrivals += 1
         let ticket = Ticket(index: free.popLast() ?? requests.count, number: arrivals)

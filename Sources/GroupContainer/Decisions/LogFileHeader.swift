@@ -25,7 +25,7 @@ struct LogFileHeader: Equatable, Sendable {
     /// Who has lost so often that the others let it go first: see `LogTurn`.
     static let turn = 160
     /// Who syncs for all, and since when: see `MappedLog.synchronize(through:togetherBy:)`.
-    static let leader = 168
+    static let syncer = 168
     /// What a later incarnation than the one that it was made in has found: see `LogSettlement`.
     static let settled = 176
 

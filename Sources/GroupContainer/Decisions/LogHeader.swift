@@ -16,7 +16,7 @@ struct LogHeader: Equatable, Sendable {
     var isControl: Bool
     /// Header, body and checksum, in units of eight bytes.
     var units: Int
-    /// The roster slot of the member that wrote it.
+    /// The member table slot of the member that wrote it.
     var slot: Int
     /// How often its writer was voided before: it gets twice the time each time.
     var tries: Int

@@ -36,12 +36,12 @@ struct MembersFacts: Sendable {
     var findings: [Finding] { crowd + living.flatMap(leases) + dead.map(pending) + swept }
 
     private var crowd: [Finding] {
-        let limit = RosterLayout.slotCount
+        let limit = MemberTableLayout.slotCount
         if living.count < limit / 8 * 7 { return [] }
         let isFull = living.count >= limit
         return [
             Finding(
-                .membersFull, isFull ? .warning : .note, item: ".group/roster",
+                .membersFull, isFull ? .warning : .note, item: ".group/members",
                 "it has \(living.count) members, of \(limit) that are possible",
                 why: "whoever opens it \(isFull ? "now" : "when there are so many") can only read it",
                 remedy: "end some; groupctl status shows them")

@@ -5,7 +5,7 @@ enum Nesting: Equatable, Sendable {
     case independent
     /// It is held well enough: reading what one writes or reads oneself.
     case granted
-    /// It is held, but would be changed behind the back of whoever holds it, or shared where it is wanted alone.
+    /// The item is held, but would be changed behind its holder's back, or shared where it is wanted alone.
     case refused
 
     /// A lease of the task: its ranges, and whether it names the item (or the folder that it lies in as a whole). Where

@@ -1,4 +1,4 @@
-/// What a member notes in staging before a change, so that whoever comes after its death can finish: which inode
+/// What a member notes in staging before a change, so that another member can finish after its death: which inode
 /// moves from where to where, and where in the journal to look for the record. See `Repair`.
 struct OperationRecord: Equatable, Sendable {
     /// Between which places the inode moves. `path` and `from` are the record's.
@@ -31,7 +31,8 @@ struct OperationRecord: Equatable, Sendable {
         }
     }
 
-    /// The journal's file that a note, by its first bytes, says is to be looked through; nil for one that was cut short.
+    /// The journal's file that a note, by its first bytes, says is to be looked through; nil for one that was cut
+    /// short.
     static func journalFile(ofNote bytes: [UInt8]) -> UInt64? {
         var reader = ByteReader(bytes)
         guard (try? reader.raw(8)) == magic, (try? reader.raw(24)) != nil else { return nil }

@@ -6,6 +6,8 @@ struct PartsFacts: Sendable {
         case damaged(String)
         /// Of a newer version.
         case newer(String)
+        /// Of an older version, which this one does not read.
+        case older(String)
         /// It could not be looked at.
         case failed(String)
 
@@ -14,15 +16,15 @@ struct PartsFacts: Sendable {
 
     var format = Part.good
     var lock = Part.good
-    var roster = Part.good
+    var memberTable = Part.good
     /// Where something stands that is not of the type that it should be.
     var misplaced: [(item: String, isFolder: Bool)] = []
-    /// Any byte of the roster or of the lock file is locked: somebody has it open.
+    /// Any byte of the member table or of the lock file is locked: somebody has it open.
     var isInUse = false
     /// The lock file is another one than the format file says.
     var isOtherLockFile = false
-    /// Members live, and not in the roster that is there.
-    var isOtherRoster = false
+    /// Members live, and not in the member table that is there.
+    var isOtherMemberTable = false
     /// Somebody has been opening the container for so long, in nanoseconds.
     var openingFor: Int64?
     /// Who that is, where the system says.
@@ -41,6 +43,12 @@ struct PartsFacts: Sendable {
                     .formatNewer, .error, item: ".group/format", cause,
                     why: "this version would misunderstand what is in it; nothing was changed",
                     remedy: "use a newer version of this program"))
+        case .older(let cause):
+            found.append(
+                Finding(
+                    .formatOlder, .error, item: ".group/format", cause,
+                    why: "nothing below .group can be read; the items are files as before, and nothing was changed",
+                    remedy: "make a new container, and copy the items into it"))
         case .failed(let cause): found.append(unseen("format", cause))
         case .missing, .damaged:
             let unfinished = format == .missing ? "groupctl create completes one that was never finished; else " : ""
@@ -81,20 +89,20 @@ struct PartsFacts: Sendable {
                         "who opens it first gives it an identity of its own; followers with places from before compare everything once",
                     remedy: "nothing needs to be done", mended: "it has an identity of its own"))
         }
-        if isOtherRoster {
+        if isOtherMemberTable {
             found.append(
                 Finding(
-                    .rosterReplaced, .error, item: ".group/roster",
-                    "members are alive, and none of them in this roster: it was replaced",
+                    .memberTableReplaced, .error, item: ".group/members",
+                    "members are alive, and none of them in this member table: it was replaced",
                     why: "they and those who come now neither see nor wake each other, and repair each other's changes",
                     remedy: "end all its members (lsof says who has .group/lock open), and open it again"))
         }
-        if case .failed(let cause) = roster {
-            found.append(unseen("roster", cause))
-        } else if !roster.isGood {
+        if case .failed(let cause) = memberTable {
+            found.append(unseen("members", cause))
+        } else if !memberTable.isGood {
             found.append(
                 Finding(
-                    .rosterDamaged, .error, item: ".group/roster", cause(of: roster), why: nobody,
+                    .memberTableDamaged, .error, item: ".group/members", cause(of: memberTable), why: nobody,
                     remedy: isInUse
                         ? "end its members (they are alive), then \(Finding.repair)"
                         : "\(Finding.repair) makes it anew", mended: isInUse ? nil : "it was made anew"))
@@ -145,7 +153,7 @@ struct PartsFacts: Sendable {
         switch part {
         case .good: ""
         case .missing: "it is missing"
-        case .damaged(let cause), .newer(let cause), .failed(let cause): cause
+        case .damaged(let cause), .newer(let cause), .older(let cause), .failed(let cause): cause
         }
     }
 }

@@ -1,11 +1,12 @@
 /// Holds changes back until their paths are quiet, and nets what happens to a path meanwhile: one line a path, once
-/// nothing happened to it for `quiet`, at the latest `atMost` after the first that is held back. Whoever applies what it
-/// releases has the tree that he would have without it.
+/// nothing happened to it for `quiet`, at the latest `atMost` after the first that is held back. A reader that applies
+/// what is released has the tree that the reader would have without settling.
 ///
 /// Changes that concern each other's paths (the same one, or a folder and what is in it) stay in their order; others
-/// overtake each other. Nets: created + removed is nothing; created + modified is created; removed + created is modified,
-/// where no folder is involved; what is created or changed and then moved is told at its new place; a move that goes on
-/// is one move, and one that goes back is none, if nothing can have stood in between. Times are nanoseconds of one clock.
+/// overtake each other. Nets: created + removed is nothing; created + modified is created; removed + created is
+/// modified, where no folder is involved; what is created or changed and then moved is told at its new place; a move
+/// that goes on is one move, and one that goes back is none, if nothing can have stood in between. Times are
+/// nanoseconds of one clock.
 struct Settling: Sendable {
     let quiet: Int64
     let atMost: Int64
@@ -44,8 +45,8 @@ struct Settling: Sendable {
         overdue = min(overdue ?? .max, Self.sum(now, atMost))
     }
 
-    /// What is to be told by now, or, with `all`, everything. Each gets the place from which whoever comes back gets
-    /// everything that was not released before or with it again; `end` is the place behind all that was noted.
+    /// What is to be told by now, or, with `all`, everything. Each gets the place from which a reader that comes back
+    /// gets everything that was not released before or with it again; `end` is the place behind all that was noted.
     mutating func release(at now: Int64, end: Cursor, all: Bool = false) -> [Change] {
         if !all, let due, due > now { return [] }
         let leaves = all ? entries.map { $0 != nil } : dueEntries(at: now)
@@ -68,7 +69,7 @@ struct Settling: Sendable {
         return released.map(\.change)
     }
 
-    /// The place from which whoever comes back gets everything that is held back again; `end` if nothing is.
+    /// The place from which a reader that comes back gets everything that is held back again; `end` if nothing is.
     func place(end: Cursor) -> Cursor { entries.compactMap { $0?.begin }.reduce(end, Self.earlier) }
 
     private static func earlier(_ one: Cursor, _ other: Cursor) -> Cursor {

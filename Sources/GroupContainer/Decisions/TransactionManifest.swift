@@ -1,5 +1,5 @@
-/// All that a transaction is going to do. It is committed by getting its final name in staging: whoever finds it there
-/// takes the steps that are still to be taken. See `StagedTransaction`.
+/// All that a transaction is going to do. The manifest is committed by getting its final name in staging: a member that
+/// finds it there takes the steps that are still to be taken. See `StagedTransaction`.
 struct TransactionManifest: Equatable, Sendable {
     /// To each part of the record belongs one.
     struct Step: Equatable, Sendable {

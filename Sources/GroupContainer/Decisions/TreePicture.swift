@@ -1,7 +1,7 @@
 /// What the journal says that stands in the container: the fold of its records. Lookup is constant; taking a folder out
 /// or moving it is linear in what is in it.
 ///
-/// One that stands on a base, a catalog that was not read, holds only what is new since; it is for looking items up.
+/// One that stands on a base, a checkpoint that was not read, holds only what is new since; it is for looking items up.
 struct TreePicture: Equatable, Sendable {
     /// An item as its last record has it.
     struct Item: Equatable, Sendable {

@@ -17,7 +17,7 @@ struct UnfinishedName: Equatable, Sendable {
     init?(_ name: [UInt8]) {
         let parts = String(decoding: name, as: UTF8.self).split(separator: "-")
         guard parts.count == 3 || parts.count == 4, parts[0] == "new", let slot = Int(parts[1]),
-            (0..<RosterLayout.slotCount).contains(slot)
+            (0..<MemberTableLayout.slotCount).contains(slot)
         else { return nil }
         self.slot = slot
         if parts.count == 3 { return }

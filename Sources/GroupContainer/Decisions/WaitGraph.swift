@@ -1,11 +1,11 @@
-/// Who waits for whom, among all members: found in what each has noted in the roster. Requests that ask for everything
-/// at once take it in one order and cannot block each other; those made while something is held can.
+/// Who waits for whom, among all members: found in what each has noted in the member table. Requests that ask for
+/// everything at once take it in one order and cannot block each other; those made while something is held can.
 ///
 /// A *chain* is a request with those that were made under it. A circle of chains, each waiting for the next, ends only
-/// when one gives up: the one whose wait began last. Each notes its wait first, then draws its ticket, writes that, then
-/// looks; so whoever has the last ticket of the circle sees all of it, and has to look again only where a ticket may have
-/// been drawn that is not written yet. (Wait-for graphs: Knapp,
-/// "Deadlock detection in distributed databases", 1987; here the graph is in shared memory, so one look is enough.)
+/// when one gives up: the chain whose wait began last. Each chain notes its wait first, then draws its ticket, writes
+/// that, then looks; so the chain with the last ticket of the circle sees all of it, and has to look again only where a
+/// ticket may have been drawn that is not written yet. (Wait-for graphs: Knapp, "Deadlock detection in distributed
+/// databases", 1987; here the graph is in shared memory, so one look is enough.)
 struct WaitGraph: Sendable {
     /// One part of a request.
     struct Claim: Equatable, Sendable {
@@ -62,9 +62,9 @@ struct WaitGraph: Sendable {
         return isInCircle(own, before: ticket, withUndrawn: true) ? .open : .noCircle
     }
 
-    /// A circle has a nested request in it: every other one asks for its ranges in ascending order, and waits for nobody
-    /// below what it holds. So the tickets of requests that are not nested, which may be in another order than that in
-    /// which the turnstile was reached, make no circle.
+    /// A circle has a nested request in it: every other one asks for its ranges in ascending order, and waits for
+    /// nobody below what it holds. So the tickets of requests that are not nested, which may be in another order than
+    /// that in which the turnstile was reached, make no circle.
     private func isInCircle(_ own: Chain, before ticket: UInt64, withUndrawn: Bool) -> Bool {
         let start = Step(chain: own, isBehindNested: isNested(own))
         var seen: Set<Step> = []

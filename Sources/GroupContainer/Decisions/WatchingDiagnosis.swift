@@ -1,6 +1,6 @@
 /// What is known of how changes made without coordination are seen.
 struct WatchingFacts: Sendable {
-    struct Steward: Equatable, Sendable {
+    struct Leader: Equatable, Sendable {
         var process: MemberProcess
         var purpose: String
         /// It answered when it was asked; nil where it could not be asked.
@@ -15,8 +15,8 @@ struct WatchingFacts: Sendable {
     }
 
     /// Nil where nobody follows.
-    var steward: Steward?
-    /// What the steward has said that it cannot watch: a folder (empty: any), and why.
+    var leader: Leader?
+    /// What the leader has said that it cannot watch: a folder (empty: any), and why.
     var degraded: (folder: String, reason: String)?
     /// Folders that this user may not list, and how many more there are.
     var unreadable: [String] = []
@@ -26,29 +26,29 @@ struct WatchingFacts: Sendable {
     var instances: Limit?
     var watches: Limit?
 
-    var findings: [Finding] { [stewardship, degradation].compactMap(\.self) + hidden + headroom }
+    var findings: [Finding] { [election, degradation].compactMap(\.self) + hidden + headroom }
 
     private static let notAtOnce = "changes made without coordination do not arrive at once"
 
-    private var stewardship: Finding? {
-        guard let steward else {
+    private var election: Finding? {
+        guard let leader else {
             return Finding(
-                .stewardMissing, .note, "nobody follows it, so nobody watches for changes made without coordination",
+                .leaderMissing, .note, "nobody follows it, so nobody watches for changes made without coordination",
                 why: "they are found when the next follower or short command comes; coordinated changes are complete",
                 remedy: "nothing, if that is meant; 'watch-group', or a program that follows, watches")
         }
-        let who = MembersFacts.name(steward.process, steward.purpose)
-        if steward.process.condition == .stopped {
+        let who = MembersFacts.name(leader.process, leader.purpose)
+        if leader.process.condition == .stopped {
             return Finding(
-                .stewardStopped, .warning, process: steward.process.signalled, "the steward, \(who), is stopped",
+                .leaderStopped, .warning, process: leader.process.signalled, "the leader, \(who), is stopped",
                 why: "\(Self.notAtOnce): another follower takes over, if there is one, else nobody does",
-                remedy: MembersFacts.continuing(steward.process))
+                remedy: MembersFacts.continuing(leader.process))
         }
-        if steward.answers == false {
+        if leader.answers == false {
             return Finding(
-                .stewardSilent, .warning, process: steward.process.signalled, "the steward, \(who), does not answer",
+                .leaderSilent, .warning, process: leader.process.signalled, "the leader, \(who), does not answer",
                 why: "\(Self.notAtOnce): another follower takes over, if there is one, else nobody does",
-                remedy: "see what \(steward.process.description) is doing; when it ends, another one follows it")
+                remedy: "see what \(leader.process.description) is doing; when it ends, another one follows it")
         }
         return nil
     }
@@ -59,32 +59,32 @@ struct WatchingFacts: Sendable {
                 .watchingDegraded, .warning, item: degraded.folder.isEmpty ? nil : degraded.folder, degraded.reason,
                 why:
                     "\(Self.notAtOnce): they are found by comparing every so often, or not at all where nobody may look",
-                remedy: "what the steward says; it watches again by itself once it can, or when another takes over")
+                remedy: "what the leader says; it watches again by itself once it can, or when another takes over")
         }
     }
 
-    /// Those that the steward has not said itself.
+    /// Those that the leader has not said itself.
     private var hidden: [Finding] {
         unreadable.filter { $0 != degraded?.folder }.enumerated().map { number, folder in
             let more = number == 0 && moreUnreadable > 0 ? " (and \(moreUnreadable) more like it)" : ""
             return Finding(
                 .folderUnreadable, .warning, item: folder, "this user may not list it\(more)",
-                why: "a steward of this user sees nothing of what is changed below it",
+                why: "a leader of this user sees nothing of what is changed below it",
                 remedy: "give it permission: chmod u+rx, or g+rx for the container's group")
         }
     }
 
     private var headroom: [Finding] {
         var found: [Finding] = []
-        if let instances, instances.used >= instances.limit || (steward == nil && instances.limit == 0) {
+        if let instances, instances.used >= instances.limit || (leader == nil && instances.limit == 0) {
             found.append(
                 Finding(
                     .inotifyInstances, .warning, item: instances.name,
                     "all inotify instances of this user are taken: \(instances.used) of \(instances.limit)",
-                    why: "the next steward cannot watch, and finds changes by comparing every so often",
+                    why: "the next leader cannot watch, and finds changes by comparing every so often",
                     remedy: Self.raise(instances, to: max(instances.limit * 4, 1_024))))
         }
-        let needed = (steward == nil ? folders : 0) + 2
+        let needed = (leader == nil ? folders : 0) + 2
         if let watches, watches.limit - watches.used < needed {
             found.append(
                 Finding(

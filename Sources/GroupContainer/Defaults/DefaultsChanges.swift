@@ -24,9 +24,9 @@ public struct DefaultsChanges: AsyncSequence, Sendable {
             (self.reader, self.isLatestOnly) = (reader, isLatestOnly)
         }
 
-        /// The next change; nil when the task is cancelled. A damaged record is a `degraded`, and what was set behind it
-        /// comes next. Errors: `damaged` where the log cannot be read on, for as long as that is so; `notFound` where the
-        /// container was removed.
+        /// The next change; nil when the task is cancelled. A damaged record is a `degraded`, and what was set behind
+        /// it comes next. Errors: `damaged` where the log cannot be read on, for as long as that is so; `notFound`
+        /// where the container was removed.
         public mutating func next() async throws(CoordinationError) -> DefaultsChange? {
             var reader = try self.reader.get()
             while true {
@@ -132,7 +132,7 @@ public struct DefaultsFollower: Sendable {
             try reader.store.checkNotForked("follow")
             try presence.check(reader.container.member, "follow")
             let place = reader
-            place.store.roster.awaitWake(on: place.store.wakeWord, atMost: deadline.remaining) { place.hasMore }
+            place.store.memberTable.awaitWake(on: place.store.wakeWord, atMost: deadline.remaining) { place.hasMore }
         }
     }
 }

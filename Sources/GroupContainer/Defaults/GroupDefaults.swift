@@ -26,7 +26,7 @@ public final class GroupDefaults: Sendable {
         try StoreName.check(suite, of: "suite", operation: "open defaults")
         (self.container, self.suite) = (container, suite)
         let member = container.member
-        let known = member.roster.slot.flatMap { member.roster.member(at: $0)?.purpose }
+        let known = member.memberTable.slot.flatMap { member.memberTable.member(at: $0)?.purpose }
         writer = DefaultsRecord.prefix(
             processIdentifier: processIdentifier(), purpose: purpose ?? known ?? programName())
         _ = try store(creating: false)
@@ -45,14 +45,15 @@ public final class GroupDefaults: Sendable {
         throw container.member.refusal(".group/defaults/\(suite)", operation)
     }
 
-    /// What stands under a key now; else what was registered for it. Constant; no system call where nothing has changed.
+    /// What stands under a key now; else what was registered for it. Constant; no system call where nothing has
+    /// changed.
     public func value(forKey key: String) -> DefaultsValue? {
         let found = (try? store(creating: false)).flatMap { $0 }?.read { $0.entries[key]?.value }
         return found ?? fallbacks.withLock { $0[key] }
     }
 
-    /// The same, without what was registered, and with the generation that tells one set from another. Errors: `damaged`
-    /// and what else is wrong with the suite.
+    /// The same, without what was registered, and with the generation that tells one set from another. Errors:
+    /// `damaged` and what else is wrong with the suite.
     public func versionedValue(
         forKey key: String
     ) throws(CoordinationError) -> (value: DefaultsValue?, generation: UInt64) {
@@ -102,8 +103,8 @@ public final class GroupDefaults: Sendable {
         return place.sequence
     }
 
-    /// Sets a value only if what stands there is still of that generation (0: nothing stands there). The new generation.
-    /// Error: `conflict`, where it is not; those of `set`.
+    /// Sets a value only if what stands there is still of that generation (0: nothing stands there). The new
+    /// generation. Error: `conflict`, where it is not; those of `set`.
     @discardableResult
     public func set(
         _ value: DefaultsValue?, forKey key: String, ifGeneration generation: UInt64,

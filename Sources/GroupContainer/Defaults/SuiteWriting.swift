@@ -13,8 +13,8 @@ enum SuiteLimits {
 }
 
 extension FoldedLog<SuiteState> {
-    /// Appends whatever stands there by now. `writer` is what `DefaultsRecord.prefix` makes of who it is. The place behind
-    /// it, whose sequence is the generation of what was set.
+    /// Appends whatever stands there by now. `writer` is what `DefaultsRecord.prefix` makes of who it is. The place
+    /// behind it, whose sequence is the generation of what was set.
     func append(_ steps: [DefaultsRecord.Step], by writer: [UInt8]) throws(CoordinationError) -> LogPosition {
         var attempt = LogAttempt()
         defer { attempt.end() }
@@ -39,7 +39,7 @@ extension FoldedLog<SuiteState> {
             $0.apply(steps, at: $1)
         }
         if place == nil {
-            attempt.noteLoss(slot: roster.slot ?? 0, in: mark.file)
+            attempt.noteLoss(slot: memberTable.slot ?? 0, in: mark.file)
         } else {
             attempt.end()
             wake()

@@ -8,13 +8,13 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// This process looks after changes made without coordination from now on.
-        public static let stewardshipTaken = Code(rawValue: "stewardshipTaken")
-        /// It does no longer, because nobody in it follows any more.
-        public static let stewardshipEnded = Code(rawValue: "stewardshipEnded")
+        public static let leadershipTaken = Code(rawValue: "leadershipTaken")
+        /// This process does no longer, because no reader in it follows any more.
+        public static let leadershipEnded = Code(rawValue: "leadershipEnded")
         /// Another process has taken over, since this one did not answer for too long.
-        public static let stewardshipSuperseded = Code(rawValue: "stewardshipSuperseded")
-        /// It cannot go on looking after them; it tries again, and so does whoever else follows.
-        public static let stewardshipFailed = Code(rawValue: "stewardshipFailed")
+        public static let leadershipSuperseded = Code(rawValue: "leadershipSuperseded")
+        /// This process cannot go on looking after them; it tries again, and so does every other process that follows.
+        public static let leadershipFailed = Code(rawValue: "leadershipFailed")
         /// Not everything can be watched: why, and what would mend it. The same is in the changes, as `degraded`.
         public static let watchingDegraded = Code(rawValue: "watchingDegraded")
         /// Everything is watched again.
@@ -26,9 +26,9 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
         /// After a restart of the machine: the journal was recovered.
         public static let journalRecovered = Code(rawValue: "journalRecovered")
         /// A picture of the tree was made, so that the journal need not be read from its beginning.
-        public static let catalogWritten = Code(rawValue: "catalogWritten")
+        public static let checkpointWritten = Code(rawValue: "checkpointWritten")
         /// It could not be made; it is tried again later, and the journal stays longer meanwhile.
-        public static let catalogFailed = Code(rawValue: "catalogFailed")
+        public static let checkpointFailed = Code(rawValue: "checkpointFailed")
         /// A record is not what was written. `groupctl doctor` looks at all of them.
         public static let damageMet = Code(rawValue: "damageMet")
         /// A file of the journal ends before such a record now, and the journal goes on in the next one.
@@ -41,10 +41,10 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
         public static let defaultsUnreadable = Code(rawValue: "defaultsUnreadable")
         /// So many (`count`) records of a suite are not what was written, and were left out when it was compacted.
         public static let defaultsDamaged = Code(rawValue: "defaultsDamaged")
-        /// So many (`count`) records of a channel are not what was written, and were passed over; whoever misses one of
-        /// its messages is told so, too.
+        /// So many (`count`) records of a channel are not what was written, and were passed over; a listener that
+        /// misses one of its messages is told so, too.
         public static let channelDamaged = Code(rawValue: "channelDamaged")
-        /// So many (`count`) are missing here: whoever listens was too slow.
+        /// So many (`count`) are missing here: the reader of the diagnostics was too slow.
         public static let eventsDropped = Code(rawValue: "eventsDropped")
     }
 

@@ -55,10 +55,10 @@ public struct DiagnosticFollower: Sendable {
 }
 
 extension Container {
-    /// What an operator wants to know: who looks after changes made without coordination, watching that is incomplete,
-    /// repairs of what dead members left, damage. Of what this process does and meets, from now on, and while it opened
-    /// the container. The library writes no log of its own: whoever has one prints these there. Costs nothing where
-    /// nobody asks for it.
+    /// What an operator wants to know: which process looks after changes made without coordination, watching that is
+    /// incomplete, repairs of what dead members left, damage. Of what this process does and meets, from now on, and
+    /// while it opened the container. The library writes no log of its own: a program that has one prints these there.
+    /// Costs nothing where no caller asks for it.
     public var diagnostics: Diagnostics { Diagnostics(DiagnosticSubscription(member)) }
 
     /// The same, for a thread that may wait.

@@ -1,8 +1,9 @@
 import GroupSystemCalls
 
-/// Looks at a container from outside, whatever state it is in, says what is wrong with it, and mends what can be mended.
+/// Looks at a container from outside, whatever state it is in, says what is wrong with it, and mends what can be
+/// mended.
 ///
-/// To look changes nothing (but for a question to the steward, as its followers ask it once a second): the container is
+/// To look changes nothing (but for a question to the leader, as its followers ask it once a second): the container is
 /// not joined, since who joins it alone repairs it, and a damaged one could not be joined.
 package struct ContainerDoctor: Sendable {
     let name: [UInt8]
@@ -59,15 +60,15 @@ package struct ContainerDoctor: Sendable {
         let codes = Set(findings.map(\.code))
         let member = try Member.join(
             path: path, creating: nil, until: Deadline(after: .seconds(10)), repairing: codes.contains(.journalDamaged))
-        for slot in 0..<RosterLayout.slotCount where member.roster.member(at: slot) != nil {
-            if member.roster.isAlive(slot) { continue }
+        for slot in 0..<MemberTableLayout.slotCount where member.memberTable.member(at: slot) != nil {
+            if member.memberTable.isAlive(slot) { continue }
             try member.repair(slot: slot, hasRight: false)
         }
         member.sweepLeftovers()
-        if !codes.isDisjoint(with: [.journalDamaged, .catalogLost]) {
+        if !codes.isDisjoint(with: [.journalDamaged, .checkpointLost]) {
             _ = try member.repairJournal()
-        } else if codes.contains(.catalogDamaged) {
-            try member.remakeCatalog()
+        } else if codes.contains(.checkpointDamaged) {
+            try member.remakeCheckpoint()
         }
         if findings.contains(where: \.isOfStore) { try member.repairStores() }
         return member
@@ -86,10 +87,10 @@ extension Finding {
     /// As long as it is so, nothing can be mended.
     fileprivate var isInTheWay: Bool {
         switch code {
-        case .containerMissing, .deletionInterrupted, .notPermitted, .fileSystemUnsupported, .formatNewer,
-            .lockFileReplaced, .rosterReplaced, .openingBlocked, .readOnly, .partDamaged:
+        case .containerMissing, .deletionInterrupted, .notPermitted, .fileSystemUnsupported, .formatNewer, .formatOlder,
+            .lockFileReplaced, .memberTableReplaced, .openingBlocked, .readOnly, .partDamaged:
             true
-        case .formatDamaged, .lockFileMissing, .rosterDamaged: mended == nil
+        case .formatDamaged, .lockFileMissing, .memberTableDamaged: mended == nil
         default: false
         }
     }
@@ -100,14 +101,14 @@ extension Member {
     fileprivate func sweepLeftovers() {
         let container = ExaminedContainer(folder)
         let names = container.stagedNames()
-        let living = Set(roster.liveMembers().map(\.nonce))
+        let living = Set(memberTable.liveMembers().map(\.nonce))
         // One that is committed is finished by who opens the container alone.
         let suffix = StagedTransaction.manifestSuffix
         let committed = Set(
             names.filter { $0.name.suffix(suffix.count).elementsEqual(suffix) }.map { $0.name.prefix(32) })
         for staged in names {
             if let unfinished = staged.unfinished {
-                guard roster.isAbandoned(unfinished), let log = staged.folder else { continue }
+                guard memberTable.isAbandoned(unfinished), let log = staged.folder else { continue }
                 if let folder = try? folder.existingFolder(log) { try? folder.unlink(staged.name) }
             } else if staged.nonce.map({ !living.contains($0) }) ?? true, !committed.contains(staged.name.prefix(32)) {
                 sweepStaging { $0 == staged.name }

@@ -6,12 +6,12 @@ struct ExaminedContainer {
     let folder: GroupFolder
     let format: ContainerFormat?
     let lock: LockFile?
-    let roster: Roster?
+    let memberTable: MemberTable?
     private(set) var parts = PartsFacts()
     /// No member lives, and what was mapped before a boot may have reached the disk in part.
     private(set) var awaitsRecovery = false
 
-    /// How long whoever opens a container may take before that is strange.
+    /// How long a process may take to open a container before that is strange.
     private static let openingTime: Int64 = 1_000_000_000
 
     init(_ folder: GroupFolder) {
@@ -24,18 +24,18 @@ struct ExaminedContainer {
             if try !Self.exists("lock", folder) { return nil }
             return try LockFile(in: folder, creating: false, isOnlyForReading: true)
         }
-        roster = Self.part(&found.roster) { () throws(CoordinationError) in
-            if try !Self.exists("roster", folder) { return nil }
-            return try Roster(onlyForReadingIn: folder.group)
+        memberTable = Self.part(&found.memberTable) { () throws(CoordinationError) in
+            if try !Self.exists("members", folder) { return nil }
+            return try MemberTable(onlyForReadingIn: folder.group)
         }
         parts = found
-        parts.isInUse = Self.isLocked("lock", folder) || Self.isLocked("roster", folder)
+        parts.isInUse = Self.isLocked("lock", folder) || Self.isLocked("members", folder)
         parts.misplaced = folder.misplacedParts().map { ($0.label, $0.isFolder) }
         if let format, let lock { parts.isOtherLockFile = format.lockInode != lock.inode }
-        parts.isOtherRoster = roster != nil && Self.hasMembersElsewhere(folder)
+        parts.isOtherMemberTable = memberTable != nil && Self.hasMembersElsewhere(folder)
         parts.readOnlyCause = ReadOnlyReason(of: folder.group)?.cause
-        if let roster, let status = try? folder.group.status() {
-            awaitsRecovery = (try? roster.awaitsRecovery(in: folder, status).awaitsRecovery) ?? false
+        if let memberTable, let status = try? folder.group.status() {
+            awaitsRecovery = (try? memberTable.awaitsRecovery(in: folder, status).awaitsRecovery) ?? false
         }
         if let lock { lookForOpener(lock) }
     }
@@ -50,6 +50,7 @@ struct ExaminedContainer {
             switch error.code {
             case .damaged: state = .damaged(error.cause)
             case .newerFormat: state = .newer(error.cause)
+            case .olderFormat: state = .older(error.cause)
             default: state = .failed(error.cause)
             }
         }
@@ -70,17 +71,17 @@ struct ExaminedContainer {
         return found.length >= 0
     }
 
-    /// Somebody has a lock that only members have, and nobody lives in the roster: for some time, as who leaves has neither
-    /// at once. Not the first byte, which whoever opens the container has before.
+    /// A process has a lock that only members have, and no member lives in the member table: for some time, as a member
+    /// that leaves has neither at once. Not the first byte, which a process that opens the container has before.
     private static func hasMembersElsewhere(_ folder: GroupFolder) -> Bool {
         for attempt in 0..<3 {
             if attempt > 0 { pause(nanoseconds: 100_000_000) }
-            if isLocked("roster", folder) || !isLockedByMember(folder) { return false }
+            if isLocked("members", folder) || !isLockedByMember(folder) { return false }
         }
         return true
     }
 
-    /// Those who may only read are no members, and share all that they lock.
+    /// Processes that may only read are no members, and share all that they lock.
     private static func isLockedByMember(_ folder: GroupFolder) -> Bool {
         let access: FileDescriptor.Access = [.reading, .nonBlocking]
         guard let file = try? FileDescriptor.open(LockFile.name, in: folder.group, access) else { return false }
@@ -116,8 +117,9 @@ struct ExaminedContainer {
             return nil
         }
         let surroundings = MappedLog.Surroundings(
-            container: origin, incarnation: roster?.map.bytes(RosterLayout.incarnation, count: 16) ?? [], slot: nil,
-            fileMode: folder.fileMode, awaitsRecovery: awaitsRecovery || roster == nil)
+            container: origin, incarnation: memberTable?.map.bytes(MemberTableLayout.incarnation, count: 16) ?? [],
+            slot: nil,
+            fileMode: folder.fileMode, awaitsRecovery: awaitsRecovery || memberTable == nil)
         let log = try MappedLog(name: "journal", folder: try folder.journalFolder(), surroundings)
         return Journal(log, container: container, in: folder)
     }

@@ -151,8 +151,8 @@ extension StoresFacts {
 }
 
 extension GroupFolder {
-    /// What is wrong with who owns and who may use something of the container's own; nil where it is right. More than is
-    /// needed does no harm, as nobody else gets into `.group`.
+    /// What is wrong with who owns and who may use something of the container's own; nil where it is right. More than
+    /// is needed does no harm, as nobody else gets into `.group`.
     func wrongPermissions(_ status: FileStatus, _ group: FileStatus) -> String? {
         let needed = (status.isFolder ? folderMode : fileMode) & 0o777
         if status.permissions & needed != needed {
@@ -170,12 +170,12 @@ extension GroupFolder {
 extension ExaminedContainer {
     /// Nil where the container itself cannot be told.
     func store(_ kind: StoreFacts.Kind, _ name: String) throws(CoordinationError) -> ExaminedStore? {
-        guard let container = format?.originBytes, let roster else { return nil }
+        guard let container = format?.originBytes, let memberTable else { return nil }
         // After another boot, nothing is of the incarnation that is drawn then.
-        let incarnation = awaitsRecovery ? [] : roster.map.bytes(RosterLayout.incarnation, count: 16)
+        let incarnation = awaitsRecovery ? [] : memberTable.map.bytes(MemberTableLayout.incarnation, count: 16)
         return try ExaminedStore(
             kind, name, in: folder, container: container, incarnation: incarnation,
-            isAlone: roster.liveMembers().isEmpty)
+            isAlone: memberTable.liveMembers().isEmpty)
     }
 }
 

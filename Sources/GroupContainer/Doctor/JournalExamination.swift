@@ -1,7 +1,7 @@
 import GroupSystemCalls
 
 extension JournalFacts {
-    /// Reads every record that is kept, and the catalog. Linear in both.
+    /// Reads every record that is kept, and the checkpoint. Linear in both.
     init(_ container: ExaminedContainer) {
         self.init()
         now = wallNanoseconds()
@@ -10,7 +10,7 @@ extension JournalFacts {
         do {
             guard let journal = try container.journal() else { return }
             try look(through: journal.log)
-            catalog = Self.catalog(of: journal)
+            checkpoint = Self.checkpoint(of: journal)
             newest = try? journal.log.latestTime()
         } catch {
             note(error)
@@ -39,21 +39,21 @@ extension JournalFacts {
         }
     }
 
-    private static func catalog(of journal: Journal) -> Catalog {
-        var catalog = Catalog.good
+    private static func checkpoint(of journal: Journal) -> Checkpoint {
+        var checkpoint = Checkpoint.good
         do {
-            _ = try journal.catalog.read()
+            _ = try journal.checkpoint.read()
         } catch {
             if error.code == .newerFormat { return .newer(error.cause) }
-            catalog = .damaged(error.cause)
+            checkpoint = .damaged(error.cause)
         }
         do {
             _ = try RecordedTree(journal)
         } catch {
             // What is wrong with the journal itself is said there.
-            if error.item == CatalogFile.label { return .lost(error.cause) }
+            if error.item == CheckpointFile.label { return .lost(error.cause) }
         }
-        return catalog
+        return checkpoint
     }
 
     private static let inMemory: [Int: String] = [0x0102_1994: "tmpfs", 0x8584_58f6: "ramfs"]
@@ -64,9 +64,9 @@ extension JournalFacts {
     }
 
     private mutating func look(forRoom folder: GroupFolder, _ retention: JournalRetention) {
-        let catalog = (try? folder.group.statusIfPresent(of: Array("catalog".utf8)))?.size ?? 0
+        let checkpoint = (try? folder.group.statusIfPresent(of: Array("checkpoint".utf8)))?.size ?? 0
         let spare = try? folder.journalFolder().statusIfPresent(of: Array("spare".utf8))
-        needed = catalog + (spare.flatMap(\.self) == nil ? UInt64(retention.fileSize) : 0) + 65_536
+        needed = checkpoint + (spare.flatMap(\.self) == nil ? UInt64(retention.fileSize) : 0) + 65_536
     }
 }
 

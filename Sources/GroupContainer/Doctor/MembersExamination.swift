@@ -3,34 +3,34 @@ import GroupSystemCalls
 extension MembersFacts {
     init(_ container: ExaminedContainer) {
         self.init()
-        guard let roster = container.roster else { return }
+        guard let memberTable = container.memberTable else { return }
         // Before the members: what somebody who lives now has staged since is not among them.
         let staged = container.stagedNames()
         let now = wallNanoseconds()
         var processes = ProcessTable()
-        living = roster.liveMembers().map { member in
+        living = memberTable.liveMembers().map { member in
             Living(
                 process: processes.process(of: member), purpose: member.purpose,
-                accesses: roster.accesses(of: member).map { access in
+                accesses: memberTable.accesses(of: member).map { access in
                     Access(
                         path: access.path, isWriting: access.claim.part.mode != .reading,
                         isWaiting: access.claim.stage != .held, lasting: now - access.since)
                 })
         }
         // After another boot the slots say what was then.
-        var concerned = Set(roster.liveMembers().map(\.nonce))
+        var concerned = Set(memberTable.liveMembers().map(\.nonce))
         if !container.awaitsRecovery {
-            for slot in roster.slotsWithPending() where !roster.isAlive(slot) {
-                guard let member = roster.member(at: slot) else { continue }
+            for slot in memberTable.slotsWithPending() where !memberTable.isAlive(slot) {
+                guard let member = memberTable.member(at: slot) else { continue }
                 concerned.insert(member.nonce)
                 dead.append(
                     Dead(
                         process: processes.process(of: member), purpose: member.purpose,
-                        items: roster.pending(of: slot).flatMap { container.items(of: $0, by: member) }))
+                        items: memberTable.pending(of: slot).flatMap { container.items(of: $0, by: member) }))
             }
         }
         for name in staged where name.nonce.map({ !concerned.contains($0) }) ?? true {
-            if let unfinished = name.unfinished, !roster.isAbandoned(unfinished) { continue }
+            if let unfinished = name.unfinished, !memberTable.isAbandoned(unfinished) { continue }
             leftovers.count += 1
             leftovers.bytes += name.size
         }
@@ -85,7 +85,7 @@ extension ExaminedContainer {
     }
 
     /// What an operation was about, by what its member wrote before it.
-    fileprivate func items(of change: Roster.PendingChange, by member: Roster.Member) -> [String] {
+    fileprivate func items(of change: MemberTable.PendingChange, by member: MemberTable.Member) -> [String] {
         let note = NoteFiles.name(nonce: member.nonce, entry: change.entry)
         let manifest = StagedTransaction.manifestName(of: change.operation)
         let staging: FileDescriptor.Access = [.reading, .nonBlocking]

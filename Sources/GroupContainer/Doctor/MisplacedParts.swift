@@ -16,7 +16,7 @@ extension GroupFolder {
     /// System calls: openat2, getdents, statx
     func misplacedParts() -> [MisplacedPart] {
         let folders = ["journal", "defaults", "channels", "widgets"]
-        let files = ["reserve", "catalog", "catalog.new", "format.new", "roster.new"]
+        let files = ["reserve", "checkpoint", "checkpoint.new", "format.new", "members.new"]
         let top = folders.map { ($0, true) } + files.map { ($0, false) }
         let found = top.compactMap { name, isFolder in misplaced(Array(name.utf8), in: ".", group, isFolder: isFolder) }
         return found + misplacedParts(ofWidgets: "widgets")

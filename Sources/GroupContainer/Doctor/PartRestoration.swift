@@ -6,7 +6,7 @@ extension ContainerDoctor {
     func restoreParts(_ findings: [Finding]) throws(CoordinationError) {
         let codes = Set(findings.filter { $0.mended != nil }.map(\.code))
         let own: [Finding.Code] = [
-            .stagingMissing, .lockFileMissing, .rosterDamaged, .formatDamaged, .partWrongType,
+            .stagingMissing, .lockFileMissing, .memberTableDamaged, .formatDamaged, .partWrongType,
         ]
         if codes.isDisjoint(with: own) { return }
         try makeStaging()
@@ -19,15 +19,15 @@ extension ContainerDoctor {
         let isFree = try translating(".group/lock", "lock") { () throws(Errno) in
             try opening.descriptor.tryLock(.exclusive, .all)
         }
-        let isInUse = ExaminedContainer.isLocked("roster", folder)
+        let isInUse = ExaminedContainer.isLocked("members", folder)
         if !isFree || isInUse {
             throw CoordinationError(
                 .leaseTimedOut, item: ".group/lock", operation: "repair", cause: "somebody has the container open",
                 advice: "end its members, and try again")
         }
-        if codes.contains(.rosterDamaged) {
-            try translating(".group/roster", "repair") { () throws(Errno) in
-                let name = Array("roster".utf8)
+        if codes.contains(.memberTableDamaged) {
+            try translating(".group/members", "repair") { () throws(Errno) in
+                let name = Array("members".utf8)
                 if try folder.group.statusIfPresent(of: name) != nil { try folder.group.removeTree(name) }
             }
         }

@@ -11,7 +11,7 @@ extension Member {
         let byte = ByteRange(start: LeaseBlock.opening, length: 1)
         let deadline = Deadline(after: .seconds(10))
         guard case .granted = KernelWait.block([LockWaiter.Step(.exclusive, byte)], on: opening, until: deadline),
-            roster.liveMembers().count <= 1
+            memberTable.liveMembers().count <= 1
         else { return }
         for (kind, name) in folder.storeNames() {
             let label = "\(kind.folder)/\(name)"
@@ -51,10 +51,10 @@ extension Member {
         _ newest: UInt64, of store: ExaminedStore, _ label: String
     ) throws(CoordinationError) -> Bool {
         var surroundings = journal.log.surroundings
-        surroundings.capacity = LogCarriage.smallest
+        surroundings.capacity = LogPreamble.smallest
         surroundings.diagnostics = diagnostics
         surroundings.carrying = { file, _, _ throws(CoordinationError) in
-            store.carriage(after: Array(store.files.suffix(1)), file.capacity)
+            store.preamble(after: Array(store.files.suffix(1)), file.capacity)
         }
         guard let file = zip(store.numbers, store.facts.files).first(where: { $0.0 == newest })?.1,
             !file.causes.isEmpty || file.isPoisoned || file.isTorn
@@ -84,7 +84,7 @@ extension Member {
         let isExact = last.map { $0.reading.faults.isEmpty && $0.salvage.fault == nil } ?? false
         var leap = isExact ? 0 : last?.salvage.mostRecords ?? LogSalvage.mostRecords
         if let last { leap = max(leap, last.reading.last - last.reading.good.sequence) }
-        _ = try log.makeFile(after: end, leap: leap, carriage: store.carriage(after: Array(sources), 0))
+        _ = try log.makeFile(after: end, leap: leap, preamble: store.preamble(after: Array(sources), 0))
     }
 
     private func removeEmpty(_ store: ExaminedStore) throws(CoordinationError) {
@@ -108,17 +108,17 @@ extension Member {
 
 extension ExaminedStore {
     /// Everything that those files say, as records that a new one begins with.
-    fileprivate func carriage(
+    fileprivate func preamble(
         after sources: [(salvage: LogSalvage, reading: LogSalvage.Reading)], _ least: Int
-    ) -> LogCarriage {
+    ) -> LogPreamble {
         let salvages = sources.map(\.salvage)
         let bodies =
             switch kind {
             case .suite: Self.bodies(SuiteState.self, salvages)
             case .channel: Self.bodies(ChannelState.self, salvages)
             }
-        let size = LogCarriage.size(of: bodies)
-        return LogCarriage(bodies: bodies, capacity: max(least, LogCarriage.capacity(holding: size)))
+        let size = LogPreamble.size(of: bodies)
+        return LogPreamble(bodies: bodies, capacity: max(least, LogPreamble.capacity(holding: size)))
     }
 
     private static func bodies<State: FoldedState>(_: State.Type, _ sources: [LogSalvage]) -> [[UInt8]] {
@@ -139,7 +139,7 @@ extension ExaminedStore {
 }
 
 extension FileDescriptor {
-    /// Kept for whoever may still read something out of it.
+    /// Kept for a user who may still read something out of it.
     fileprivate func setAside(_ number: UInt64, _ label: String) throws(CoordinationError) {
         try translating(label, "repair") { () throws(Errno) in
             try rename(Array("\(number).log".utf8), to: Array("damaged-\(number)".utf8), in: self, replacing: true)

@@ -1,11 +1,11 @@
 import GroupSystemCalls
 
 extension WatchingFacts {
-    /// Asks the steward, if there is one, and waits at most 1.5 s for its answer. Linear in the container's folders.
+    /// Asks the leader, if there is one, and waits at most 1.5 s for its answer. Linear in the container's folders.
     init(_ container: ExaminedContainer, _ journal: Journal?) {
         self.init()
-        if let roster = container.roster { steward = container.steward(roster) }
-        if let roster = container.roster, let journal { degraded = journal.degradation(roster) }
+        if let memberTable = container.memberTable { leader = container.leader(memberTable) }
+        if let memberTable = container.memberTable, let journal { degraded = journal.degradation(memberTable) }
         count(container.folder)
         let used = OpenFiles.inotifyUse()
         instances = Self.limit("instances", used: used.instances)
@@ -55,28 +55,28 @@ extension WatchingFacts {
 }
 
 extension ExaminedContainer {
-    fileprivate func steward(_ roster: Roster) -> WatchingFacts.Steward? {
-        let term = roster.map.load64(RosterLayout.term)
+    fileprivate func leader(_ memberTable: MemberTable) -> WatchingFacts.Leader? {
+        let term = memberTable.map.load64(MemberTableLayout.term)
         guard term > 0, isHeld(LeaseBlock.office(term: term)),
-            let slot = Int(exactly: roster.map.load64(RosterLayout.steward)),
-            (1...RosterLayout.slotCount).contains(slot),
-            let member = roster.member(at: slot - 1)
+            let slot = Int(exactly: memberTable.map.load64(MemberTableLayout.leader)),
+            (1...MemberTableLayout.slotCount).contains(slot),
+            let member = memberTable.member(at: slot - 1)
         else { return nil }
-        var steward = WatchingFacts.Steward(process: member.process, purpose: member.purpose)
-        if steward.process.condition != .stopped { steward.answers = answers(term) }
-        return steward
+        var leader = WatchingFacts.Leader(process: member.process, purpose: member.purpose)
+        if leader.process.condition != .stopped { leader.answers = answers(term) }
+        return leader
     }
 
-    /// As every follower asks, once a second; nil where this process may not. Another steward's answer is as good.
+    /// As every follower asks, once a second; nil where this process may not. Another leader's answer is as good.
     private func answers(_ term: UInt64) -> Bool? {
-        guard let file = try? FileDescriptor.open(Array("roster".utf8), in: folder.group, .readingAndWriting),
-            let map = try? WritableMap(file, size: RosterLayout.size)
+        guard let file = try? FileDescriptor.open(Array("members".utf8), in: folder.group, .readingAndWriting),
+            let map = try? WritableMap(file, size: MemberTableLayout.size)
         else { return nil }
-        map.store64(RosterLayout.askedAt, UInt64(bitPattern: monotonicNanoseconds()))
-        let question = map.add32(RosterLayout.asked, 1) &+ 1
+        map.store64(MemberTableLayout.askedAt, UInt64(bitPattern: monotonicNanoseconds()))
+        let question = map.add32(MemberTableLayout.asked, 1) &+ 1
         guard (try? file.touch()) != nil else { return nil }
         let deadline = Deadline(after: .milliseconds(1_500))
-        while Int32(bitPattern: map.load32(RosterLayout.answered) &- question) < 0 {
+        while Int32(bitPattern: map.load32(MemberTableLayout.answered) &- question) < 0 {
             // It gave its office up meanwhile, or died.
             if !isHeld(LeaseBlock.office(term: term)) { return nil }
             if deadline.isOver { return false }
@@ -87,9 +87,9 @@ extension ExaminedContainer {
 }
 
 extension Journal {
-    /// What the roster says that the steward could not watch, as its record has it.
-    fileprivate func degradation(_ roster: Roster) -> (folder: String, reason: String)? {
-        let word = roster.map.load64(RosterLayout.degraded)
+    /// What the member table says that the leader could not watch, as its record has it.
+    fileprivate func degradation(_ memberTable: MemberTable) -> (folder: String, reason: String)? {
+        let word = memberTable.map.load64(MemberTableLayout.degraded)
         if word == 0 { return nil }
         var place = LogPosition(
             file: word >> 32, offset: Int(word & 0xffff_ffff), sequence: 0, checksum: 0)

@@ -3,13 +3,13 @@ import GroupSystemCalls
 /// A log that is compacted, as this member has it: the state that its records come to, kept up with it. However many
 /// objects of a process refer to the log, they share it. A suite's and a channel's are such.
 ///
-/// Reading takes a mutex of this process and, where nothing has changed, one load; no system call. Appending decides upon
-/// the state, and makes no system call either, unless somebody waits for it, or a file of the log is full. Under the
-/// mutex nobody waits, and nothing is written but a record: who reads never waits for who writes.
+/// Reading takes a mutex of this process and, where nothing has changed, one load; no system call. Appending decides
+/// upon the state, and makes no system call either, unless somebody waits for it, or a file of the log is full. Under
+/// the mutex nobody waits, and nothing is written but a record: who reads never waits for who writes.
 final class FoldedLog<State: FoldedState>: Sendable {
     let name: String
     /// Not the other way round: the member keeps its logs.
-    let roster: Roster
+    let memberTable: MemberTable
     let diagnostics: DiagnosticDesk
     private let desk: LeaseDesk
     private let readOnly: ReadOnlyReason?
@@ -27,7 +27,8 @@ final class FoldedLog<State: FoldedState>: Sendable {
     let fold: Guarded<Fold>
     let sleeper: Sleeper
 
-    /// Nil where there is none, unless it is to be made. `label` is its folder, `wakeLabel` what its wake word comes of.
+    /// Nil where there is none, unless it is to be made. `label` is its folder, `wakeLabel` what its wake word comes
+    /// of.
     static func open(
         _ member: Member, _ name: String, label: String, wakeLabel: String, creating: Bool
     ) throws(CoordinationError) -> FoldedLog? {
@@ -56,17 +57,17 @@ final class FoldedLog<State: FoldedState>: Sendable {
     private init(
         _ member: Member, _ name: String, _ label: String, _ wakeLabel: String, _ folder: consuming FileDescriptor
     ) throws(CoordinationError) {
-        (self.name, roster, diagnostics, desk) = (name, member.roster, member.diagnostics, member.desk)
+        (self.name, memberTable, diagnostics, desk) = (name, member.memberTable, member.diagnostics, member.desk)
         readOnly = member.readOnly
         // The first words are others'.
         let first = 8
-        wakeWord = first + Int(member.hashKey.hash(wakeLabel.utf8) % UInt64(RosterLayout.wakeCount - first))
-        sleeper = Sleeper(roster, word: wakeWord)
+        wakeWord = first + Int(member.hashKey.hash(wakeLabel.utf8) % UInt64(MemberTableLayout.wakeCount - first))
+        sleeper = Sleeper(memberTable, word: wakeWord)
         var surroundings = member.journal.log.surroundings
-        surroundings.capacity = LogCarriage.smallest
+        surroundings.capacity = LogPreamble.smallest
         surroundings.diagnostics = member.diagnostics
         surroundings.carrying = { [diagnostics] file, end, needed throws(CoordinationError) in
-            try Self.carriage(of: file, before: end, needed: needed, diagnostics)
+            try Self.preamble(of: file, before: end, needed: needed, diagnostics)
         }
         log = try MappedLog(name: label, folder: folder, surroundings)
         if !member.isReadOnly { try log.recover() }
@@ -93,12 +94,12 @@ final class FoldedLog<State: FoldedState>: Sendable {
     }
 
     /// Who waits for a change looks again.
-    func wake() { roster.wake(wakeWord) }
+    func wake() { memberTable.wake(wakeWord) }
 
     /// Everything before a place is on the disk when it returns. System calls: fdatasync(2), once for all who wait
     func synchronize(through place: LogPosition) throws(CoordinationError) {
         try renew(place)
-        try log.synchronize(through: place, togetherBy: wakeWord, roster)
+        try log.synchronize(through: place, togetherBy: wakeWord, memberTable)
     }
 }
 

@@ -1,12 +1,13 @@
 import GroupSystemCalls
 
 /// A log grows with every append; when a file of it is full, the next one begins with what all before it came to.
-/// Whoever meets the full file does that, while others read and write on; none has to wait for one that is stopped.
+/// The member that meets the full file does that, while the others read and write on; no member has to wait for a
+/// member that is stopped.
 extension FoldedLog {
     /// What the next file begins with, by what is in the file. Linear in it.
-    static func carriage(
+    static func preamble(
         of file: LogFile, before end: Int, needed: Int, _ diagnostics: DiagnosticDesk
-    ) throws(CoordinationError) -> LogCarriage {
+    ) throws(CoordinationError) -> LogPreamble {
         var state = State(last: file.header.base)
         let broken = try file.forEachCommitted(before: end) { body, sequence, isControl in
             state.apply(body, at: sequence, isControl: isControl)
@@ -16,26 +17,26 @@ extension FoldedLog {
                 State.damage.code, item: file.name, count: broken,
                 "records that do not fit their checksums were left out; \(State.damage.meaning)")
         }
-        return try carriage(of: state, in: file, before: end, needed: needed)
+        return try preamble(of: state, in: file, before: end, needed: needed)
     }
 
     /// The same by what was read of it. Linear in the state, and in the file as far as records of it are carried.
-    static func carriage(
+    static func preamble(
         of state: State, in file: LogFile, before end: Int, needed: Int
-    ) throws(CoordinationError) -> LogCarriage {
+    ) throws(CoordinationError) -> LogPreamble {
         var bodies = state.carriedBodies()
         if state.carriesRecords {
             _ = try file.forEachCommitted(before: end) { body, sequence, isControl in
                 if let body = state.carried(body, at: sequence, isControl: isControl) { bodies.append(body) }
             }
         }
-        let capacity = LogCarriage.capacity(holding: LogCarriage.size(of: bodies), needed: needed, after: file)
-        return LogCarriage(bodies: bodies, capacity: capacity)
+        let capacity = LogPreamble.capacity(holding: LogPreamble.size(of: bodies), needed: needed, after: file)
+        return LogPreamble(bodies: bodies, capacity: capacity)
     }
 }
 
 /// How large files are.
-extension LogCarriage {
+extension LogPreamble {
     /// Of a log's first file, in bytes.
     static let smallest = 262_144
     /// Files grow up to this, so that a busy log is not compacted all the time; a large one's are larger.

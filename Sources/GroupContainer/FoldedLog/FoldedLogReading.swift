@@ -15,7 +15,7 @@ extension FoldedLog {
         for attempt: inout LogAttempt, _ look: (State) -> Answer
     ) throws(CoordinationError) -> Answer {
         try checkNotForked("read")
-        let slot = roster.slot ?? 0
+        let slot = memberTable.slot ?? 0
         return try fold.withLock { (fold) throws(CoordinationError) -> Answer in
             try catchUp(&fold) { attempt.noteLag(slot: slot, in: $0) }
             return look(fold.state)
@@ -77,8 +77,8 @@ extension FoldedLog {
         }
     }
 
-    /// In its file. Of records that set the same key one after the other, only the last one is taken: who was away while
-    /// others counted need not count after them.
+    /// In its file. Of records that set the same key one after the other, only the last one is taken: who was away
+    /// while others counted need not count after them.
     private func readOn(
         _ fold: inout Fold, _ count: inout Int, _ isBehind: (LogFile) -> Void
     ) throws(CoordinationError) -> Bool {
@@ -110,8 +110,8 @@ extension FoldedLog {
         }
     }
 
-    /// A record that is not what was written is passed over: the state is as if it had never been. Where nobody can tell
-    /// where the next one begins, the file ends, and the next append makes another.
+    /// A record that is not what was written is passed over: the state is as if it had never been. Where nobody can
+    /// tell where the next one begins, the file ends, and the next append makes another.
     func placeBehindDamage(
         _ position: LogPosition, _ error: CoordinationError
     ) throws(CoordinationError) -> LogPosition {

@@ -19,7 +19,7 @@ extension FoldedLog {
         _ body: [UInt8], isControl: Bool = false, _ attempt: inout LogAttempt,
         if holds: (State) throws(CoordinationError) -> Bool, applying apply: (inout State, _ sequence: UInt64) -> Void
     ) throws(CoordinationError) -> LogPosition? {
-        let slot = roster.slot ?? 0
+        let slot = memberTable.slot ?? 0
         while true {
             let outcome = try fold.withLock { (fold) throws(CoordinationError) -> Outcome in
                 try catchUp(&fold) { attempt.noteLag(slot: slot, in: $0) }
@@ -61,11 +61,12 @@ extension FoldedLog {
             let (state, position) = try present()
             // Else it is read for it.
             if position.file != file.header.number || position.offset != end { return nil }
-            return try Self.carriage(of: state, in: file, before: end, needed: needed)
+            return try Self.preamble(of: state, in: file, before: end, needed: needed)
         }
     }
 
-    /// Where the disk has refused to keep a file, what is in it is written again, and the next one is made: then it is kept.
+    /// Where the disk has refused to keep a file, what is in it is written again, and the next one is made: then it is
+    /// kept.
     func renew(_ place: LogPosition) throws(CoordinationError) {
         guard let file = try log.file(place.file), file.isPoisoned, !file.isDurable(through: place.offset) else {
             return

@@ -23,7 +23,7 @@ public struct Change: Hashable, Sendable {
         /// complete.
         case rescan
         /// Watching is incomplete: why, with `path` the folder that it is about, empty for all. Coordinated changes are
-        /// complete still; others come when the steward compares.
+        /// complete still; others come when the leader compares.
         case degraded(reason: String)
 
         /// The kind without what belongs to it. The raw value is the name that the commands print.
@@ -82,12 +82,12 @@ public struct Change: Hashable, Sendable {
         public var count: Int
     }
 
-    /// Its number: 1 for the container's first change, without gaps. The changes of a transaction share one. Of `present`
-    /// and `bookmark`, that of the last change that is in the snapshot.
+    /// Its number: 1 for the container's first change, without gaps. The changes of a transaction share one. Of
+    /// `present` and `bookmark`, that of the last change that is in the snapshot.
     public var sequence: UInt64
     /// The place right behind it; for a change of a transaction, the one behind the transaction's last: to be kept only
-    /// once that was seen, as `ChangeFollower.cursor` does. For `present` a place that no journal has, so that who comes
-    /// back with it gets a `rescan`: the snapshot's place is the cursor of the `bookmark` behind it.
+    /// once that was seen, as `ChangeFollower.cursor` does. For `present` a place that no journal has, so that who
+    /// comes back with it gets a `rescan`: the snapshot's place is the cursor of the `bookmark` behind it.
     public var cursor: Cursor
     /// What happened.
     public var kind: Kind
@@ -97,7 +97,7 @@ public struct Change: Hashable, Sendable {
     public var type: ItemType?
     /// The content's size in bytes.
     public var size: UInt64?
-    /// Who made it under a lease; nil where it was made without coordination and found by the steward.
+    /// Who made it under a lease; nil where it was made without coordination and found by the leader.
     public var by: Author?
     /// When, in nanoseconds since 1970 by the author's clock; for people.
     public var time: Int64
@@ -140,8 +140,8 @@ public struct Change: Hashable, Sendable {
         time = record.time
     }
 
-    /// What an entry of the journal says, as far as the filter lets it through: nothing for a control record or one that
-    /// only a newer version understands, one change, or several that share its place. Nil: see `FilteredParts`.
+    /// What an entry of the journal says, as far as the filter lets it through: nothing for a control record or one
+    /// that only a newer version understands, one change, or several that share its place. Nil: see `FilteredParts`.
     static func changes(
         in entry: Journal.Entry, cursor: Cursor, by filter: ChangeFilter,
         before: () throws(CoordinationError) -> TreePicture?
@@ -210,9 +210,9 @@ public enum ChangeOrigin: Hashable, Sendable {
     case now
     /// Right behind the change that had this cursor.
     case cursor(Cursor)
-    /// A `present` change for each item that stands in the container, folders before what is in them, then a `bookmark`,
-    /// then what changes from there on: together they make the tree exactly. Taken when the follower begins to read;
-    /// where no steward lives, what was changed without coordination is looked for first. Memory: a few dozen bytes an
-    /// item until the bookmark.
+    /// A `present` change for each item that stands in the container, folders before what is in them, then a
+    /// `bookmark`, then what changes from there on: together they make the tree exactly. Taken when the follower begins
+    /// to read; where no leader lives, what was changed without coordination is looked for first. Memory: a few dozen
+    /// bytes an item until the bookmark.
     case snapshot
 }

@@ -4,18 +4,18 @@ import GroupSystemCalls
 /// its place in the journal, so one that is slow costs no memory and loses nothing.
 public struct ChangeFollower: Sendable {
     private var reader: ChangeReader
-    /// Takes part in electing the steward, who sees what is changed without coordination, for as long as this follows.
-    private let following: Stewardship.Following?
+    /// Takes part in electing the leader, who sees what is changed without coordination, for as long as this follows.
+    private let following: LeaderElection.Following?
     private var presence = PresenceCheck()
 
-    init(_ reader: ChangeReader, _ following: Stewardship.Following?) {
+    init(_ reader: ChangeReader, _ following: LeaderElection.Following?) {
         (self.reader, self.following) = (reader, following)
     }
 
     /// Right behind the last change that was returned, and everything before it that did not match. As long as changes
-    /// of a transaction are still to come, the place before that transaction: who stops there and comes back gets all of
-    /// it again, rather than half of it. (`Change.cursor` is behind the transaction in each of them.) In the middle of a
-    /// snapshot, a place that no journal has: who comes back with it gets a `rescan`.
+    /// of a transaction are still to come, the place before that transaction: who stops there and comes back gets all
+    /// of it again, rather than half of it. (`Change.cursor` is behind the transaction in each of them.) In the middle
+    /// of a snapshot, a place that no journal has: who comes back with it gets a `rescan`.
     public var cursor: Cursor { reader.cursor }
 
     /// A marker to hand on: complete up to `cursor`.
@@ -32,21 +32,23 @@ public struct ChangeFollower: Sendable {
         let deadline = Deadline(after: timeout)
         while true {
             if let change = try reader.next() { return change }
-            if reader.lookForSteward() { continue }
+            if reader.lookForLeader() { continue }
             if deadline.isOver { return nil }
             try reader.member.checkNotForked("follow")
             try presence.check(reader.member, "follow")
-            following?.stewardship.lookAfterSteward()
+            following?.election.lookAfterLeader()
             let place = reader
-            place.member.roster.awaitWake(on: Roster.journalWord, atMost: deadline.remaining) { place.hasMore }
+            place.member.memberTable.awaitWake(on: MemberTable.journalWord, atMost: deadline.remaining) {
+                place.hasMore
+            }
         }
     }
 }
 
 extension Container {
     /// The changes since a place, on the calling thread. Returns when every change from now on is seen, also one that
-    /// is made without coordination (read-only: if a member that may write follows). `matching` and `afterRescan` are as
-    /// in `changes(since:matching:afterRescan:)`.
+    /// is made without coordination (read-only: if a member that may write follows). `matching` and `afterRescan` are
+    /// as in `changes(since:matching:afterRescan:)`.
     public func follow(
         since origin: ChangeOrigin = .now, matching filter: ChangeFilter = .everything,
         afterRescan policy: RescanPolicy = .marker

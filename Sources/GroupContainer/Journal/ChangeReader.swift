@@ -8,8 +8,8 @@ struct ChangeReader: Sendable {
     private let policy: RescanPolicy
     /// In the middle of a transaction, the place before it: who stops there gets it again, rather than half of it.
     private(set) var position: LogPosition
-    /// A transaction, how many of its changes were told, and the place behind it. Counted rather than taken away: a copy
-    /// of the reader shares them.
+    /// A transaction, how many of its changes were told, and the place behind it. Counted rather than taken away: a
+    /// copy of the reader shares them.
     private var rest: (changes: [Change], told: Int, behind: LogPosition)?
     /// The place was not to be found, or what came behind it is gone: says so before anything else.
     private var isLost = false
@@ -20,7 +20,7 @@ struct ChangeReader: Sendable {
     /// What it would have been told if it had followed before: that watching is incomplete.
     private var notice: Change?
     /// Of one that follows and may only read: whether anybody looks after changes made without coordination.
-    private var absence: StewardAbsence?
+    private var absence: LeaderAbsence?
 
     init(
         _ member: Member, since origin: ChangeOrigin, matching filter: ChangeFilter, afterRescan policy: RescanPolicy
@@ -48,7 +48,7 @@ struct ChangeReader: Sendable {
     /// Where it reads on, whatever is still to be told of a snapshot.
     var place: Cursor { member.journal.cursor(at: position) }
 
-    /// Takes the snapshot that is wanted. Blocks while it reads the journal and, where no steward lives, the tree.
+    /// Takes the snapshot that is wanted. Blocks while it reads the journal and, where no leader lives, the tree.
     mutating func takeSnapshot() throws(CoordinationError) {
         if !wantsSnapshot { return }
         try Container(member).noteUncoordinatedChanges()
@@ -84,18 +84,18 @@ struct ChangeReader: Sendable {
         }
     }
 
-    /// For who begins to follow: where the steward has said already that watching is incomplete, that is told first.
+    /// For who begins to follow: where the leader has said already that watching is incomplete, that is told first.
     mutating func noteBlindness() {
         if member.isReadOnly {
-            absence = StewardAbsence()
-            if lookForSteward() { return }
+            absence = LeaderAbsence()
+            if lookForLeader() { return }
         }
-        let roster = member.roster
-        let place = roster.map.load64(RosterLayout.degraded)
+        let memberTable = member.memberTable
+        let place = memberTable.map.load64(MemberTableLayout.degraded)
         let said = LogPosition(file: place >> 32, offset: Int(place & 0xffff_ffff), sequence: 0, checksum: 0)
         // What lies ahead will be read.
         if place == 0 || (said.file, said.offset) >= (position.file, position.offset) { return }
-        guard member.hasSteward(ofTerm: roster.map.load64(RosterLayout.term)) else { return }
+        guard member.hasLeader(ofTerm: memberTable.map.load64(MemberTableLayout.term)) else { return }
         try? member.journal.read(from: said) { record in
             if record.kind != .degraded { return false }
             notice = Change(degraded: record, sequence: position.sequence, cursor: self.place)
@@ -103,12 +103,12 @@ struct ChangeReader: Sendable {
         }
     }
 
-    /// For who follows and may only read, with nothing to tell, every so often. True: there is something to tell, as nobody
-    /// looks after changes made without coordination. System calls: fcntl(F_OFD_GETLK)
-    mutating func lookForSteward() -> Bool {
+    /// For who follows and may only read, with nothing to tell, every so often. True: there is something to tell, as
+    /// nobody looks after changes made without coordination. System calls: fcntl(F_OFD_GETLK)
+    mutating func lookForLeader() -> Bool {
         let now = monotonicNanoseconds()
         guard let readOnly = member.readOnly, absence?.isDue(at: now) == true,
-            let isNews = absence?.look(isThere: member.hasWatchingSteward, at: now)
+            let isNews = absence?.look(isThere: member.hasWatchingLeader, at: now)
         else { return false }
         if isNews == .returned { member.diagnostics.tell(.watchingComplete, "a member that may write watches now") }
         if isNews != .missing { return false }
@@ -151,7 +151,7 @@ struct ChangeReader: Sendable {
             if error.code == .damaged {
                 member.diagnostics.tell(.damageMet, item: error.item, "a follower met it: \(error.cause)")
             }
-            // Nobody can say what was there. Whoever asks again has been told.
+            // No process can say what was there. A caller that asks again has been told.
             if error.code == .damaged, let end = try? member.journal.log.end() { (position, isLost) = (end, true) }
             throw error
         }

@@ -19,9 +19,9 @@ public struct Changes: AsyncSequence, Sendable {
     /// Where one consumer stands.
     public struct Iterator: AsyncIteratorProtocol {
         private var reader: Result<ChangeReader, CoordinationError>
-        /// Takes part in electing the steward, who sees what is changed without coordination, for as long as this
+        /// Takes part in electing the leader, who sees what is changed without coordination, for as long as this
         /// follows.
-        private var following: Stewardship.Following?
+        private var following: LeaderElection.Following?
         private var hasBegun = false
         private var presence = PresenceCheck()
 
@@ -51,7 +51,7 @@ public struct Changes: AsyncSequence, Sendable {
                 // Also where it failed: it knows how to go on.
                 self.reader = .success(reader)
                 if let change = try found.get() { return change }
-                if reader.lookForSteward() {
+                if reader.lookForLeader() {
                     self.reader = .success(reader)
                     continue
                 }
@@ -59,7 +59,7 @@ public struct Changes: AsyncSequence, Sendable {
                 if Task.isCancelled { return nil }
                 try presence.check(reader.member, "follow")
                 if let moment, moment <= monotonicNanoseconds() { return nil }
-                following?.stewardship.lookAfterSteward()
+                following?.election.lookAfterLeader()
                 let place = reader
                 await reader.member.sleeper.wait(until: moment) { place.hasMore }
             }
@@ -76,9 +76,9 @@ public struct Changes: AsyncSequence, Sendable {
 }
 
 extension Container {
-    /// The changes since a place: `.start`, `.now` (this call), behind a `Cursor`, or `.snapshot`, with what stands there
-    /// first. With `matching`, what a filter lets through: patterns (`*`, `?`, `[…]` within a component, `**` across
-    /// folders), kinds, not one's own. Where the container is read-only nobody wakes it: it looks every 100 ms.
+    /// The changes since a place: `.start`, `.now` (this call), behind a `Cursor`, or `.snapshot`, with what stands
+    /// there first. With `matching`, what a filter lets through: patterns (`*`, `?`, `[…]` within a component, `**`
+    /// across folders), kinds, not one's own. Where the container is read-only nobody wakes it: it looks every 100 ms.
     ///
     /// Where a cursor's place was lost, one `rescan` comes first, and then what changes; with `afterRescan: .snapshot`,
     /// what stands there comes in between, as `present`, with a `bookmark` behind it.

@@ -3,9 +3,9 @@ import GroupSystemCalls
 /// The container's log of changes: a mapped log whose records are `ChangeRecord`s.
 final class Journal: Sendable {
     let log: MappedLog
-    let catalog: CatalogFile
-    /// The place that the catalog is for, as far as this member knows.
-    let catalogued = Guarded<LogPosition?>(nil)
+    let checkpoint: CheckpointFile
+    /// The place that the checkpoint is for, as far as this member knows.
+    let checkpointed = Guarded<LogPosition?>(nil)
     /// The file that was the last one when it was last looked whether files may go.
     let weighed = Guarded<UInt64>(0)
     /// The first eight bytes of the container's identifier: part of every cursor.
@@ -13,7 +13,7 @@ final class Journal: Sendable {
 
     init(_ log: MappedLog, container: [UInt8], in folder: GroupFolder) {
         self.log = log
-        catalog = CatalogFile(in: folder, container: log.surroundings.container)
+        checkpoint = CheckpointFile(in: folder, container: log.surroundings.container)
         var reader = ByteReader(container)
         self.container = (try? reader.number()) ?? 0
     }
@@ -55,8 +55,8 @@ final class Journal: Sendable {
         }
     }
 
-    /// Shows the records from a place on, up to the end or until `look` says that it has seen enough. Where the place is
-    /// no longer kept, from the oldest one on: what matters behind it is behind that, too. Linear in the records.
+    /// Shows the records from a place on, up to the end or until `look` says that it has seen enough. Where the place
+    /// is no longer kept, from the oldest one on: what matters behind it is behind that, too. Linear in the records.
     func read(from start: LogPosition, _ look: (ChangeRecord) -> Bool) throws(CoordinationError) {
         var position = start
         while true {

@@ -1,13 +1,13 @@
 import GroupSystemCalls
 
-/// Keeping the journal short: a catalog now and then, then the oldest files go.
+/// Keeping the journal short: a checkpoint now and then, then the oldest files go.
 ///
 /// One at a time, by a lock that nobody waits for: one that is stopped or killed in the middle of it stops nobody, the
 /// files only stay longer. Not before the change that needed a new file is acknowledged.
 extension Member {
-    /// A catalog is due when so many changes lie behind the last one, or as many as there are items; so what it costs is
-    /// little beside what the changes did. Or when files are to be dropped that it does not cover.
-    static let catalogInterval: UInt64 = 20_000
+    /// A checkpoint is due when so many changes lie behind the last one, or as many as there are items; so what it
+    /// costs is little beside what the changes did. Or when files are to be dropped that it does not cover.
+    static let checkpointInterval: UInt64 = 20_000
 
     /// After a change, without its lease: if a file of the journal was made by it, what is due is done. What fails is
     /// tried again with the next file.
@@ -18,7 +18,7 @@ extension Member {
         }
         if !isAsked || isReadOnly { return }
         _ = try? keepJournal { () throws(CoordinationError) in
-            let last = journal.catalogued.withLock { $0?.file } ?? 0
+            let last = journal.checkpointed.withLock { $0?.file } ?? 0
             if last >= journal.log.tail().file { return nil }
             var tree = try RecordedTree(journal)
             try tree.catchUp(journal)
@@ -26,20 +26,20 @@ extension Member {
         }
     }
 
-    /// Makes a catalog of what its caller has read, if one is due, and drops what need not be kept any longer. A few loads
-    /// where nothing is due. True if it made one. Not of a tree that is only for looking up.
-    /// Errors: those of writing; then nothing was dropped, and the old catalog stands.
+    /// Makes a checkpoint of what its caller has read, if one is due, and drops what need not be kept any longer. A few
+    /// loads where nothing is due. True if it made one. Not of a tree that is only for looking up. Errors: those of
+    /// writing; then nothing was dropped, and the old checkpoint stands.
     @discardableResult
-    func keepCatalog(_ tree: RecordedTree) throws(CoordinationError) -> Bool {
-        if isReadOnly || tree.isForLookingUp || !isCatalogDue(for: tree) { return false }
+    func keepCheckpoint(_ tree: RecordedTree) throws(CoordinationError) -> Bool {
+        if isReadOnly || tree.isForLookingUp || !isCheckpointDue(for: tree) { return false }
         return try keepJournal { tree }
     }
 
-    private func isCatalogDue(for tree: RecordedTree) -> Bool {
+    private func isCheckpointDue(for tree: RecordedTree) -> Bool {
         // None is as good as one of the beginning.
-        let last = journal.catalogued.withLock { $0.map { ($0.file, $0.sequence) } ?? (1, 0) }
+        let last = journal.checkpointed.withLock { $0.map { ($0.file, $0.sequence) } ?? (1, 0) }
         let place = tree.position
-        if place.sequence >= last.1 &+ max(Self.catalogInterval, UInt64(tree.picture.items.count)) { return true }
+        if place.sequence >= last.1 &+ max(Self.checkpointInterval, UInt64(tree.picture.items.count)) { return true }
         // Once a file: what may go is found by reading each file's first page.
         let isNew = journal.weighed.withLock { weighed in
             defer { weighed = place.file }
@@ -57,7 +57,8 @@ extension Member {
             return try tryToKeepJournal(read)
         } catch {
             diagnostics.tell(
-                .catalogFailed, item: error.item, "no catalog was made, and the journal stays longer: \(error.cause)")
+                .checkpointFailed, item: error.item,
+                "no checkpoint was made, and the journal stays longer: \(error.cause)")
             throw error
         }
     }
@@ -74,43 +75,44 @@ extension Member {
         if !isFree { return false }
         // Another member may have made one meanwhile. One that is damaged is replaced; one of a newer version is not.
         do {
-            let last = try journal.catalog.open()?.header.position
-            journal.catalogued.withLock { $0 = last }
+            let last = try journal.checkpoint.open()?.header.position
+            journal.checkpointed.withLock { $0 = last }
         } catch {
             if error.code != .damaged { throw error }
-            journal.catalogued.withLock { $0 = nil }
+            journal.checkpointed.withLock { $0 = nil }
         }
-        guard let tree = try read(), tree.position.sequence > journal.catalogued.withLock({ $0?.sequence ?? 0 }) else {
+        guard let tree = try read(), tree.position.sequence > journal.checkpointed.withLock({ $0?.sequence ?? 0 })
+        else {
             return false
         }
-        try writeCatalog(tree)
+        try writeCheckpoint(tree)
         dropFiles()
         return true
     }
 
     /// On the disk when it returns, and so is the journal that it is about. Only with the lock.
-    func writeCatalog(_ tree: RecordedTree) throws(CoordinationError) {
+    func writeCheckpoint(_ tree: RecordedTree) throws(CoordinationError) {
         // Not in a file that ends there: that one may go.
         guard let place = try journal.log.advance(tree.position)?.place,
             let file = try journal.log.file(place.file)
         else { return }
         try journal.log.synchronize(through: place)
-        let header = journal.catalog.header(
+        let header = journal.checkpoint.header(
             at: place, fileSalt: file.header.salt, newestTerm: tree.newestTerm)
-        try journal.catalog.replace(by: tree.picture, header)
-        journal.catalogued.withLock { $0 = place }
+        try journal.checkpoint.replace(by: tree.picture, header)
+        journal.checkpointed.withLock { $0 = place }
         diagnostics.tell(
-            .catalogWritten, item: CatalogFile.label,
+            .checkpointWritten, item: CheckpointFile.label,
             "\(tree.picture.items.count) items, as of change \(place.sequence)")
     }
 
-    /// As far as the catalog has what they say, and nobody who repairs a change has to look through them. The oldest
+    /// As far as the checkpoint has what they say, and nobody who repairs a change has to look through them. The oldest
     /// first, each gone from the disk before the next: there is never a gap.
     private func dropFiles() {
-        guard let catalogued = journal.catalogued.withLock({ $0 }), let files = try? journal.log.keptFiles() else {
+        guard let checkpointed = journal.checkpointed.withLock({ $0 }), let files = try? journal.log.keptFiles() else {
             return
         }
-        let limit = min(catalogued.file, oldestFileToBeLookedThrough() ?? .max)
+        let limit = min(checkpointed.file, oldestFileToBeLookedThrough() ?? .max)
         var dropped: [UInt64] = []
         for number in format.retention.dropped(of: files, now: wallNanoseconds()) where number < limit {
             guard journal.log.drop(number) else { break }
@@ -125,13 +127,13 @@ extension Member {
 
     /// Where repairs of changes under way would begin to look for their records.
     private func oldestFileToBeLookedThrough() -> UInt64? {
-        for slot in roster.slotsWithPending() where slot != roster.slot && !roster.isAlive(slot) {
+        for slot in memberTable.slotsWithPending() where slot != memberTable.slot && !memberTable.isAlive(slot) {
             try? repair(slot: slot, hasRight: false, until: Deadline(after: .zero))
         }
-        let pending = roster.slotsWithPending().flatMap { roster.pending(of: $0) }
+        let pending = memberTable.slotsWithPending().flatMap { memberTable.pending(of: $0) }
         let notes = Set(
             pending.compactMap { change in
-                roster.member(at: change.slot).map { NoteFiles.name(nonce: $0.nonce, entry: change.entry) }
+                memberTable.member(at: change.slot).map { NoteFiles.name(nonce: $0.nonce, entry: change.entry) }
             })
         var files: [UInt64] = []
         for name in (try? folder.staging.entryNames()) ?? [] {
@@ -178,7 +180,7 @@ extension MappedLog {
         }
     }
 
-    /// Removes a file; whoever has it mapped reads it still. False where that could not be done.
+    /// Removes a file; a process that has it mapped reads it still. False where that could not be done.
     func drop(_ number: UInt64) -> Bool {
         do throws(Errno) {
             try folder.unlink(Array("\(number).log".utf8))

@@ -1,7 +1,7 @@
 import GroupSystemCalls
 
 extension Member {
-    /// What is wrong with the journal and the catalog, a sentence each; nothing is changed. Linear in both.
+    /// What is wrong with the journal and the checkpoint, a sentence each; nothing is changed. Linear in both.
     func checkJournal() throws(CoordinationError) -> [CoordinationError] {
         var found = try journal.log.findDamage().map(Self.error)
         do {
@@ -14,15 +14,15 @@ extension Member {
     }
 
     /// Mends them, and says what it found. Of a file with a bad record, what stands before it is kept, and what stands
-    /// behind it is cut off: followers get what is there, then one `rescan`. Without a catalog that can be believed, and
-    /// without the journal's beginning, everybody gets a `rescan`, and the next comparison of the tree records what
-    /// stands there. Waits at most 30 s for who is just making a catalog. Errors: `damaged` where a file cannot be read at
-    /// all and other members live; those of writing.
+    /// behind it is cut off: followers get what is there, then one `rescan`. Without a checkpoint that can be believed,
+    /// and without the journal's beginning, everybody gets a `rescan`, and the next comparison of the tree records what
+    /// stands there. Waits at most 30 s for who is just making a checkpoint. Errors: `damaged` where a file cannot be
+    /// read at all and other members live; those of writing.
     func repairJournal() throws(CoordinationError) -> [CoordinationError] {
         let keeping = try beginKeeping()
         defer { lockFile.giveBack(keeping) }
-        let known = (try? journal.catalog.open()?.header.position.sequence) ?? 0
-        let isAlone = roster.liveMembers().count <= 1
+        let known = (try? journal.checkpoint.open()?.header.position.sequence) ?? 0
+        let isAlone = memberTable.liveMembers().count <= 1
         var found = try journal.log.repair(isAlone: isAlone, atLeast: known).map(Self.error)
         var tree: RecordedTree
         do {
@@ -35,24 +35,24 @@ extension Member {
             tree = RecordedTree(beginningAt: try journal.log.start())
         }
         try tree.catchUp(journal)
-        try writeCatalog(tree)
+        try writeCheckpoint(tree)
         recorded.withLock { $0 = nil }
-        roster.wake(Roster.journalWord)
+        memberTable.wake(MemberTable.journalWord)
         return found
     }
 
-    /// Makes the catalog anew from the journal, which has to reach back to its beginning, or to a catalog that can be
-    /// believed. Waits as `repairJournal`.
-    func remakeCatalog() throws(CoordinationError) {
+    /// Makes the checkpoint anew from the journal, which has to reach back to its beginning, or to a checkpoint that
+    /// can be believed. Waits as `repairJournal`.
+    func remakeCheckpoint() throws(CoordinationError) {
         let keeping = try beginKeeping()
         defer { lockFile.giveBack(keeping) }
         var tree = try RecordedTree(journal)
         try tree.catchUp(journal)
-        try writeCatalog(tree)
+        try writeCheckpoint(tree)
         recorded.withLock { $0 = nil }
     }
 
-    /// Alone with the catalog and the journal's files, until the handle is given back.
+    /// Alone with the checkpoint and the journal's files, until the handle is given back.
     private func beginKeeping() throws(CoordinationError) -> LockFile.Handle {
         let handle = try lockFile.borrow()
         let byte = ByteRange(start: LeaseBlock.keeping, length: 1)
@@ -65,7 +65,7 @@ extension Member {
             if deadline.isOver {
                 lockFile.giveBackUnlocked(handle)
                 throw CoordinationError(
-                    .leaseTimedOut, item: CatalogFile.label, operation: "repair",
+                    .leaseTimedOut, item: CheckpointFile.label, operation: "repair",
                     cause: "another process is making one and does not come to an end",
                     advice: "groupctl doctor says who is there; end it, and try again")
             }

@@ -30,8 +30,8 @@ struct Listing: Sendable {
 final class TreeAtPlace: Sendable {
     private let tree = Guarded<RecordedTree?>(nil)
 
-    /// What stood there at that place. Nil: neither the journal nor its catalog goes back so far. Linear in the records
-    /// since the last time.
+    /// What stood there at that place. Nil: neither the journal nor its checkpoint goes back so far. Linear in the
+    /// records since the last time.
     func picture(_ journal: Journal, at place: LogPosition) throws(CoordinationError) -> TreePicture? {
         try tree.withLock { (kept) throws(CoordinationError) in
             // What is not shared is changed in its place, rather than copied.

@@ -1,36 +1,36 @@
 import GroupSystemCalls
 
-/// What the journal says that stands in the container, up to the place that was read: the catalog, and the records
-/// behind it. Memory: linear in the items; of one that is only for looking up, in the records behind the catalog.
+/// What the journal says that stands in the container, up to the place that was read: the checkpoint, and the records
+/// behind it. Memory: linear in the items; of one that is only for looking up, in the records behind the checkpoint.
 struct RecordedTree: Sendable {
     private(set) var picture = TreePicture()
-    /// Of the latest steward that took office.
+    /// Of the latest leader that took office.
     private(set) var newestTerm: UInt64 = 0
     /// Up to here the journal was read.
     private(set) var position: LogPosition
     /// What the picture stands on, if it is only for looking up.
-    private var base: MappedCatalog?
+    private var base: MappedCheckpoint?
 
     private static let attempts = 8
 
-    /// As the catalog has it; without one, nothing, from the journal's beginning. Linear in the items. Errors: `damaged`
-    /// where there is neither the one nor the other.
+    /// As the checkpoint has it; without one, nothing, from the journal's beginning. Linear in the items. Errors:
+    /// `damaged` where there is neither the one nor the other.
     init(_ journal: Journal) throws(CoordinationError) {
         self = try Self.begin(journal) { () throws(CoordinationError) in
-            guard let (header, picture) = try journal.catalog.read() else { return nil }
+            guard let (header, picture) = try journal.checkpoint.read() else { return nil }
             return RecordedTree(header, picture, nil)
         }
     }
 
-    /// The same, but for single items, which are looked up in the catalog's file. Constant.
+    /// The same, but for single items, which are looked up in the checkpoint's file. Constant.
     init(forLookingUpIn journal: Journal) throws(CoordinationError) {
         self = try Self.begin(journal) { () throws(CoordinationError) in
-            guard let catalog = try journal.catalog.open() else { return nil }
-            return RecordedTree(catalog.header, TreePicture(on: catalog), catalog)
+            guard let checkpoint = try journal.checkpoint.open() else { return nil }
+            return RecordedTree(checkpoint.header, TreePicture(on: checkpoint), checkpoint)
         }
     }
 
-    private init(_ header: CatalogHeader, _ picture: TreePicture, _ base: MappedCatalog?) {
+    private init(_ header: CheckpointHeader, _ picture: TreePicture, _ base: MappedCheckpoint?) {
         (self.picture, self.base, newestTerm) = (picture, base, header.newestTerm)
         (position, fileSalt) = (header.position, header.fileSalt)
     }
@@ -51,7 +51,7 @@ struct RecordedTree: Sendable {
                 if let tree = try read(), try journal.log.file(tree.position.file)?.header.salt == tree.fileSalt,
                     try journal.log.contains(tree.position)
                 {
-                    journal.catalogued.withLock { $0 = tree.position }
+                    journal.checkpointed.withLock { $0 = tree.position }
                     return tree
                 }
             } catch {
@@ -60,11 +60,12 @@ struct RecordedTree: Sendable {
             if start.file == 1 && start.sequence == 0 { return RecordedTree(beginningAt: start) }
         }
         throw fault
-            ?? CatalogFile.damaged("it is not of this journal, or missing, and the journal's first files were dropped")
+            ?? CheckpointFile.damaged(
+                "it is not of this journal, or missing, and the journal's first files were dropped")
     }
 
-    /// Reads the journal to its end. Linear in what is new. Where its place was dropped meanwhile, it begins anew. Errors:
-    /// `damaged`; what is before the damage was read.
+    /// Reads the journal to its end. Linear in what is new. Where its place was dropped meanwhile, it begins anew.
+    /// Errors: `damaged`; what is before the damage was read.
     mutating func catchUp(_ journal: Journal) throws(CoordinationError) {
         var restarts = 0
         while true {
@@ -87,8 +88,8 @@ struct RecordedTree: Sendable {
         }
     }
 
-    /// As it was at a place. Where the catalog is of a later one, from the journal's first record; nil where that was
-    /// dropped.
+    /// As it was at a place. Where the checkpoint is of a later one, from the journal's first record; nil where that
+    /// was dropped.
     init?(_ journal: Journal, at place: LogPosition) throws(CoordinationError) {
         self = try RecordedTree(journal)
         if try catchUp(journal, to: place) { return }
@@ -127,7 +128,7 @@ struct RecordedTree: Sendable {
         picture.learn(hash: hash, of: location, seen: seen)
     }
 
-    /// An item as its last record has it. Nil also where the catalog turned out to be damaged: `isBroken`.
+    /// An item as its last record has it. Nil also where the checkpoint turned out to be damaged: `isBroken`.
     func item(at location: ItemLocation) -> TreePicture.Item? { picture.item(at: location) }
 
     /// Its answers are not to be believed.
@@ -141,14 +142,14 @@ struct RecordedTree: Sendable {
 }
 
 extension Member {
-    /// The journal's fold up to its end. The first time linear in the items and in the records behind the catalog, then
-    /// in what is new. Errors: `damaged`
+    /// The journal's fold up to its end. The first time linear in the items and in the records behind the checkpoint,
+    /// then in what is new. Errors: `damaged`
     func recordedTree() throws(CoordinationError) -> RecordedTree {
         try withRecordedTree(forLookingUp: false) { $0 }
     }
 
     /// An item as its last record has it; nil where nothing is recorded to stand. The first time linear in the records
-    /// behind the catalog, then in what is new. Errors: `damaged`
+    /// behind the checkpoint, then in what is new. Errors: `damaged`
     func recordedItem(at location: ItemLocation) throws(CoordinationError) -> TreePicture.Item? {
         try recordedItemAndPlace(at: location).item
     }

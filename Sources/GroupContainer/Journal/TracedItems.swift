@@ -1,32 +1,32 @@
 import GroupSystemCalls
 
-/// What the journal says of one item, for whoever changes it: without the fold of all records, which a short command
-/// has no time for.
+/// What the journal says of one item, for a caller that changes it: without the fold of all records, which a short
+/// command has no time for.
 extension Member {
-    /// So many items are looked up by themselves; whoever asks about more is quicker with the fold.
+    /// So many items are looked up by themselves; a caller that asks about more is quicker with the fold.
     private static let fewItems = 4
     /// A place is noted anew when so many records lie behind the one that was noted before.
     private static let worthNoting = 8
 
     /// Whether the journal has a folder there. Mostly a few loads: up to which place that was last found to be so is in
-    /// the roster, and only the records behind that are looked at. Errors: `damaged`
+    /// the member table, and only the records behind that are looked at. Errors: `damaged`
     func recordsFolder(at location: ItemLocation) throws(CoordinationError) -> Bool {
-        if let place = roster.knownFolder(location, key: hashKey) {
+        if let place = memberTable.knownFolder(location, key: hashKey) {
             var trace = ItemTrace(folder: location)
             if let (end, count) = try follow(&trace, from: place) {
                 let stands = trace.type == .folder
-                if stands && count >= Self.worthNoting { roster.noteFolder(location, at: end, key: hashKey) }
+                if stands && count >= Self.worthNoting { memberTable.noteFolder(location, at: end, key: hashKey) }
                 return stands
             }
         }
         let (state, end) = try recordedState(at: location)
         if state?.type != .folder { return false }
-        roster.noteFolder(location, at: end, key: hashKey)
+        memberTable.noteFolder(location, at: end, key: hashKey)
         return true
     }
 
-    /// What the journal has there, and the place up to which that holds. Linear in the records behind the catalog, or in
-    /// what is new since this process kept the fold. Errors: `damaged`
+    /// What the journal has there, and the place up to which that holds. Linear in the records behind the checkpoint,
+    /// or in what is new since this process kept the fold. Errors: `damaged`
     func recordedState(
         at location: ItemLocation
     ) throws(CoordinationError) -> (state: ItemState?, end: LogPosition) {
@@ -62,13 +62,13 @@ extension Member {
     }
 }
 
-/// Up to which place of the journal a folder is known to be in it: a small table in the roster, for all members. Each
-/// entry vouches for itself, so one that was half replaced, or is of another folder, is none.
-extension Roster {
+/// Up to which place of the journal a folder is known to be in it: a small table in the member table, for all members.
+/// Each entry vouches for itself, so one that was half replaced, or is of another folder, is none.
+extension MemberTable {
     func knownFolder(_ location: ItemLocation, key: SipHash) -> LogPosition? {
         var hash = key.begin()
         for byte in location.bytes { hash.add(byte) }
-        let entry = RosterLayout.knownFolder(hash.finished())
+        let entry = MemberTableLayout.knownFolder(hash.finished())
         let place = map.load64(entry)
         if place == 0 || map.load64(entry + 8) != Self.seal(hash, place) { return nil }
         return LogPosition(file: place >> 32, offset: Int(place & 0xffff_ffff), sequence: 0, checksum: 0)
@@ -78,7 +78,7 @@ extension Roster {
         guard let seat, position.file <= UInt64(UInt32.max), position.offset <= Int(UInt32.max) else { return }
         var hash = key.begin()
         for byte in location.bytes { hash.add(byte) }
-        let entry = RosterLayout.knownFolder(hash.finished())
+        let entry = MemberTableLayout.knownFolder(hash.finished())
         let place = position.file << 32 | UInt64(position.offset)
         seat.map.store64(entry, place)
         seat.map.store64(entry + 8, Self.seal(hash, place))

@@ -1,12 +1,12 @@
 import GroupSystemCalls
 
-/// What a file of a log that is compacted begins with: records that say what all before it came to. They are not counted,
-/// so the sequence goes on.
-struct LogCarriage: Sendable {
+/// What a file of a log that is compacted begins with: records that say what all before it came to. They are not
+/// counted, so the sequence goes on.
+struct LogPreamble: Sendable {
     /// As of a place in a file, for the next one, with room for a record of so many bytes.
     /// Nil: the file is to be read for it.
-    typealias Maker = (LogFile, _ end: Int, _ needed: Int) throws(CoordinationError) -> LogCarriage?
-    static let unknown: @Sendable (LogFile, Int, Int) throws(CoordinationError) -> LogCarriage? = { _, _, _ in nil }
+    typealias Maker = (LogFile, _ end: Int, _ needed: Int) throws(CoordinationError) -> LogPreamble?
+    static let unknown: @Sendable (LogFile, Int, Int) throws(CoordinationError) -> LogPreamble? = { _, _, _ in nil }
 
     var bodies: [[UInt8]]
     /// Of the whole file, in bytes.
@@ -99,8 +99,8 @@ extension LogFile {
 }
 
 extension MappedLog {
-    /// For who is still reading them, the file before the last one is kept, and older ones as far as all of them take half
-    /// of its room. The name of the one that replaces them is on the disk first.
+    /// For who is still reading them, the file before the last one is kept, and older ones as far as all of them take
+    /// half of its room. The name of the one that replaces them is on the disk first.
     func dropFiles(before number: UInt64) {
         guard let files = try? keptFiles(), let room = try? last().capacity else { return }
         var kept: UInt64 = 0

@@ -6,8 +6,8 @@ extension MappedLog {
     private static let spare = Array("spare".utf8)
 
     /// A change must not fail for want of room once it is visible. Called before: when the last file runs low, the next
-    /// one is allocated now. `bodyCount` is the record's size, where that matters: `limitReached` for one that fits into
-    /// no file.
+    /// one is allocated now. `bodyCount` is the record's size, where that matters: `limitReached` for one that fits
+    /// into no file.
     func ensureRoom(forBodyOf bodyCount: Int = 0) throws(CoordinationError) {
         _ = try writerSlot("allocate")
         let file = try last()
@@ -27,17 +27,17 @@ extension MappedLog {
         }
     }
 
-    /// Makes the file that follows `end`, or the first one, leaving out `leap` numbers, with what it begins with. Returns the one that won, or, where
-    /// this member was so late that it has been dropped since, the last one.
+    /// Makes the file that follows `end`, or the first one, leaving out `leap` numbers, with what it begins with.
+    /// Returns the one that won, or, where this member was so late that it has been dropped since, the last one.
     func makeFile(
-        after end: LogPosition?, leap: UInt64 = 0, carriage: LogCarriage? = nil
+        after end: LogPosition?, leap: UInt64 = 0, preamble: LogPreamble? = nil
     ) throws(CoordinationError) -> LogFile {
         let slot = try writerSlot("create")
         let number = (end?.file ?? 0) &+ 1
         let label = "\(name)/\(number).log"
-        let capacity = carriage?.capacity ?? surroundings.capacity
+        let capacity = preamble?.capacity ?? surroundings.capacity
         try translating(label, "create") { () throws(Errno) in
-            var name = carriage == nil ? try claimSpare() : nil
+            var name = preamble == nil ? try claimSpare() : nil
             if name == nil { name = try allocate(capacity) }
             guard let name else { return }
             do throws(Errno) {
@@ -48,12 +48,12 @@ extension MappedLog {
                     capacity: UInt64(capacity), container: surroundings.container,
                     incarnation: surroundings.incarnation, created: wallNanoseconds())
                 try file.writeAll(header.encoded())
-                if let carriage { try carriage.write(into: file, header, by: slot) }
+                if let preamble { try preamble.write(into: file, header, by: slot) }
                 // The salt must be on the disk before the first record that uses it.
                 try file.synchronize()
                 try folder.rename(name, to: Array("\(number).log".utf8), in: folder, replacing: false)
                 // Of what is compacted, who says that something is durable does it: the others need not wait for it.
-                if carriage == nil { try folder.synchronize() }
+                if preamble == nil { try folder.synchronize() }
                 if end != nil { hasMadeFile.withLock { $0 = true } }
             } catch {
                 try? folder.unlink(name)

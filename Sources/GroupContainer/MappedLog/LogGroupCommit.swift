@@ -1,35 +1,35 @@
 import GroupSystemCalls
 
-/// One `fdatasync` for all who wait for the disk: whoever comes first syncs everything that is written by then, and the
-/// others wait for that. One whose leader takes too long, or was stopped, syncs by itself.
+/// One `fdatasync` for all callers that wait for the disk: the first caller syncs everything that is written by then,
+/// and the other callers wait for it. A caller whose syncer takes too long, or was stopped, syncs by itself.
 extension MappedLog {
     private static let patience: Int64 = 50_000_000
 
-    /// Everything before a place is on the disk when it returns. `word` is the roster's wake word of those who wait.
-    /// System calls: fdatasync(2), or futex(FUTEX_WAIT)
+    /// Everything before a place is on the disk when it returns. `word` is the member table's wake word of the
+    /// waiters. System calls: fdatasync(2), or futex(FUTEX_WAIT)
     func synchronize(
-        through position: LogPosition, togetherBy word: Int, _ roster: Roster
+        through position: LogPosition, togetherBy word: Int, _ memberTable: MemberTable
     ) throws(CoordinationError) {
         guard let file = try file(position.file), let map = file.writableMap else {
             return try synchronize(through: position)
         }
         let slot = try writerSlot("synchronize")
         while !file.isDurable(through: position.offset) {
-            let leader = map.load64(LogFileHeader.leader)
+            let syncer = map.load64(LogFileHeader.syncer)
             let now = UInt64(bitPattern: monotonicNanoseconds())
             let own = (now & 0xffff_ffff_ffff) << 16 | UInt64(slot + 1)
-            if leader != 0 {
-                let age = Int64(((own >> 16) &- (leader >> 16)) & 0xffff_ffff_ffff)
+            if syncer != 0 {
+                let age = Int64(((own >> 16) &- (syncer >> 16)) & 0xffff_ffff_ffff)
                 if age >= Self.patience { return try synchronize(through: position) }
-                roster.awaitWake(on: word, atMost: Self.patience - age) {
-                    file.isDurable(through: position.offset) || map.load64(LogFileHeader.leader) != leader
+                memberTable.awaitWake(on: word, atMost: Self.patience - age) {
+                    file.isDurable(through: position.offset) || map.load64(LogFileHeader.syncer) != syncer
                 }
                 continue
             }
-            guard map.exchange64(LogFileHeader.leader, 0, own) else { continue }
+            guard map.exchange64(LogFileHeader.syncer, 0, own) else { continue }
             defer {
-                _ = map.exchange64(LogFileHeader.leader, own, 0)
-                roster.wake(word)
+                _ = map.exchange64(LogFileHeader.syncer, own, 0)
+                memberTable.wake(word)
             }
             // What others have begun by now is in it, too.
             let end = try settle(file, upTo: .max)

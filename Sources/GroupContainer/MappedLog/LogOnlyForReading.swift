@@ -1,11 +1,11 @@
 import GroupSystemCalls
 
-/// A log that may only be read: its member has no slot, its maps cannot be written, and it waits for nobody. A
-/// reservation that its owner left behind, and the torn end of a log that nobody has recovered yet, are its end for now.
+/// A log that may only be read: its member has no slot, its maps cannot be written, and it waits for no writer. A
+/// reservation that its owner left behind, and the torn end of a log that is not recovered yet, are its end for now.
 extension MappedLog {
     var isOnlyForReading: Bool { surroundings.slot == nil }
 
-    /// Whoever writes has a slot.
+    /// A writer has a slot.
     func writerSlot(_ operation: String) throws(CoordinationError) -> Int {
         if let slot = surroundings.slot { return slot }
         throw CoordinationError(
@@ -19,7 +19,8 @@ extension MappedLog {
         forgetAll(last: last)
     }
 
-    /// What is broken here never happened: whoever recovers the log cuts it here. Below the durable mark it is damage.
+    /// What is broken here never happened: the member that recovers the log cuts it here. Below the durable mark the
+    /// same is damage.
     func isTorn(_ file: LogFile, at offset: Int) -> Bool {
         file.header.number == unrecovered && file.end == nil
             && UInt64(offset) >= file.map.load64(LogFileHeader.durableMark)

@@ -108,10 +108,10 @@ extension MappedLog {
     }
 
     /// Whether `step(behind:)` would have something to give or to wait for. One load, but for voids and ends of files.
-    /// Who may only read is not told, and looks again after a while.
+    /// A reader that is no member is not told, and looks again after a while.
     func hasMore(behind position: LogPosition) -> Bool {
         if isOnlyForReading { return false }
-        // An error is found, and said, by whoever reads on; so is a place that is lost.
+        // An error is found, and said, by the reader that reads on; so is a place that is lost.
         guard let next = try? advance(position) else { return true }
         if next.place.sequence != position.sequence { return true }
         guard case .record(let record) = next.reading else { return false }

@@ -1,14 +1,14 @@
 import GroupSystemCalls
 
 extension MappedLog {
-    /// In an incarnation in which nobody has looked at the log yet: after a boot, or where the file system was unmounted
-    /// and mounted again, pages have reached the disk in any order, so the last file may have a hole with valid records
-    /// behind it. Where it has none, and nothing stands behind the records, everything goes on in it, and it is as if
-    /// nothing had been. Else it ends at the first record that is not whole, and the file that is made after it says so
-    /// for ever; what lay behind can not come alive again. Records below the durable mark must be whole: there a bad one
-    /// is damage, not an end. Only while no member of an earlier incarnation lives; members of this one may do it at the
-    /// same time. Linear in the file's size.
-    /// While `repairing`, such damage is cut all the same.
+    /// In an incarnation in which nobody has looked at the log yet: after a boot, or where the file system was
+    /// unmounted and mounted again, pages have reached the disk in any order, so the last file may have a hole with
+    /// valid records behind it. Where it has none, and nothing stands behind the records, everything goes on in it, and
+    /// it is as if nothing had been. Else it ends at the first record that is not whole, and the file that is made
+    /// after it says so for ever; what lay behind can not come alive again. Records below the durable mark must be
+    /// whole: there a bad one is damage, not an end. Only while no member of an earlier incarnation lives; members of
+    /// this one may do it at the same time. Linear in the file's size. While `repairing`, such damage is cut all the
+    /// same.
     func recover(repairing: Bool = false) throws(CoordinationError) {
         let file = try last()
         let incarnation = surroundings.incarnation
@@ -23,7 +23,7 @@ extension MappedLog {
         if LogSettlement(of: map, in: incarnation) == nil {
             // They are of processes that are gone.
             map.store64(LogFileHeader.turn, 0)
-            map.store64(LogFileHeader.leader, 0)
+            map.store64(LogFileHeader.syncer, 0)
         }
         let settlement = (isClean ? LogSettlement.goesOn : .ends).decide(in: map, incarnation)
         if settlement == .ends { try end(file, at: place) }
@@ -61,7 +61,7 @@ extension MappedLog {
         // system was not unmounted after all, it may not be there yet.)
         try secure(file, through: place)
         _ = try makeFile(
-            after: place, leap: file.leap, carriage: try surroundings.carrying?(file, place.offset, 0))
+            after: place, leap: file.leap, preamble: try surroundings.carrying?(file, place.offset, 0))
         forget(file)
         if surroundings.carrying != nil {
             try translating(name, "recover") { () throws(Errno) in try folder.synchronize() }
@@ -71,8 +71,9 @@ extension MappedLog {
         if kept < file.capacity { file.descriptor.freeRange(start: kept, length: file.capacity - kept) }
     }
 
-    /// Files of a compacted log are not synced when the next one is made, so nobody knows what of them was on the disk.
-    /// Where everything is there, it is kept for who still reads it; whoever stands in another begins with the last.
+    /// Files of a compacted log are not synced when the next one is made, so no member knows what of them was on the
+    /// disk. A file of which everything is there is kept for the readers that still read it; a reader that stands in
+    /// another file begins with the last.
     private func settleFiles(before number: UInt64) throws(CoordinationError) {
         let older = try fileNumbers().filter { $0 < number }
         if older.isEmpty { return }

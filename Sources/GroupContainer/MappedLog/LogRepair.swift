@@ -23,8 +23,8 @@ extension MappedLog {
         return found
     }
 
-    /// Cuts each file before its first broken record, puts files aside that cannot be read at all, and begins a new last
-    /// one where that is needed. Those who are at a place before a cut get what is there, then a `rescan`.
+    /// Cuts each file before its first broken record, puts files aside that cannot be read at all, and begins a new
+    /// last one where that is needed. Those who are at a place before a cut get what is there, then a `rescan`.
     func repair(isAlone: Bool, atLeast sequence: UInt64 = 0) throws(CoordinationError) -> [LogDamage] {
         let found = try findDamage()
         var reached = sequence
@@ -58,7 +58,7 @@ extension MappedLog {
         _ = try successor(of: file, sealedAt: end.offset)
     }
 
-    /// Kept for whoever may still read something out of it.
+    /// Kept for a user who may still read something out of it.
     private func setAside(_ number: UInt64, _ sequence: UInt64) throws(CoordinationError) {
         let isLast = try fileNumbers().last == number
         try translating("\(name)/\(number).log", "repair") { () throws(Errno) in

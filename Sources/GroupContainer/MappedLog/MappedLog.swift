@@ -19,9 +19,9 @@ final class MappedLog: Sendable {
         /// No member lives, and the last one was of another boot or mount: `recover` has not been done.
         var awaitsRecovery = false
         var diagnostics = DiagnosticDesk()
-        /// Of a log that is compacted: what the next file begins with, by what is in the one before it. Then old files go by
-        /// themselves.
-        var carrying: (@Sendable (LogFile, _ end: Int, _ needed: Int) throws(CoordinationError) -> LogCarriage)?
+        /// Of a log that is compacted: what the next file begins with, by what is in the one before it. Then old files
+        /// go by themselves.
+        var carrying: (@Sendable (LogFile, _ end: Int, _ needed: Int) throws(CoordinationError) -> LogPreamble)?
     }
 
     private static let mapped = 8
@@ -94,8 +94,8 @@ final class MappedLog: Sendable {
         if let file = known.withLock({ $0.files[number] }) { return file }
         let label = "\(name)/\(number).log"
         guard let descriptor = try open(number) else { return nil }
-        // The file after it says where it ends, as far as it ended by a recovery. What is wrong with that one is said by
-        // who reads on into it.
+        // The file after it says where it ends, as far as it ended by a recovery. What is wrong with that one is said
+        // by who reads on into it.
         var end: Int?
         if let next = try open(number &+ 1), let next = try? logFile(number &+ 1, next, end: nil) {
             end = Int(clamping: next.header.previousEnd)
@@ -158,7 +158,7 @@ final class MappedLog: Sendable {
     /// can be appended to the old file any more.
     /// It has room for a record of `needed` bytes, where the log is compacted.
     func successor(
-        of file: LogFile, sealedAt offset: Int, needed: Int = 0, carrying: LogCarriage.Maker = LogCarriage.unknown
+        of file: LogFile, sealedAt offset: Int, needed: Int = 0, carrying: LogPreamble.Maker = LogPreamble.unknown
     ) throws(CoordinationError) -> LogFile {
         let number = file.header.number
         if let next = try self.file(number &+ 1) { return next }
@@ -167,17 +167,17 @@ final class MappedLog: Sendable {
             if let last = try self.file(newest) { return last }
         }
         let end = try file.resolve(upTo: offset)
-        guard let readCarriage = surroundings.carrying else {
+        guard let readPreamble = surroundings.carrying else {
             // Recovery looks at the last file only, so all before it must be whole on the disk.
             try secure(file, through: end)
             return try makeFile(after: end, leap: file.leap)
         }
-        // What is compacted is in the next file, which is on the disk before it has its name: syncing this one would only
-        // have everybody wait. See `dropUnsecured`.
+        // What is compacted is in the next file, which is on the disk before it has its name: syncing this one would
+        // only have everybody wait. See `dropUnsecured`.
         if file.isPoisoned { try secure(file, through: end) }
         let next = try compactedSuccessor(of: file, end) { () throws(CoordinationError) in
-            if let carriage = try carrying(file, end.offset, needed) { return carriage }
-            return try readCarriage(file, end.offset, needed)
+            if let preamble = try carrying(file, end.offset, needed) { return preamble }
+            return try readPreamble(file, end.offset, needed)
         }
         // The others go on meanwhile.
         dropFiles(before: next.header.number)
@@ -186,7 +186,7 @@ final class MappedLog: Sendable {
 
     /// All come here at once, and one is enough. Where that one takes too long, so does the next.
     private func compactedSuccessor(
-        of file: LogFile, _ end: LogPosition, _ carriage: () throws(CoordinationError) -> LogCarriage
+        of file: LogFile, _ end: LogPosition, _ preamble: () throws(CoordinationError) -> LogPreamble
     ) throws(CoordinationError) -> LogFile {
         let turn = LogTurn(slot: try writerSlot("create"), round: 2)
         while !turn.take(in: file) {
@@ -196,6 +196,6 @@ final class MappedLog: Sendable {
         defer { turn.end(in: file) }
         // It may have come into being, and the turn have ended, since the first look.
         if let next = try self.file(end.file &+ 1) { return next }
-        return try makeFile(after: end, leap: file.leap, carriage: carriage())
+        return try makeFile(after: end, leap: file.leap, preamble: preamble())
     }
 }

@@ -8,7 +8,7 @@ enum Blindness {
         let path = folder?.bytes ?? []
         switch reason {
         case .unreadable:
-            return (path, "the folder may not be read by the steward: nothing below it is seen; give it permission")
+            return (path, "the folder may not be read by the leader: nothing below it is seen; give it permission")
         case .noInstanceLeft:
             return (
                 path,

@@ -1,6 +1,6 @@
 import GroupSystemCalls
 
-/// An examination of a container by somebody who is not its steward: a short command, or a request that asks for
+/// An examination of a container by somebody who is not its leader: a short command, or a request that asks for
 /// generations. One thread; never waits for a lease.
 final class Examiner {
     private var observation: Observation<LiveTree>
@@ -18,8 +18,8 @@ final class Examiner {
 
     func note(_ location: ItemLocation, _ why: Evidence) { observation.examination.notes.note(location, why) }
 
-    /// Looks at everything that was noted, and at nothing else; where others have a change of it under way, until that has
-    /// its record. True if it wrote anything. Errors: `leaseTimedOut`, with who has that change
+    /// Looks at everything that was noted, and at nothing else; where others have a change of it under way, until that
+    /// has its record. True if it wrote anything. Errors: `leaseTimedOut`, with who has that change
     func work(for operation: String, until deadline: Deadline) throws(CoordinationError) -> Bool {
         while true {
             try observation.examination.work()
@@ -33,7 +33,7 @@ final class Examiner {
     }
 
     private func isBusy(_ location: ItemLocation, _ operation: String) -> CoordinationError {
-        let member = observation.examination.world.inTheWay.flatMap(member.roster.member(at:))
+        let member = observation.examination.world.inTheWay.flatMap(member.memberTable.member(at:))
         let who = member.map { "\($0.process.description), \($0.purpose)," } ?? "another process"
         return CoordinationError(
             .leaseTimedOut, item: printable(location.bytes), operation: operation,

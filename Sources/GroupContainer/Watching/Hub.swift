@@ -1,25 +1,25 @@
 import Dispatch
 import GroupSystemCalls
 
-/// The one thread of a process that owns its inotify queue, for all containers whose steward it is. (libinotifytools
-/// allows one instance a process, and no second thread.) It runs only while there is a steward, and waits only in
+/// The one thread of a process that owns its inotify queue, for all containers whose leader it is. (libinotifytools
+/// allows one instance a process, and no second thread.) It runs only while there is a leader, and waits only in
 /// epoll.
 final class Hub: Sendable {
     static let shared = Hub()
 
     private struct State: Sendable {
-        var coming: [Stewardship] = []
-        var leaving: [Stewardship] = []
+        var coming: [LeaderElection] = []
+        var leaving: [LeaderElection] = []
         var poller: Poller?
     }
     private let state = Guarded(State())
     private static let queue = DispatchQueue(label: "group-container.hub")
 
     /// From any thread: this one was elected.
-    func adopt(_ stewardship: Stewardship) { change { $0.coming.append(stewardship) } }
+    func adopt(_ election: LeaderElection) { change { $0.coming.append(election) } }
 
     /// From any thread: it resigns. Its lock is freed once the thread has let go of it.
-    func dismiss(_ stewardship: Stewardship) { change { $0.leaving.append(stewardship) } }
+    func dismiss(_ election: LeaderElection) { change { $0.leaving.append(election) } }
 
     private func change(_ body: (inout State) -> Void) {
         let (poller, starts) = state.withLock { state -> (Poller?, Bool) in
@@ -38,82 +38,82 @@ final class Hub: Sendable {
             defer { (state.coming, state.leaving) = ([], []) }
             return state.coming
         }
-        for stewardship in all { stewardship.resign(tryingAgain: true) }
+        for election in all { election.resign(tryingAgain: true) }
     }
 
     private func run(_ poller: Poller) {
         let queue = try? InotifyQueue()
         if let queue { try? poller.add(queue.descriptor) }
-        var stewards: [(stewardship: Stewardship, steward: Steward)] = []
+        var leaders: [(election: LeaderElection, leader: Leader)] = []
         var backlog = Backlog()
         while true {
             let (coming, leaving) = state.withLock { state in
                 defer { (state.coming, state.leaving) = ([], []) }
                 return (state.coming, state.leaving)
             }
-            for stewardship in coming where !leaving.contains(where: { $0 === stewardship }) {
-                if let steward = begin(stewardship, queue) { stewards.append((stewardship, steward)) }
+            for election in coming where !leaving.contains(where: { $0 === election }) {
+                if let leader = begin(election, queue) { leaders.append((election, leader)) }
             }
-            for stewardship in leaving {
-                stewards.removeAll { $0.stewardship === stewardship }
-                stewardship.resign(tryingAgain: false)
-                stewardship.member.diagnostics.tell(
-                    .stewardshipEnded, "nobody follows here any more; another follower watches, if there is one")
+            for election in leaving {
+                leaders.removeAll { $0.election === election }
+                election.resign(tryingAgain: false)
+                election.member.diagnostics.tell(
+                    .leadershipEnded, "nobody follows here any more; another follower watches, if there is one")
             }
             let isDone = state.withLock { state in
-                let isDone = stewards.isEmpty && state.coming.isEmpty && state.leaving.isEmpty
+                let isDone = leaders.isEmpty && state.coming.isEmpty && state.leaving.isEmpty
                 if isDone { state.poller = nil }
                 return isDone
             }
             if isDone { return }
-            let patience = backlog.isEmpty ? stewards.compactMap(\.steward.restlessness).min() : 0
+            let patience = backlog.isEmpty ? leaders.compactMap(\.leader.timeUntilNextWork).min() : 0
             let isReadable = (try? poller.wait(nanoseconds: patience)) ?? false
-            for entry in stewards { entry.steward.hear() }
+            for entry in leaders { entry.leader.hear() }
             if (isReadable || backlog.mayHaveMore) && backlog.hasRoom {
                 backlog.add(try? queue?.drain(atMost: Backlog.limit))
             }
             let slice = backlog.next()
-            stewards.removeAll { entry in
-                if serve(entry.steward, slice, more: !backlog.isEmpty) { return false }
-                entry.stewardship.resign(tryingAgain: true)
+            leaders.removeAll { entry in
+                if serve(entry.leader, slice, more: !backlog.isEmpty) { return false }
+                entry.election.resign(tryingAgain: true)
                 return true
             }
         }
     }
 
-    private func begin(_ stewardship: Stewardship, _ queue: InotifyQueue?) -> Steward? {
+    private func begin(_ election: LeaderElection, _ queue: InotifyQueue?) -> Leader? {
         // It may have been dismissed before it came here.
-        guard let term = stewardship.term else { return nil }
+        guard let term = election.term else { return nil }
         do {
-            let steward = try Steward(stewardship.member, term: term, queue)
-            try steward.begin()
-            return steward
+            let leader = try Leader(election.member, term: term, queue)
+            try leader.begin()
+            return leader
         } catch {
-            tell(error, of: stewardship.member)
-            stewardship.resign(tryingAgain: true)
+            tell(error, of: election.member)
+            election.resign(tryingAgain: true)
             return nil
         }
     }
 
     /// False: it cannot go on, or another one has taken over.
-    private func serve(_ steward: Steward, _ slice: Backlog.Slice, more: Bool) -> Bool {
+    private func serve(_ leader: Leader, _ slice: Backlog.Slice, more: Bool) -> Bool {
         do throws(CoordinationError) {
-            if slice.isIncomplete { steward.compareEverything() }
-            try steward.serve(slice.events.filter { steward.owns($0.watch) }, more: more)
-            if steward.isSuperseded {
-                steward.member.diagnostics.tell(
-                    .stewardshipSuperseded, "another process watches now: this one did not answer for too long")
+            if slice.isIncomplete { leader.compareEverything() }
+            try leader.serve(slice.events.filter { leader.owns($0.watch) }, more: more)
+            if leader.isSuperseded {
+                leader.member.diagnostics.tell(
+                    .leadershipSuperseded, "another process watches now: this one did not answer for too long")
             }
-            return !steward.isSuperseded
+            return !leader.isSuperseded
         } catch {
-            tell(error, of: steward.member)
+            tell(error, of: leader.member)
             return false
         }
     }
 
     private func tell(_ error: CoordinationError, of member: Member) {
         member.diagnostics.tell(
-            .stewardshipFailed, item: error.item, "watching ended, and is tried again: \(error)")
+            .leadershipFailed, item: error.item, "watching ended, and is tried again: \(error)")
     }
 }
 

@@ -4,8 +4,8 @@ import GroupSystemCalls
 /// thread.
 ///
 /// Folders stay open for one round, as long as no others' records come in: looks at many items of one folder walk its
-/// path once. A folder that is moved meanwhile without coordination is told of by an event that comes after those of what is
-/// in it, so nothing is lost by that.
+/// path once. A folder that is moved meanwhile without coordination is told of by an event that comes after those of
+/// what is in it, so nothing is lost by that.
 final class LiveTree {
     let member: Member
     private(set) var tree: RecordedTree
@@ -103,8 +103,8 @@ extension LiveTree: ObservedWorld {
         let before = tree.position
         try tree.catchUp(member.journal)
         if tree.position == before { return false }
-        // A folder that is open may have been removed, and another one made in its place: what is looked for from here on
-        // must not be looked for in the old one.
+        // A folder that is open may have been removed, and another one made in its place: what is looked for from here
+        // on must not be looked for in the old one.
         (folders, last) = ([:], nil)
         return true
     }
@@ -144,28 +144,29 @@ extension LiveTree: ObservedWorld {
     func isBusy(_ locations: [ItemLocation], in folders: [ItemLocation]) throws(CoordinationError) -> Bool {
         let asked = locations.filter { !(lease?.covers($0, for: .reading) ?? false) }
         if asked.isEmpty && folders.isEmpty { return false }
-        // Whoever took one since the round began writes by way of `pending`, or is told of by the next event. Under a lease
-        // nobody waits for another's: what is not covered are folders, which nobody writes in place.
+        // A writer that took one since the round began writes by way of `pending`, or is told of by the next event.
+        // Under a lease no process waits for another's: what is not covered are folders, which no process writes in
+        // place.
         if lease == nil, try !nobodyHoldsAnything() {
             for location in asked {
-                // Who writes has the whole block; who only waits at its turnstile does not have this byte.
+                // A writer has the whole block; a waiter that is only at its turnstile does not have this byte.
                 let byte = LeaseBlock(location, key: member.hashKey).span.lock
                 if try isHeld(ByteRange(start: byte, length: 1)) { return true }
             }
         }
         // After the look at the disk, which was before this.
         SharedMap.fence()
-        if !member.roster.hasPending { return false }
+        if !member.memberTable.hasPending { return false }
         let blocks = asked.map { LeaseBlock($0, key: member.hashKey).start }
         let intervals = folders.map { LeaseBlock($0, key: member.hashKey).interval }
         var isUnfinished = false
-        for slot in member.roster.slotsWithPending() {
-            for change in member.roster.pending(of: slot) {
+        for slot in member.memberTable.slotsWithPending() {
+            for change in member.memberTable.pending(of: slot) {
                 let start = Int64(bitPattern: change.block)
-                let isOfOne = change.block == Roster.everyItem || blocks.contains(start)
+                let isOfOne = change.block == MemberTable.everyItem || blocks.contains(start)
                 let isInside = intervals.contains { $0.contains(LeaseSpan(start: start, length: 1)) }
                 if !isOfOne && !isInside { continue }
-                if member.roster.isAlive(slot) {
+                if member.memberTable.isAlive(slot) {
                     inTheWay = slot
                     return true
                 }
@@ -176,12 +177,12 @@ extension LiveTree: ObservedWorld {
         return isUnfinished ? try !finishDead(asked) : false
     }
 
-    /// What a dead member left half done is finished by whoever gets the lease. False: somebody has it. If it was
-    /// finished, its record stands in the way of ours, which is then decided again.
+    /// What a dead member left half done is finished by the process that gets the lease. False: another process has the
+    /// lease. If it was finished, its record stands in the way of ours, which is then decided again.
     private func finishDead(_ locations: [ItemLocation]) throws(CoordinationError) -> Bool {
         do {
             try LeaseRequest(
-                locations.map { ($0, .reading) }, by: member, for: Array("steward".utf8), operation: "watch"
+                locations.map { ($0, .reading) }, by: member, for: Array("leader".utf8), operation: "watch"
             ).acquireBlocking(until: Deadline(after: .zero)).end()
             return true
         } catch {

@@ -4,15 +4,16 @@ package struct HostOptions: Hashable, Sendable {
     package var startPatience: Int64 = 10_000_000_000
     /// For giving back what it holds, before it is stopped.
     package var grace: Int64 = 5_000_000_000
-    /// How long one that holds locks behind its grace is left alone until it is looked at again: at least its grace.
+    /// How long a widget that holds locks behind its grace is left alone until it is looked at again: at least its
+    /// grace.
     package var longestHold: Int64 = 300_000_000_000
     /// Beyond a refresh's deadline, which the widget keeps by itself.
     package var slack: Int64 = 2_000_000_000
     /// From being told to end until it is killed.
-    package var farewell: Int64 = 1_000_000_000
-    /// How long one that ended unasked is left alone.
+    package var exitGrace: Int64 = 1_000_000_000
+    /// How long a widget that ended unasked is left alone.
     package var restart = Backoff(shortest: 1_000_000_000, longest: 300_000_000_000)
-    /// Whoever lived for so long has not ended at once again.
+    /// A widget that lived for so long has not ended at once again.
     package var settledLife: Int64 = 60_000_000_000
     /// The room that the host has.
     package var rooms: [DisplayMode: WidgetSize] = [

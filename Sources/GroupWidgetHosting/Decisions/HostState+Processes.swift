@@ -21,7 +21,7 @@ extension HostState {
         case .spoilt(let cause): fail(&widget, "said what is no message: \(cause)", at: now, &actions)
         case .complained(let text): noteComplaint(text, of: &widget, at: now, &actions)
         // Its end follows as a rule, and says more.
-        case .outputEnded: widget.process?.silentUntil = options.deadline(options.farewell, after: now)
+        case .outputEnded: widget.process?.silentUntil = options.deadline(options.exitGrace, after: now)
         case .inputFull: fail(&widget, "does not read what it is told", at: now, &actions)
         case .memory(let bytes):
             if let limit = widget.manifest.memoryLimit, bytes > limit, !options.isForDebugging {

@@ -150,7 +150,7 @@ extension HostState {
     func isToEnd(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) -> Bool {
         if widget.isListed && !isEnding && !widget.isReplaced { return false }
         guard let run = widget.process?.run else { return false }
-        let until = now.monotonic.adding(options.farewell)
+        let until = now.monotonic.adding(options.exitGrace)
         widget.giveUpUpdate(at: now)
         widget.process?.phase = .ending(until: until)
         widget.alarm = until

@@ -2,8 +2,8 @@ import Dispatch
 import GroupContainer
 import GroupSystemCalls
 
-/// Follows the container for all widgets at once, on threads of its own, and says which of them are concerned: one thread
-/// for the items, one for each suite. They sleep until something happens.
+/// Follows the container for all widgets at once, on threads of its own, and says which of them are concerned: one
+/// thread for the items, one for each suite. They sleep until something happens.
 final class ContainerWatch: Sendable {
     /// What has come since the last look.
     struct Found: Sendable {
@@ -31,7 +31,8 @@ final class ContainerWatch: Sendable {
     /// Which widgets there are; followers of other ones end.
     private let generation = Guarded(0)
 
-    /// Whoever has woken gathers for so long what comes after, so that a thousand changes a second cost no more than fifty.
+    /// A follower that has woken gathers for so long what comes after, so that a thousand changes a second cost no more
+    /// than fifty.
     private static let rest: Int64 = 20_000_000
 
     init(_ container: Container, wake: @escaping @Sendable () -> Void) {

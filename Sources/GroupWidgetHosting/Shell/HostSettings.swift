@@ -1,6 +1,6 @@
 package import GroupContainer
 
-/// What whoever starts a host chooses.
+/// What the user who starts a host chooses.
 package struct HostSettings: Sendable {
     package var options = HostOptions()
     package var folders: ManifestFolders

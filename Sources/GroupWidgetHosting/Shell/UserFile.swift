@@ -2,7 +2,7 @@ import GroupSystemCalls
 
 /// A file of the user's own, outside of any container.
 enum UserFile {
-    /// Whole or not at all, for whoever reads it; after a power cut as well where it is synchronized. Makes the folders
+    /// Whole or not at all, for every reader; after a power cut as well where it is synchronized. Makes the folders
     /// that are missing.
     static func replace(
         _ name: String, in folder: String, by content: [UInt8], isSynchronized: Bool

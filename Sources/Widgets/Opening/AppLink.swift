@@ -16,7 +16,7 @@ package struct AppLink: Codable, Hashable, Sendable {
 
     static func refusals(ofScheme scheme: String) -> String { "refused/\(scheme)" }
 
-    /// So many are kept: whoever asked looks at once.
+    /// So many are kept: the asker looks at once.
     static let keptRefusals = 64
     /// Of a reason, in characters.
     static let longestReason = 200

@@ -16,8 +16,8 @@ public enum OpenResult: String, Hashable, Sendable {
 
 extension WidgetCenter {
     /// Opens a URL such as `todo://item/3` in the app that has registered its scheme, and starts the app if it does not
-    /// run. Waits, blocking, until the app is done with it. The app gets every URL once and in order, also those that came
-    /// while it did not run; one that dies in the middle of a URL gets that one again.
+    /// run. Waits, blocking, until the app is done with it. The app gets every URL once and in order, also those that
+    /// came while it did not run; one that dies in the middle of a URL gets that one again.
     ///
     /// Errors: `invalidArgument` where it is no URL, or longer than 64 KiB; `notFound` where the app cannot be started
     /// (then, too, the URL stays in the queue); those of `GroupChannel.post`.
@@ -69,7 +69,7 @@ extension WidgetCenter {
         return try? JSONDecoder().decode(AppLink.self, from: Data(content))
     }
 
-    /// One at a time starts it: whoever comes second finds it starting, and its URL in the queue.
+    /// A single process at a time starts it: the next process finds it starting, and its own URL in the queue.
     private func launch(
         _ link: AppLink, _ scheme: String, _ channel: GroupChannel, until end: Int64
     ) throws(CoordinationError) {

@@ -70,7 +70,7 @@ extension GroupControl {
     static let status = CommandSpecification(
         name: "status",
         summary:
-            "Shows the members, what each holds or waits for and since when, the journal, the steward, and the suites and channels with who listens and how far behind.",
+            "Shows the members, what each holds or waits for and since when, the journal, the leader, and the suites and channels with who listens and how far behind.",
         usage: ["groupctl status GROUP"], positionals: [group],
         examples: [
             HelpEntry("groupctl status ./shared/", ""),
@@ -87,7 +87,7 @@ extension GroupControl {
             .flag(
                 "repair",
                 help:
-                    "Mend what can be mended, and say what was done: changes that members died over, the journal, the catalog, leftovers; and where nobody has the container open, suites, channels and other files of .group."
+                    "Mend what can be mended, and say what was done: changes that members died over, the journal, the checkpoint, leftovers; and where nobody has the container open, suites, channels and other files of .group."
             )
         ],
         positionals: [group],

@@ -1,5 +1,5 @@
-/// One thing that an app or a widget does, on one of the write paths. What it writes says which step of the plan it was,
-/// so that nothing is written twice.
+/// One thing that an app or a widget does, on one of the write paths. What it writes says which step of the plan it
+/// was, so that nothing is written twice.
 enum CrashStep: String, CaseIterable {
     /// An item of some bytes, and one of 200 KB in a folder that may have to be made.
     case write
@@ -29,7 +29,7 @@ enum CrashStep: String, CaseIterable {
     case acknowledge
     /// Fills the channel's file, so that another one begins; the listener is done with that, but not with the last one.
     case compactChannel = "compact-channel"
-    /// Fills the journal's file, so that another one begins; the oldest goes, and a catalog is saved.
+    /// Fills the journal's file, so that another one begins; the oldest goes, and a checkpoint is saved.
     case rotate
     /// A widget looks whether there is something new for it, and keeps what it showed.
     case refresh

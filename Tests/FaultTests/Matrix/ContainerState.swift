@@ -16,7 +16,7 @@ struct ContainerState: Equatable, Sendable {
     /// What the journal tells: kind and path, behind `!` if it was not coordinated.
     var told: [String] = []
 
-    /// Written by whoever looks whether anything is in the way.
+    /// Written by the process that looks whether anything is in the way.
     static let probe = "probe"
 
     /// Where there is none.

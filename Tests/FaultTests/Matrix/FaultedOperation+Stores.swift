@@ -67,8 +67,8 @@ extension TemporaryContainer {
         for key in ["first", "last", "gone", "broken", "kept"] { try defaults.set("old \(key)", forKey: key) }
     }
 
-    /// Its journal has dropped its first files, and has a catalog.
-    func makeWithCatalog() throws {
+    /// Its journal has dropped its first files, and has a checkpoint.
+    func makeWithCheckpoint() throws {
         try make(["kept": "old\n", "item": "old\n"], retention: JournalRetention(size: 128 << 10))
         let long = ItemPath(String(repeating: "x", count: 4_000))
         for number in 0..<4 {

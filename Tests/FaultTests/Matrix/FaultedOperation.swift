@@ -83,16 +83,16 @@ extension FaultedOperation {
     private static let journal: [FaultedOperation] = [
         {
             var rotate = named(
-                "begin a journal's file, save a catalog", "test-member", "rotate", "@", "item", "new", from: [:])
-            rotate.prepare = { try $0.makeWithCatalog() }
+                "begin a journal's file, save a checkpoint", "test-member", "rotate", "@", "item", "new", from: [:])
+            rotate.prepare = { try $0.makeWithCheckpoint() }
             rotate.cutsJournal = true
             return rotate
         }(),
         {
-            var remake = named("make a damaged catalog anew", "groupctl", "doctor", "--repair", "@", from: [:])
+            var remake = named("make a damaged checkpoint anew", "groupctl", "doctor", "--repair", "@", from: [:])
             remake.prepare = {
-                try $0.makeWithCatalog()
-                try $0.flipByte(of: ".group/catalog", at: 100)
+                try $0.makeWithCheckpoint()
+                try $0.flipByte(of: ".group/checkpoint", at: 100)
             }
             (remake.cutsJournal, remake.mends, remake.printsTheSame) = (true, true, false)
             return remake

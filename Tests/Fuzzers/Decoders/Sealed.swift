@@ -1,9 +1,9 @@
 @testable import GroupContainer
 
-/// What carries its own checksum. Bytes are looked at twice: as they are, where they may be something only if the checksum
-/// fits, and with it put right, so that what lies behind is reached.
+/// What carries its own checksum. Bytes are looked at twice: as they are, where they may be something only if the
+/// checksum fits, and with it put right, so that what lies behind is reached.
 extension Decoder {
-    static let sealed = [note, manifest, page, catalog]
+    static let sealed = [note, manifest, page, checkpoint]
 
     /// Hash and number, at the end of what it is of.
     private static func sealed(_ bytes: [UInt8], key: (UInt64, UInt64) = (0, 0), at end: Int) -> [UInt8] {
@@ -13,7 +13,9 @@ extension Decoder {
         return sealed
     }
 
-    private static func number(_ bytes: [UInt8], at place: Int) -> UInt64 { CatalogEntry.number(bytes[...], at: place) }
+    private static func number(_ bytes: [UInt8], at place: Int) -> UInt64 {
+        CheckpointEntry.number(bytes[...], at: place)
+    }
 
     /// Looks at both: `read` says whether bytes are something, `seal` puts the checksum right.
     private static func both(
@@ -106,50 +108,50 @@ extension Decoder {
             })
     }
 
-    private static let header = CatalogHeader(
+    private static let header = CheckpointHeader(
         container: [UInt8](repeating: 3, count: 16),
         position: LogPosition(file: 1, offset: 5_000, sequence: 7, checksum: 8), fileSalt: 9, newestTerm: 1, nonce: 77,
         made: 5)
 
-    private static let catalog = Decoder(
-        "catalog",
+    private static let checkpoint = Decoder(
+        "checkpoint",
         [
-            "four": Catalog.encode(picture, header), "empty": Catalog.encode(TreePicture(), header),
+            "four": Checkpoint.encode(picture, header), "empty": Checkpoint.encode(TreePicture(), header),
         ]
     ) { bytes in
-        try both(bytes, seal(ofCatalog:)) { bytes in
+        try both(bytes, seal(ofCheckpoint:)) { bytes in
             do {
-                let catalog = try Catalog(bytes)
-                _ = try catalog.item(at: ItemLocation(trusted: [UInt8]("a/b")))
-                _ = try catalog.below(ItemLocation(trusted: [UInt8]("a")))
-                let picture = try catalog.picture()
-                let again = Catalog.encode(picture, catalog.header)
+                let checkpoint = try Checkpoint(bytes)
+                _ = try checkpoint.item(at: ItemLocation(trusted: [UInt8]("a/b")))
+                _ = try checkpoint.below(ItemLocation(trusted: [UInt8]("a")))
+                let picture = try checkpoint.picture()
+                let again = Checkpoint.encode(picture, checkpoint.header)
                 // Each item is where a search finds it.
                 for (location, item) in picture.items {
-                    try expect(try catalog.item(at: location) == item, "not found: \(location.bytes)")
+                    try expect(try checkpoint.item(at: location) == item, "not found: \(location.bytes)")
                 }
-                try expect(picture.items.count == catalog.count, "two items at one place")
-                try expect(try Catalog(again).picture() == picture, "another picture comes back")
+                try expect(picture.items.count == checkpoint.count, "two items at one place")
+                try expect(try Checkpoint(again).picture() == picture, "another picture comes back")
                 return true
             } catch {
-                guard error is CatalogFault else { throw error }
+                guard error is CheckpointFault else { throw error }
                 return false
             }
         }
     }
 
     /// Header and entries.
-    private static func seal(ofCatalog bytes: [UInt8]) -> [UInt8]? {
-        guard bytes.count >= CatalogHeader.size else { return nil }
+    private static func seal(ofCheckpoint bytes: [UInt8]) -> [UInt8]? {
+        guard bytes.count >= CheckpointHeader.size else { return nil }
         let nonce = number(bytes, at: 96)
-        var sealed = sealed(bytes, key: (nonce, 0), at: CatalogHeader.size - 8)
+        var sealed = sealed(bytes, key: (nonce, 0), at: CheckpointHeader.size - 8)
         let count = Int(truncatingIfNeeded: min(number(bytes, at: 80), 64))
-        guard bytes.count >= CatalogHeader.size + count * 8 else { return sealed }
+        guard bytes.count >= CheckpointHeader.size + count * 8 else { return sealed }
         for entry in 0..<count {
-            let start = number(bytes, at: CatalogHeader.size + entry * 8)
+            let start = number(bytes, at: CheckpointHeader.size + entry * 8)
             let isLast = entry == count - 1
-            let end = isLast ? UInt64(bytes.count) : number(bytes, at: CatalogHeader.size + entry * 8 + 8)
-            guard end <= bytes.count, start >= CatalogHeader.size + count * 8, start < end, end - start >= 8 else {
+            let end = isLast ? UInt64(bytes.count) : number(bytes, at: CheckpointHeader.size + entry * 8 + 8)
+            guard end <= bytes.count, start >= CheckpointHeader.size + count * 8, start < end, end - start >= 8 else {
                 continue
             }
             var writer = ByteWriter()

@@ -18,11 +18,12 @@ struct `A format file` {
     @Test(
         arguments: [
             ("", CoordinationError.Code.damaged), ("\0\0\0\0", .damaged), ("not JSON", .damaged), ("[]", .damaged),
-            ("{}", .damaged), (#"{"format": "1"}"#, .damaged), (#"{"format": 1}"#, .damaged),
+            ("{}", .damaged), (#"{"format": "1"}"#, .damaged), (#"{"format": 2}"#, .damaged),
             (#"{"format": 0, "container": "\#(digits)", "hashKey": "\#(digits)", "lockInode": 1}"#, .damaged),
-            (#"{"format": 1, "container": "00", "hashKey": "\#(digits)", "lockInode": 1}"#, .damaged),
-            (#"{"format": 1, "container": "\#(digits)", "hashKey": "zz", "lockInode": 1}"#, .damaged),
-            (#"{"format": 2}"#, .newerFormat), (#"{"format": 999, "future": [1]}"#, .newerFormat),
+            (#"{"format": 2, "container": "00", "hashKey": "\#(digits)", "lockInode": 1}"#, .damaged),
+            (#"{"format": 2, "container": "\#(digits)", "hashKey": "zz", "lockInode": 1}"#, .damaged),
+            (#"{"format": 1}"#, .olderFormat), (#"{"format": 3}"#, .newerFormat),
+            (#"{"format": 999, "future": [1]}"#, .newerFormat),
         ], [false, true])
     func `that is not one is said, and left as it is`(
         content: (text: String, code: CoordinationError.Code), creating: Bool
@@ -67,10 +68,10 @@ struct `A format file` {
         #expect(try temporary.content(of: ".group/format") == more)
     }
 
-    @Test func `stays when the roster is damaged or the lock file is missing`() throws {
+    @Test func `stays when the member table is damaged or the lock file is missing`() throws {
         let temporary = try Self.closed()
         let old = try temporary.content(of: ".group/format")
-        try temporary.put("short", at: ".group/roster")
+        try temporary.put("short", at: ".group/members")
         #expect(code { try Container(path: temporary.path) } == .damaged)
         try temporary.run("rm", ".group/lock")
         #expect(code { try Container(path: temporary.path) } == .damaged)

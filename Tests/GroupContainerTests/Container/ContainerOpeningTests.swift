@@ -28,7 +28,7 @@ struct `Opening a container` {
     @Test func `makes it for its user alone`() throws {
         let sample = try SampleContainer()
         #expect(try sample.temporary.status(of: ".group").permissions == 0o700)
-        for file in ["format", "lock", "roster", "journal/1.log"] {
+        for file in ["format", "lock", "members", "journal/1.log"] {
             #expect(try sample.temporary.open(".group/\(file)").status().permissions == 0o600)
         }
     }
@@ -68,12 +68,12 @@ struct `Opening a container` {
         var second: Container? = try Container(path: temporary.path + "/./")
         #expect(first?.member === second?.member)
         #expect(try first?.status().members.map(\.processIdentifier) == [processIdentifier()])
-        let slot = try #require(first?.member.roster.slot)
+        let slot = try #require(first?.member.memberTable.slot)
         first = nil
         #expect(try second?.status().members.count == 1)
         second = nil
         let third = try Container(path: temporary.path)
-        #expect(third.member.roster.slot == slot)
+        #expect(third.member.memberTable.slot == slot)
         #expect(try third.status().members.count == 1)
     }
 

@@ -30,7 +30,7 @@ struct `A cancelled request` {
         task.cancel()
         let error = await #expect(throws: CoordinationError.self) { try await task.value }
         #expect(error?.code == .cancelled && error?.item == "file" && error?.operation == "write")
-        #expect(try sample.waiting().isEmpty && !sample.container.member.roster.isAnythingWanted)
+        #expect(try sample.waiting().isEmpty && !sample.container.member.memberTable.isAnythingWanted)
         // Its turnstile is free: a later reader does not wait behind it.
         try await tester.coordinate(.reading("file"), timeout: .zero) { _ in }
         try letGo()

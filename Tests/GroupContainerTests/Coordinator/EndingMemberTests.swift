@@ -12,21 +12,21 @@ struct `A member whose lease is free before its life is over` {
     private func member(
         in sample: SampleContainer, slot: Int, pending block: UInt64, holding path: ItemPath
     ) throws -> FileDescriptor {
-        let roster = sample.container.member.roster
-        let map = try #require(roster.seat).map
+        let memberTable = sample.container.member.memberTable
+        let map = try #require(memberTable.seat).map
         let life = try FileDescriptor.open(
-            path: Array("\(sample.container.path)/.group/roster".utf8), .readingAndWriting)
-        #expect(try life.tryLock(.exclusive, ByteRange(start: RosterLayout.lifeByte(slot), length: 1)))
-        let base = RosterLayout.slot(slot)
-        map.store32(base + RosterLayout.process, 1)
-        map.store64(base + RosterLayout.pending, block)
-        map.setBits64(RosterLayout.pendingMembers + slot / 64 * 8, 1 << UInt64(slot % 64))
+            path: Array("\(sample.container.path)/.group/members".utf8), .readingAndWriting)
+        #expect(try life.tryLock(.exclusive, ByteRange(start: MemberTableLayout.lifeByte(slot), length: 1)))
+        let base = MemberTableLayout.slot(slot)
+        map.store32(base + MemberTableLayout.process, 1)
+        map.store64(base + MemberTableLayout.pending, block)
+        map.setBits64(MemberTableLayout.pendingMembers + slot / 64 * 8, 1 << UInt64(slot % 64))
         let span = try LeaseBlock(path.location(for: "test"), key: sample.container.member.hashKey).span
-        let access = base + RosterLayout.accesses
-        map.store32(access + RosterLayout.accessMode, 2)
-        map.store64(access + RosterLayout.accessStart, UInt64(bitPattern: span.start))
-        map.store64(access + RosterLayout.accessLength, UInt64(bitPattern: span.length))
-        map.store32(access + RosterLayout.accessStage, 2)
+        let access = base + MemberTableLayout.accesses
+        map.store32(access + MemberTableLayout.accessMode, 2)
+        map.store64(access + MemberTableLayout.accessStart, UInt64(bitPattern: span.start))
+        map.store64(access + MemberTableLayout.accessLength, UInt64(bitPattern: span.length))
+        map.store32(access + MemberTableLayout.accessStage, 2)
         return life
     }
 
@@ -35,7 +35,7 @@ struct `A member whose lease is free before its life is over` {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         let block = try LeaseBlock(ItemPath("a").location(for: "test"), key: sample.container.member.hashKey)
-        let pending = concernsOneItem ? UInt64(bitPattern: block.start) : Roster.everyItem
+        let pending = concernsOneItem ? UInt64(bitPattern: block.start) : MemberTable.everyItem
         let life = try member(in: sample, slot: 9, pending: pending, holding: "a")
         #expect(code { try tester.write(bytes: [1], to: "a", timeout: .milliseconds(20)) } == .leaseTimedOut)
         // It holds nothing else.
@@ -44,7 +44,7 @@ struct `A member whose lease is free before its life is over` {
         #expect(try eventually { try sample.holding().contains { $0.path == "a" } })
         _ = consume life
         #expect(try waiter.answer() == .written(2))
-        #expect(sample.container.member.roster.slotsWithPending().isEmpty)
+        #expect(sample.container.member.memberTable.slotsWithPending().isEmpty)
         #expect(try sample.isQuiet())
     }
 }

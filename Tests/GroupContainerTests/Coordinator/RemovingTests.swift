@@ -126,6 +126,6 @@ extension SampleContainer {
     func expectNothingLeft(_ location: SourceLocation = #_sourceLocation) throws {
         #expect(
             try temporary.staged().isEmpty, sourceLocation: location)
-        #expect(container.member.roster.slotsWithPending().isEmpty, sourceLocation: location)
+        #expect(container.member.memberTable.slotsWithPending().isEmpty, sourceLocation: location)
     }
 }

@@ -133,7 +133,7 @@ private func crowd(of count: Int, on intent: AccessIntent, each: @escaping @Send
 {
     let sample = try SampleContainer()
     let tester = sample.coordinator()
-    // Whoever makes the folder would wait for it, one behind the other.
+    // Writers that make the folder would wait for it, one behind the other.
     _ = try await tester.write(bytes: [], to: "folder/0")
     let foreign = try ForeignLease(sample, intent)
     let (begun, done) = (Guarded(0), Guarded(0))
@@ -149,9 +149,9 @@ private func crowd(of count: Int, on intent: AccessIntent, each: @escaping @Send
         try await group.waitForAll()
     }
     var most = 0
-    // All have begun, and the roster is full of those that wait.
+    // All have begun, and the member table is full of those that wait.
     #expect(await eventually { begun.withLock { $0 } == count })
-    #expect(try await eventually { try sample.waiting().count == min(count, RosterLayout.accessCount) })
+    #expect(try await eventually { try sample.waiting().count == min(count, MemberTableLayout.accessCount) })
     #expect(
         await eventually {
             most = max(most, waitingThreads())

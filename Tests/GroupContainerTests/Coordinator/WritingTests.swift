@@ -123,7 +123,7 @@ struct `A coordinated write` {
         for number in 0..<20 { _ = try tester.write(bytes: [UInt8(number)], to: "a/file-\(number % 3)") }
         #expect(code { try tester.write(bytes: [1], to: "a") } == .wrongType)
         #expect(try sample.temporary.staged().isEmpty)
-        #expect(sample.container.member.roster.slotsWithPending().isEmpty)
+        #expect(sample.container.member.memberTable.slotsWithPending().isEmpty)
     }
 
     // case 27

@@ -12,9 +12,9 @@ import Testing
         #expect(MembersFacts().findings == [])
         #expect(JournalFacts().findings == [])
         var watching = WatchingFacts()
-        watching.steward = WatchingFacts.Steward(process: MemberProcess(identifier: 1), purpose: "p", answers: true)
+        watching.leader = WatchingFacts.Leader(process: MemberProcess(identifier: 1), purpose: "p", answers: true)
         #expect(watching.findings == [])
-        watching.steward?.answers = nil
+        watching.leader?.answers = nil
         #expect(watching.findings == [], "it could not be asked")
     }
 
@@ -44,14 +44,14 @@ import Testing
         #expect(elsewhere?.process == nil)
     }
 
-    @Test func `asks for as many watches as there are folders, unless a steward has them already`() {
+    @Test func `asks for as many watches as there are folders, unless a leader has them already`() {
         var facts = WatchingFacts()
         facts.folders = 100
         facts.watches = WatchingFacts.Limit(name: "w", limit: 150, used: 48)
-        #expect(codes(facts.findings) == ["note stewardMissing"])
+        #expect(codes(facts.findings) == ["note leaderMissing"])
         facts.watches?.used = 49
-        #expect(codes(facts.findings) == ["note stewardMissing", "warning inotifyWatches"])
-        facts.steward = WatchingFacts.Steward(process: MemberProcess(identifier: 1), purpose: "p", answers: true)
+        #expect(codes(facts.findings) == ["note leaderMissing", "warning inotifyWatches"])
+        facts.leader = WatchingFacts.Leader(process: MemberProcess(identifier: 1), purpose: "p", answers: true)
         #expect(facts.findings == [])
         facts.watches?.used = 149
         #expect(codes(facts.findings) == ["warning inotifyWatches"])
@@ -63,15 +63,15 @@ import Testing
         #expect(facts.findings.first?.remedy.contains("'sysctl i=1024'") == true)
     }
 
-    @Test func `does not say twice what the steward says`() {
+    @Test func `does not say twice what the leader says`() {
         var facts = WatchingFacts()
-        facts.steward = WatchingFacts.Steward(process: MemberProcess(identifier: 1), purpose: "p", answers: false)
+        facts.leader = WatchingFacts.Leader(process: MemberProcess(identifier: 1), purpose: "p", answers: false)
         facts.degraded = ("closed", "why")
         facts.unreadable = ["closed", "other"]
         facts.moreUnreadable = 3
         #expect(
             codes(facts.findings) == [
-                "warning stewardSilent", "warning watchingDegraded", "warning folderUnreadable",
+                "warning leaderSilent", "warning watchingDegraded", "warning folderUnreadable",
             ])
         #expect(facts.findings.last?.what.hasSuffix("(and 3 more like it)") == true)
     }
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func `offers to mend only what nobody uses, and what could be looked at`() {
-        for path in [\PartsFacts.format, \.lock, \.roster] {
+        for path in [\PartsFacts.format, \.lock, \.memberTable] {
             var facts = PartsFacts()
             facts[keyPath: path] = .failed("EIO")
             #expect(codes(facts.findings) == ["error partDamaged"] && facts.findings.allSatisfy { $0.mended == nil })
@@ -129,7 +129,7 @@ import Testing
 
     @Test func `has for every finding a reason and a remedy`() {
         var parts = PartsFacts()
-        (parts.format, parts.lock, parts.roster) = (.newer("n"), .failed("f"), .damaged("d"))
+        (parts.format, parts.lock, parts.memberTable) = (.newer("n"), .failed("f"), .damaged("d"))
         parts.readOnlyCause = "r"
         var journal = JournalFacts()
         journal.damage = [.init(file: "1.log", cause: "c")]
@@ -138,9 +138,9 @@ import Testing
         journal.cut = ["1.log", "2.log"]
         journal.temporary = "tmpfs"
         var all = parts.findings + journal.findings
-        for catalog in [JournalFacts.Catalog.damaged("d"), .newer("n"), .lost("l")] {
+        for checkpoint in [JournalFacts.Checkpoint.damaged("d"), .newer("n"), .lost("l")] {
             journal = JournalFacts()
-            journal.catalog = catalog
+            journal.checkpoint = checkpoint
             all += journal.findings
         }
         #expect(all.count == 12)

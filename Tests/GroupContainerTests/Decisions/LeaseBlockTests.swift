@@ -48,10 +48,10 @@ struct `A lease block` {
             #expect(block.start >= 1 << 62)
             #expect(block.start <= .max - LeaseBlock.length)
             #expect(block.start.isMultiple(of: LeaseBlock.length))
-            #expect((0..<RosterLayout.bucketCount / 2).contains(block.span.bucket))
+            #expect((0..<MemberTableLayout.bucketCount / 2).contains(block.span.bucket))
         }
         #expect(LeaseBlock.opening < 1 << 62)
-        #expect((0..<3_000).allSatisfy { LeaseBlock.stewardship(term: $0) < 1 << 62 })
+        #expect((0..<3_000).allSatisfy { LeaseBlock.election(term: $0) < 1 << 62 })
     }
 
     @Test func `has the turnstile first and the lock next to it`() throws {

@@ -32,7 +32,7 @@ struct `Random requests for items and directories` {
             } else if depth > 0 && (depth > nesting || Bool.random(using: &generator)) {
                 world.end(process)
             } else {
-                // Whoever holds a block holds the item's: no two paths meet in one here.
+                // A process that holds a block holds the item's: no two paths meet in a block here.
                 world.begin(try plan(&generator), by: process) { _, _ in true }
             }
         }

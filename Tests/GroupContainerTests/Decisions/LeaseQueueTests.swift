@@ -5,8 +5,8 @@ import Testing
 
 @Suite
 struct `A lease queue` {
-    /// Requests at random, granted, ended and withdrawn in any order; what the queue says is compared with what its rule
-    /// says of all requests that are alive.
+    /// Requests at random, granted, ended and withdrawn in any order; what the queue says is compared with what its
+    /// rule says of all requests that are alive.
     private struct Schedule {
         struct Request {
             var ticket: LeaseQueue.Ticket
@@ -77,7 +77,7 @@ struct `A lease queue` {
             }
         }
 
-        /// Whoever has an earlier one in its way waits; everybody else goes.
+        /// A request with an earlier request in its way waits; every other request goes.
         func check() {
             for (index, request) in alive.enumerated() {
                 let isFree = alive[..<index].allSatisfy { earlier in

@@ -60,7 +60,7 @@ struct ModelKernel {
         grant()
     }
 
-    /// One of those that were woken tries again, whoever came before it.
+    /// A waiter of those that were woken tries again, whichever waiter came before it.
     mutating func retry(_ owner: Int) {
         guard let index = waiting.firstIndex(where: { $0.owner == owner }), conflicts(waiting[index]).isEmpty else {
             return

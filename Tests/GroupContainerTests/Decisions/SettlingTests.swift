@@ -139,7 +139,7 @@ import Testing
                 guard let part = tree.step() else { continue }
                 let number = UInt64(original.count + 1)
                 var change = try #require(try Change.changes([part], at: number)?.first)
-                // Found by the steward, who tells first that what stood there is gone: then nothing is replaced.
+                // Found by the leader, who tells first that what stood there is gone: then nothing is replaced.
                 if case .moved = change.kind, exact.items[change.path.description] == nil, !seed.isMultiple(of: 3) {
                     change.by = nil
                 }

@@ -48,7 +48,7 @@ import Testing
         let defaults = try GroupDefaults(container, suite: "settings")
         var follower = try defaults.follow(since: .start)
         let changes = try Self.all(&follower)
-        // Whoever opened the suite has cut it there.
+        // The process that opened the suite has cut it there.
         #expect(changes.map(\.key) == (0..<50).map { "key \($0)" })
         #expect(try Self.all(&follower) == [])
         let back = follower.cursor

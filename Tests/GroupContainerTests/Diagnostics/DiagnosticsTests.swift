@@ -17,10 +17,10 @@ import Testing
         let container = try Container(path: temporary.path, creating: true)
         var follower = container.followDiagnostics()
         var changes: ChangeFollower? = try container.follow()
-        #expect(try next(.stewardshipTaken, &follower).text.contains("term 1"))
+        #expect(try next(.leadershipTaken, &follower).text.contains("term 1"))
         #expect(try changes?.next(timeout: .zero) == nil)
         changes = nil
-        #expect(try next(.stewardshipEnded, &follower).item == nil)
+        #expect(try next(.leadershipEnded, &follower).item == nil)
         #expect(follower.next(timeout: .zero) == nil)
     }
 
@@ -39,12 +39,12 @@ import Testing
             }
             return texts
         }
-        desk.tell(.catalogWritten, count: 7, "the second")
-        desk.tell(.catalogFailed, "the third")
+        desk.tell(.checkpointWritten, count: 7, "the second")
+        desk.tell(.checkpointFailed, "the third")
         #expect(await collector.value == ["the second", "the third"])
         #expect(early.next(timeout: .zero)?.description == "file: the first")
         #expect(early.next()?.count == 7)
-        #expect(early.next()?.code == .catalogFailed)
+        #expect(early.next()?.code == .checkpointFailed)
         #expect(early.next(timeout: .milliseconds(1)) == nil)
     }
 
@@ -110,14 +110,14 @@ import Testing
         let small = try SmallJournal(files: 1)
         var follower = small.container.followDiagnostics()
         try small.rotate(files: 3)
-        let catalog = try next(.catalogWritten, &follower)
-        #expect(catalog.item == ".group/catalog" && catalog.text.contains("as of change"))
+        let checkpoint = try next(.checkpointWritten, &follower)
+        #expect(checkpoint.item == ".group/checkpoint" && checkpoint.text.contains("as of change"))
         #expect(try next(.journalFilesDropped, &follower).count == 1)
         // What cannot be written is said, too.
-        try small.temporary.run("mkdir", ".group/catalog.new")
+        try small.temporary.run("mkdir", ".group/checkpoint.new")
         try small.fill(files: 1)
         small.member.tendJournal()
-        #expect(try next(.catalogFailed, &follower).item == ".group/catalog")
+        #expect(try next(.checkpointFailed, &follower).item == ".group/checkpoint")
     }
 
     @Test func `is damage that was met, and where the journal was cut`() throws {
@@ -144,10 +144,10 @@ import Testing
             let container = try Container(path: temporary.path, creating: true)
             _ = try container.coordinator(purpose: "tester").blocking.write(bytes: [1], to: "a")
         }
-        // The boot that the roster knows is another one.
+        // The boot that the member table knows is another one.
         do {
-            let roster = try WritableMap(temporary.open(".group/roster"), size: 4_096)
-            roster.write([0x30], at: 32)
+            let memberTable = try WritableMap(temporary.open(".group/members"), size: 4_096)
+            memberTable.write([0x30], at: 32)
         }
         let container = try Container(path: temporary.path)
         var follower = container.followDiagnostics()

@@ -36,8 +36,8 @@ import Testing
         let coordinator = container.coordinator(purpose: "tester").blocking
         try coordinator.coordinate([.writing("item")], timeout: .zero) { _ in
             #expect(try Self.codes(temporary) == [])
-            let seat = try #require(container.member.roster.seat)
-            let since = RosterLayout.slot(seat.slot) + RosterLayout.accesses + RosterLayout.accessSince
+            let seat = try #require(container.member.memberTable.seat)
+            let since = MemberTableLayout.slot(seat.slot) + MemberTableLayout.accesses + MemberTableLayout.accessSince
             seat.map.store64(since, UInt64(bitPattern: wallNanoseconds() - MembersFacts.longLease))
             let found = try ContainerDoctor(named: Array(temporary.path.utf8)).examine()
             #expect(found.first?.code == .leaseHeldLong && found.first?.process == processIdentifier())

@@ -95,7 +95,7 @@ final class Patient {
     }
 
     func findings() throws -> [Finding] {
-        try doctor.examine().filter { ![.stewardMissing, .fileSystemTemporary].contains($0.code) }
+        try doctor.examine().filter { ![.leaderMissing, .fileSystemTemporary].contains($0.code) }
     }
 
     func repair() throws -> [Finding] { try doctor.repair().mended }

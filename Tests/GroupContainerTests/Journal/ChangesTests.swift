@@ -82,7 +82,7 @@ struct `Following the changes` {
         }
     }
 
-    @Test func `begins when there is a steward, who is elected at once`() throws {
+    @Test func `begins when there is a leader, who is elected at once`() throws {
         let sample = try SampleContainer()
         for _ in 0..<20 {
             // Each begins a candidature of its own, and ends it.
@@ -90,10 +90,10 @@ struct `Following the changes` {
             let follower = try sample.container.follow(since: .now)
             // The one before may be in office still when the second begins, and leave it then: the next is elected.
             let member = sample.container.member
-            let second = Stewardship.candidate(member).stewardship
+            let second = LeaderElection.candidate(member).election
             let deadline = Deadline(after: patience)
             while second.term == nil && !deadline.isOver {
-                member.roster.awaitWake(on: Roster.stewardWord, atMost: nil) { second.term != nil }
+                member.memberTable.awaitWake(on: MemberTable.leaderWord, atMost: nil) { second.term != nil }
             }
             #expect(second.term != nil)
             _ = follower

@@ -157,15 +157,15 @@ struct `A damaged journal` {
 
     // case 9, case 11
     @Test(arguments: [true, false])
-    func `is repaired where the catalog is lost, and nobody is left with half of it`(isGone: Bool) throws {
+    func `is repaired where the checkpoint is lost, and nobody is left with half of it`(isGone: Bool) throws {
         let small = try SmallJournal(files: 1)
         _ = try small.tester.write(bytes: [1], to: "a")
         try small.rotate(files: 3)
         let cursor = try small.container.status().cursor
-        try small.temporary.put("", at: ".group/catalog")
-        if isGone { try small.temporary.run("rm", ".group/catalog") }
+        try small.temporary.put("", at: ".group/checkpoint")
+        if isGone { try small.temporary.run("rm", ".group/checkpoint") }
         #expect(code { try small.tester.generation(of: "a") } == .damaged)
-        #expect(try small.member.repairJournal().map(\.item) == [".group/catalog"])
+        #expect(try small.member.repairJournal().map(\.item) == [".group/checkpoint"])
         #expect(try Self.all(small, since: .cursor(cursor)) == ["rescan"])
         #expect(try small.tester.generation(of: "a").map { $0 > cursor.sequence } == true)
         #expect(try small.member.checkJournal() == [])
@@ -207,9 +207,9 @@ struct `A container whose journal is damaged after a boot` {
         }
         let log = try WritableMap(temporary.open(".group/journal/1.log"), size: 4 << 20)
         log.write([log.bytes(4_140, count: 1)[0] ^ 1], at: 4_140)
-        // The boot that the roster knows is another one.
-        let roster = try WritableMap(temporary.open(".group/roster"), size: 4_096)
-        roster.write([0x30], at: 32)
+        // The boot that the member table knows is another one.
+        let memberTable = try WritableMap(temporary.open(".group/members"), size: 4_096)
+        memberTable.write([0x30], at: 32)
         #expect(code { try Container(path: temporary.path) } == .damaged)
         do {
             _ = try Member.join(path: path, creating: nil, until: .never, repairing: true)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import GroupContainer
 
-/// The container as its steward looks at it.
+/// The container as its leader looks at it.
 @Suite struct `A tree that somebody looks at` {
     @Test func `is not looked at in a folder that was open when another one took its place`() throws {
         let sample = try SampleContainer()

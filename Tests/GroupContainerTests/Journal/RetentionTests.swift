@@ -15,16 +15,16 @@ struct `Changes that are no longer kept` {
         return lines
     }
 
-    @Test func `go file by file, after there is a catalog`() throws {
+    @Test func `go file by file, after there is a checkpoint`() throws {
         let small = try SmallJournal(files: 2)
         try small.fill(files: 3)
         #expect(try small.files == ["1.log", "2.log", "3.log", "4.log"])
-        #expect(!small.exists(".group/catalog"))
+        #expect(!small.exists(".group/checkpoint"))
         small.member.tendJournal()
         #expect(try small.files == ["3.log", "4.log"])
-        #expect(small.exists(".group/catalog"))
-        #expect(try small.temporary.status(of: ".group/catalog").permissions == 0o600)
-        #expect(!small.exists(".group/catalog.new"))
+        #expect(small.exists(".group/checkpoint"))
+        #expect(try small.temporary.status(of: ".group/checkpoint").permissions == 0o600)
+        #expect(!small.exists(".group/checkpoint.new"))
         try small.rotate()
         #expect(try small.files == ["4.log", "5.log"])
         #expect(try small.container.status().journalFiles == 2)
@@ -58,13 +58,13 @@ struct `Changes that are no longer kept` {
         #expect(try handle.descriptor.tryLock(.exclusive, ByteRange(start: LeaseBlock.keeping, length: 1)))
         try small.rotate(files: 2)
         #expect(try small.files.count == 3)
-        #expect(!small.exists(".group/catalog"))
+        #expect(!small.exists(".group/checkpoint"))
         small.member.lockFile.giveBack(handle)
-        // In the way of the file that the catalog is made in.
-        try small.temporary.run("mkdir", ".group/catalog.new")
+        // In the way of the file that the checkpoint is made in.
+        try small.temporary.run("mkdir", ".group/checkpoint.new")
         try small.rotate()
         #expect(try small.files.count == 4)
-        try small.temporary.run("rmdir", ".group/catalog.new")
+        try small.temporary.run("rmdir", ".group/checkpoint.new")
         try small.rotate()
         #expect(try small.files == ["5.log"])
     }
@@ -218,18 +218,18 @@ struct `Changes that are no longer kept` {
 
     @Test func `are kept while the repair of a change may have to look for its record there`() throws {
         let small = try SmallJournal(files: 1)
-        let operation = small.member.roster.makeOperation()
+        let operation = small.member.memberTable.makeOperation()
         let change = ChangeRecord(
             .created, path: [0x61], state: nil, isCoordinated: true, operation: operation, processIdentifier: 1,
             purpose: [], time: 0)
         let note = OperationRecord(way: .intoPlace, inode: 1, journalFile: 2, journalOffset: 4_096, change: change)
         try small.rotate()
-        let entry = try #require(small.member.roster.reservePending())
+        let entry = try #require(small.member.memberTable.reservePending())
         try small.member.notes.write(note, entry: entry, of: small.member)
-        small.member.roster.setPending(entry, block: 1 << 62, operation: operation)
+        small.member.memberTable.setPending(entry, block: 1 << 62, operation: operation)
         try small.rotate(files: 3)
         #expect(try small.files == ["2.log", "3.log", "4.log", "5.log"])
-        small.member.roster.clearPending(entry)
+        small.member.memberTable.clearPending(entry)
         try small.rotate()
         #expect(try small.files == ["6.log"], "the note alone keeps nothing")
     }
@@ -250,14 +250,14 @@ struct `Changes that are no longer kept` {
         #expect(try !small.member.journal.contains(operation: [UInt8](repeating: 7, count: 16), from: request.start))
     }
 
-    @Test func `can be kept by a steward that has read them`() throws {
+    @Test func `can be kept by a leader that has read them`() throws {
         let small = try SmallJournal(files: 1)
         try small.fill(files: 2)
         var tree = try RecordedTree(small.member.journal)
         try tree.catchUp(small.member.journal)
-        #expect(try small.member.keepCatalog(tree))
+        #expect(try small.member.keepCheckpoint(tree))
         #expect(try small.files == ["3.log"])
-        #expect(try !small.member.keepCatalog(tree), "nothing is due")
-        #expect(try small.member.journal.catalog.read()?.header.position == tree.position)
+        #expect(try !small.member.keepCheckpoint(tree), "nothing is due")
+        #expect(try small.member.journal.checkpoint.read()?.header.position == tree.position)
     }
 }

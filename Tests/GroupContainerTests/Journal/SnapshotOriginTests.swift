@@ -29,7 +29,7 @@ struct `Following from a snapshot` {
             changes.map(\.summary) == [
                 "present b", "present b-", "present b/a", "present b/c", "present b/c/d", "bookmark ",
             ])
-        // Cursors behind the same change differ where a new steward's record, which is not counted, lies in between.
+        // Cursors behind the same change differ where a new leader's record, which is not counted, lies in between.
         #expect(changes.last?.cursor.sequence == 8 && follower.cursor.sequence == 8)
         #expect(changes.allSatisfy { $0.sequence == 8 })
         #expect(changes[2].type == .file && changes[2].size == 2 && changes[2].generation == 8)

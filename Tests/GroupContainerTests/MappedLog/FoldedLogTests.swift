@@ -68,7 +68,7 @@ struct `A log's state` {
         let turn = full.map.load64(LogFileHeader.turn)
         log.seal(full, at: end.offset, by: 1)
         _ = try log.makeFile(
-            after: end, carriage: LogCarriage(bodies: late.read { $0.carriedBodies() }, capacity: 262_144))
+            after: end, preamble: LogPreamble(bodies: late.read { $0.carriedBodies() }, capacity: 262_144))
         #expect(try late.append([.set("n", .integer(2))], by: defaults.writer).file == end.file + 1)
         #expect(full.map.load64(LogFileHeader.turn) == turn, "nobody has waited for it, and ended it")
     }

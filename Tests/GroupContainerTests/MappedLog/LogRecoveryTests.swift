@@ -90,7 +90,7 @@ struct `Recovery after a boot` {
         try folder.open().append("old")
         let map = try folder.bytes(of: 1)
         #expect(LogSettlement.ends.decide(in: map, [UInt8](repeating: 4, count: 16)) == .ends)
-        // Whoever comes later finds nothing wrong with it.
+        // A later member finds nothing wrong with it.
         let log = try folder.open(incarnation: 4)
         try log.recover()
         #expect(try log.fileNumbers() == [1, 2])
@@ -114,9 +114,9 @@ struct `Recovery after a boot` {
         try folder.open().append("old")
         let map = try folder.bytes(of: 1)
         map.store64(LogFileHeader.turn, 7)
-        map.store64(LogFileHeader.leader, 7)
+        map.store64(LogFileHeader.syncer, 7)
         try folder.open(incarnation: 4).recover()
-        #expect(map.load64(LogFileHeader.turn) == 0 && map.load64(LogFileHeader.leader) == 0)
+        #expect(map.load64(LogFileHeader.turn) == 0 && map.load64(LogFileHeader.syncer) == 0)
     }
 
     // case 8
@@ -228,7 +228,7 @@ struct `Recovery after a boot` {
         let folder = try LogFolder()
         func open(incarnation: UInt8) throws -> MappedLog {
             var surroundings = try folder.open(incarnation: incarnation).surroundings
-            surroundings.carrying = { file, _, _ in LogCarriage(bodies: [[42]], capacity: file.capacity * 4) }
+            surroundings.carrying = { file, _, _ in LogPreamble(bodies: [[42]], capacity: file.capacity * 4) }
             let log = try MappedLog(
                 name: "suite", folder: folder.temporary.open(".", [.reading, .folder]), surroundings)
             try log.recover()

@@ -4,7 +4,7 @@ import ScenarioKit
 import TestSupport
 import Testing
 
-/// A scenario against the real thing: a container with a follower that is its steward.
+/// A scenario against the real thing: a container with a follower that is its leader.
 struct LiveStage: ScenarioStage {
     private(set) var watched: WatchedContainer?
 

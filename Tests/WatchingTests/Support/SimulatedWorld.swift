@@ -181,7 +181,7 @@ struct SimulatedStage: ScenarioStage {
         try begin()
     }
 
-    /// Somebody becomes steward.
+    /// Somebody becomes leader.
     mutating func begin() throws {
         for watch in observation.watches.numbers { world.tree.unwatch(watch) }
         _ = world.tree.drain()
@@ -228,7 +228,7 @@ struct SimulatedStage: ScenarioStage {
             if firstReading > 0 { try serve(atMost: firstReading) }
         case .unwatched:
             for step in steps { try perform(step) }
-            // What the events told is lost with the old steward.
+            // What the events told is lost with the old leader.
             for watch in observation.watches.numbers { world.tree.unwatch(watch) }
             _ = world.tree.drain()
             observation = Observation(world)

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A container with a follower that is its steward, and the tree that the follower's lines make.
+/// A container with a follower that is its leader, and the tree that the follower's lines make.
 final class WatchedContainer {
     let container: TemporaryContainer
     private(set) var watcher: Command
@@ -37,7 +37,7 @@ final class WatchedContainer {
         return changes
     }
 
-    /// The same, where the steward is stopped meanwhile: it gets all events at once, when everything has happened.
+    /// The same, where the leader is stopped meanwhile: it gets all events at once, when everything has happened.
     @discardableResult
     func changes(inOneRoundBy script: String, at location: SourceLocation = #_sourceLocation) async throws
         -> [JSONChange]
@@ -63,7 +63,7 @@ final class WatchedContainer {
     }
 
     /// Reads every line up to now, and compares the tree that they make with the disk. A command that waits until the
-    /// steward has journalled everything says how many they are.
+    /// leader has journalled everything says how many they are.
     @discardableResult
     func settle(at location: SourceLocation = #_sourceLocation) async throws -> [JSONChange] {
         let place = tree.cursor.isEmpty ? "start" : tree.cursor

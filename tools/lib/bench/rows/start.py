@@ -58,7 +58,7 @@ class Start(Row):
         return self.start_of_ours(bench)
 
     def start_of_ours(self, bench) -> Finding:
-        """Somebody writes all the time, and is no follower: there is no steward before."""
+        """Somebody writes all the time, and is no follower: there is no leader before."""
         first = os.path.join(self.ours, "sample-000010")
         writer = bench.changes.start(COORDINATED, self.ours, 0, 900_000, "steady:2000000")
         try:
@@ -73,7 +73,7 @@ class Start(Row):
                 processes.end([writer.process])
                 # It watches; now it compares what is there with what it knew.
                 session.await_idle(60)
-                steward = session.peak_mebibytes()
+                leader = session.peak_mebibytes()
                 follower = session.add_copy()
                 session.await_said(2)
                 follower_peak = processes.peak_mebibytes(follower.pid)
@@ -83,7 +83,7 @@ class Start(Row):
         return {
             "first": (told - session.began) / 1e6 if told else None,
             "watching": (watching - session.began) / 1e6,
-            "peak": steward,
+            "peak": leader,
             "follower": follower_peak,
         }
 
@@ -99,7 +99,7 @@ class Start(Row):
         measures = {
             "first": "first coordinated change told, ms",
             "watching": "watching everything, ms",
-            "peak": "peak memory, MiB (ours: of the steward)",
+            "peak": "peak memory, MiB (ours: of the leader)",
             "follower": "peak memory of a further follower, MiB",
         }
         for name, label in measures.items():

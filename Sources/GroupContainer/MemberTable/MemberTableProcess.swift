@@ -27,7 +27,7 @@ struct MemberProcess: Equatable, Sendable {
 }
 
 extension ProcessTable {
-    mutating func process(of member: Roster.Member) -> MemberProcess {
+    mutating func process(of member: MemberTable.Member) -> MemberProcess {
         let found = find(member.mark)
         let condition = found.view.map { view -> CoordinationError.Holder.Condition in
             switch view.condition {
@@ -43,7 +43,7 @@ extension ProcessTable {
     }
 }
 
-extension Roster.Member {
+extension MemberTable.Member {
     /// Where several members are asked for, one `ProcessTable` answers for all of them.
     var process: MemberProcess {
         var table = ProcessTable()

@@ -1,38 +1,38 @@
-/// The bytes of a catalog, wherever they lie: in a file that is mapped, or in memory.
-protocol CatalogBytes: Sendable {
+/// The bytes of a checkpoint, wherever they lie: in a file that is mapped, or in memory.
+protocol CheckpointBytes: Sendable {
     var size: Int { get }
     /// Only within the size.
     func bytes(_ offset: Int, count: Int) -> [UInt8]
 }
 
-extension [UInt8]: CatalogBytes {
+extension [UInt8]: CheckpointBytes {
     var size: Int { count }
     func bytes(_ offset: Int, count: Int) -> [UInt8] { Array(self[offset..<(offset + count)]) }
 }
 
-/// What is wrong with a catalog.
-enum CatalogFault: Error, Equatable { case damaged, newer(UInt32) }
+/// What is wrong with a checkpoint.
+enum CheckpointFault: Error, Equatable { case damaged, newer(UInt32) }
 
 /// A picture of the tree as it is kept in a file: a header, a table of where each entry begins, and the entries in the
 /// order of their paths' bytes, so that one is found without reading the others. Each has a checksum whose key contains
-/// its number: whatever byte is wrong, whoever reads there finds it out.
-struct Catalog<Bytes: CatalogBytes>: Sendable {
-    let header: CatalogHeader
+/// its number: whatever byte is wrong, a reader of that byte finds it out.
+struct Checkpoint<Bytes: CheckpointBytes>: Sendable {
+    let header: CheckpointHeader
     /// How many items it has.
     let count: Int
     let bytes: Bytes
 
     /// Looks at the header only.
-    init(_ bytes: Bytes) throws(CatalogFault) {
-        let first = bytes.bytes(0, count: min(bytes.size, CatalogHeader.size))
+    init(_ bytes: Bytes) throws(CheckpointFault) {
+        let first = bytes.bytes(0, count: min(bytes.size, CheckpointHeader.size))
         let byteCount: Int
-        (header, count, byteCount) = try CatalogHeader.decode(first)
-        if bytes.size != byteCount || byteCount < CatalogHeader.size + count * 8 { throw .damaged }
+        (header, count, byteCount) = try CheckpointHeader.decode(first)
+        if bytes.size != byteCount || byteCount < CheckpointHeader.size + count * 8 { throw .damaged }
         self.bytes = bytes
     }
 
     /// The item that stands at a place. Logarithmic.
-    func item(at location: ItemLocation) throws(CatalogFault) -> TreePicture.Item? {
+    func item(at location: ItemLocation) throws(CheckpointFault) -> TreePicture.Item? {
         let number = try firstNumber { location.bytes.lexicographicallyPrecedes($0) || location.bytes == $0 }
         guard number < count else { return nil }
         let entry = try entry(number)
@@ -40,7 +40,7 @@ struct Catalog<Bytes: CatalogBytes>: Sendable {
     }
 
     /// Everything below a folder, whatever the folder is. Linear in what is found.
-    func below(_ folder: ItemLocation) throws(CatalogFault) -> [(path: [UInt8], item: TreePicture.Item)] {
+    func below(_ folder: ItemLocation) throws(CheckpointFault) -> [(path: [UInt8], item: TreePicture.Item)] {
         let prefix = folder.bytes + [UInt8(ascii: "/")]
         var number = try firstNumber { prefix.lexicographicallyPrecedes($0) }
         var found: [(path: [UInt8], item: TreePicture.Item)] = []
@@ -54,7 +54,7 @@ struct Catalog<Bytes: CatalogBytes>: Sendable {
     }
 
     /// The number of the first entry whose path fulfils what all behind it fulfil.
-    private func firstNumber(where isBehind: ([UInt8]) -> Bool) throws(CatalogFault) -> Int {
+    private func firstNumber(where isBehind: ([UInt8]) -> Bool) throws(CheckpointFault) -> Int {
         var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2
@@ -63,57 +63,58 @@ struct Catalog<Bytes: CatalogBytes>: Sendable {
         return low
     }
 
-    private func entry(_ number: Int) throws(CatalogFault) -> (path: [UInt8], item: TreePicture.Item) {
+    private func entry(_ number: Int) throws(CheckpointFault) -> (path: [UInt8], item: TreePicture.Item) {
         let isLast = number == count - 1
-        let table = bytes.bytes(CatalogHeader.size + number * 8, count: isLast ? 8 : 16)
-        let start = CatalogEntry.number(table[...], at: 0)
-        let end = isLast ? UInt64(bytes.size) : CatalogEntry.number(table[...], at: 8)
+        let table = bytes.bytes(CheckpointHeader.size + number * 8, count: isLast ? 8 : 16)
+        let start = CheckpointEntry.number(table[...], at: 0)
+        let end = isLast ? UInt64(bytes.size) : CheckpointEntry.number(table[...], at: 8)
         guard let start = Int(exactly: start), let end = Int(exactly: end), start >= 0, start <= end,
-            end <= bytes.size, end - start <= CatalogEntry.largest
+            end <= bytes.size, end - start <= CheckpointEntry.largest
         else { throw .damaged }
         let content = bytes.bytes(start, count: end - start)
-        guard let entry = CatalogEntry.decode(content[...], number, nonce: header.nonce) else { throw .damaged }
+        guard let entry = CheckpointEntry.decode(content[...], number, nonce: header.nonce) else { throw .damaged }
         return entry
     }
 }
 
-extension Catalog<[UInt8]> {
+extension Checkpoint<[UInt8]> {
     /// The whole picture; every byte is looked at. Linear.
-    func picture() throws(CatalogFault) -> TreePicture {
+    func picture() throws(CheckpointFault) -> TreePicture {
         var items: [(location: ItemLocation, item: TreePicture.Item)] = []
         items.reserveCapacity(count)
         var end = bytes.count
         for number in (0..<count).reversed() {
-            let start = CatalogEntry.number(bytes[...], at: CatalogHeader.size + number * 8)
+            let start = CheckpointEntry.number(bytes[...], at: CheckpointHeader.size + number * 8)
             guard let start = Int(exactly: start), start >= 0, start <= end,
-                let entry = CatalogEntry.decode(bytes[start..<end], number, nonce: header.nonce),
+                let entry = CheckpointEntry.decode(bytes[start..<end], number, nonce: header.nonce),
                 items.last.map({ entry.path.lexicographicallyPrecedes($0.location.bytes) }) ?? true
             else { throw .damaged }
             end = start
-            // One that is no item any more: versions before this one took what is in another container's `.group` for items.
+            // One that is no item any more: versions before this one took what is in another container's `.group` for
+            // items.
             if let location = try? ItemLocation(entry.path) { items.append((location, entry.item)) }
         }
-        if end != CatalogHeader.size + count * 8 { throw .damaged }
+        if end != CheckpointHeader.size + count * 8 { throw .damaged }
         return TreePicture(items)
     }
 
     /// The file's bytes.
-    static func encode(_ picture: TreePicture, _ header: CatalogHeader) -> [UInt8] {
+    static func encode(_ picture: TreePicture, _ header: CheckpointHeader) -> [UInt8] {
         let items = picture.items.sorted { $0.key.bytes.lexicographicallyPrecedes($1.key.bytes) }
-        let start = CatalogHeader.size + items.count * 8
+        let start = CheckpointHeader.size + items.count * 8
         var table = ByteWriter()
         var entries: [UInt8] = []
         entries.reserveCapacity(items.count * 128)
         for (number, (location, item)) in items.enumerated() {
             table.write(UInt64(start + entries.count))
-            entries += CatalogEntry.encode(location.bytes, item, number, nonce: header.nonce)
+            entries += CheckpointEntry.encode(location.bytes, item, number, nonce: header.nonce)
         }
         return header.encoded(count: items.count, byteCount: start + entries.count) + table.bytes + entries
     }
 }
 
-/// One item in a catalog: its generation, its state as in a record, its path, and the checksum of that.
-enum CatalogEntry {
+/// One item in a checkpoint: its generation, its state as in a record, its path, and the checksum of that.
+enum CheckpointEntry {
     private static let fixed = 8 + ItemState.size + 2 + 8
     static let largest = fixed + ItemLocation.longestPath
 

@@ -5,18 +5,18 @@ import TestSupport
 import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct `A steward` {
-    private func stewards(_ container: TemporaryContainer) async throws -> [pid_t] {
-        try await JSONStatus(of: container).members.filter(\.steward).map(\.pid)
+struct `A leader` {
+    private func leaders(_ container: TemporaryContainer) async throws -> [pid_t] {
+        try await JSONStatus(of: container).members.filter(\.leader).map(\.pid)
     }
 
     @Test func `is one of those who follow, however many`() async throws {
         let container = try await TemporaryContainer()
-        #expect(try await stewards(container) == [])
+        #expect(try await leaders(container) == [])
         var watchers: [Command] = []
         for _ in 0..<5 { watchers.append(try container.start("watch-group", ["--verbose", container.path])) }
         for watcher in watchers { #expect(try await watcher.readLine(from: .errors)?.hasPrefix("watching") == true) }
-        let elected = try await stewards(container)
+        let elected = try await leaders(container)
         #expect(elected.count == 1 && watchers.map(\.identifier).contains(elected.first ?? 0), "\(elected)")
         // Each of them is told, and once.
         try await WatchedContainer.run("mkdir one; mkdir two", in: container)
@@ -32,7 +32,7 @@ struct `A steward` {
             places[target.split(separator: "/").last.map(String.init) ?? "", default: []].append(Int(name) ?? -1)
         }
         let queue = try #require(places["anon_inode:inotify"]?.first)
-        let locks = (places["lock"] ?? []) + (places["roster"] ?? [])
+        let locks = (places["lock"] ?? []) + (places["members"] ?? [])
         #expect(!locks.isEmpty && locks.allSatisfy { $0 > queue }, "\(places)")
     }
 
@@ -40,7 +40,7 @@ struct `A steward` {
     func `that ends while changes go on is followed by another, and nothing is lost`(signal: Int32) async throws {
         let watched = try await WatchedContainer()
         let follower = try await watched.container.watching("--json", "--since", "start")
-        #expect(try await stewards(watched.container) == [watched.watcher.identifier])
+        #expect(try await leaders(watched.container) == [watched.watcher.identifier])
         let loop = try watched.container.start(
             "sh",
             [
@@ -65,14 +65,14 @@ struct `A steward` {
         let differences = try await tree.differences(from: StreamedTree.onDisk(watched.container))
         #expect(differences == [])
         #expect(tree.faults == [])
-        #expect(try await stewards(watched.container) == [follower.identifier])
+        #expect(try await leaders(watched.container) == [follower.identifier])
     }
 
     // case 42
     @Test func `that is stopped is followed by another, and adds nothing when it wakes`() async throws {
         let watched = try await WatchedContainer("printf 1 > f")
         let follower = try await watched.container.watching("--json", "--since", "start")
-        #expect(try await stewards(watched.container) == [watched.watcher.identifier])
+        #expect(try await leaders(watched.container) == [watched.watcher.identifier])
         try #require(watched.watcher.stop())
         defer { watched.watcher.signal(SIGCONT) }
         try await WatchedContainer.run("mv f g; mkdir d; : > d/h", in: watched.container)
@@ -82,14 +82,14 @@ struct `A steward` {
             let line = try #require(try await follower.readLine())
             tree.apply(try JSONChange(line))
         }
-        #expect(try await stewards(watched.container) == [follower.identifier])
+        #expect(try await leaders(watched.container) == [follower.identifier])
         try await WatchedContainer.run("mkdir later", in: watched.container)
         watched.watcher.signal(SIGCONT)
         // It gets all its events now; each is told already.
         try await WatchedContainer.run("mkdir last", in: watched.container)
         let changes = try await watched.settle()
         #expect(changes.filter { $0.kind == "created" }.map(\.path) == ["d", "d/h", "later", "last"])
-        #expect(try await stewards(watched.container) == [follower.identifier])
+        #expect(try await leaders(watched.container) == [follower.identifier])
     }
 
     // case 31

@@ -1,6 +1,6 @@
-/// Whether the steward is still there, as one of its followers finds out: a question that stands unanswered for a
+/// Whether the leader is still there, as one of its followers finds out: a question that stands unanswered for a
 /// second, at two looks, is answered by nobody. (It may be stopped. A dead one gives its office up at once.)
-struct StewardPatience: Equatable, Sendable {
+struct LeaderProbe: Equatable, Sendable {
     enum Advice: Equatable, Sendable {
         case nothing
         /// Raise `asked`.
@@ -16,7 +16,8 @@ struct StewardPatience: Equatable, Sendable {
     private var since: Int64 = 0
     private var looks = 0
 
-    /// What to do, from the two counts and the time of the last question, all in the roster. Times in nanoseconds.
+    /// What to do, from the two counts and the time of the last question, all in the member table. Times in
+    /// nanoseconds.
     mutating func look(asked: UInt32, answered: UInt32, askedAt: Int64, now: Int64) -> Advice {
         if asked == answered {
             question = nil

@@ -1,29 +1,29 @@
 import GroupSystemCalls
 
 /// What members that died in the middle of making a log's file have left: as many bytes as the file was to have.
-extension Roster {
-    /// Whoever has made it is gone. While somebody takes the slot, or repairs it, nobody can tell. System calls:
-    /// fcntl(F_OFD_GETLK)
+extension MemberTable {
+    /// The member that has made it is gone. While a process takes the slot, or repairs it, no process can tell. System
+    /// calls: fcntl(F_OFD_GETLK)
     func isAbandoned(_ name: UnfinishedName) -> Bool {
         if name.slot == slot { return name.nonce != nonce }
-        let repair = ByteRange(start: RosterLayout.repairByte(name.slot), length: 1)
+        let repair = ByteRange(start: MemberTableLayout.repairByte(name.slot), length: 1)
         do { if try file.conflict(with: .exclusive, repair) != nil { return false } } catch { return false }
         if !isAlive(name.slot) { return true }
         guard let nonce = name.nonce else { return false }
-        return map.load64(RosterLayout.slot(name.slot) + RosterLayout.nonce) != nonce
+        return map.load64(MemberTableLayout.slot(name.slot) + MemberTableLayout.nonce) != nonce
     }
 
     /// This member is there, until it leaves.
     func noteMembership(_ isThere: Bool) {
         guard let seat else { return }
-        let (word, bit) = (RosterLayout.members + seat.slot / 64 * 8, UInt64(1) << UInt64(seat.slot % 64))
+        let (word, bit) = (MemberTableLayout.members + seat.slot / 64 * 8, UInt64(1) << UInt64(seat.slot % 64))
         if isThere { seat.map.setBits64(word, bit) } else { seat.map.clearBits64(word, bit) }
     }
 }
 
-extension Roster.Open {
+extension MemberTable.Open {
     /// Somebody came and did not leave. Nobody else may be alive.
-    var hasLostMember: Bool { map.hasBits(RosterLayout.members, count: RosterLayout.bitmapBytes) }
+    var hasLostMember: Bool { map.hasBits(MemberTableLayout.members, count: MemberTableLayout.bitmapBytes) }
 }
 
 extension Member {
@@ -32,15 +32,15 @@ extension Member {
     func sweepLogs() {
         for label in ["journal"] + folder.storeNames().map({ "\($0.kind.folder)/\($0.name)" }) {
             guard let log = try? folder.existingFolder(label), let names = try? log.entryNames() else { continue }
-            log.removeUnfinished(among: names, where: roster.isAbandoned)
+            log.removeUnfinished(among: names, where: memberTable.isAbandoned)
         }
     }
 
     /// The same while this member is alone, and so nobody has to do it again.
     func sweepLogsOfTheLost() {
         sweepLogs()
-        roster.seat?.map.write(
-            [UInt8](repeating: 0, count: RosterLayout.bitmapBytes), at: RosterLayout.members)
+        memberTable.seat?.map.write(
+            [UInt8](repeating: 0, count: MemberTableLayout.bitmapBytes), at: MemberTableLayout.members)
     }
 }
 

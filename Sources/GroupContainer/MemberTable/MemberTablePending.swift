@@ -1,7 +1,7 @@
 import GroupSystemCalls
 
-/// `pending`: changes between their rename and their record. Whoever gets a lease looks here first.
-extension Roster {
+/// `pending`: changes between their rename and their record. A member that gets a lease looks here first.
+extension MemberTable {
     struct PendingChange: Equatable, Sendable {
         var slot: Int
         var entry: Int
@@ -17,7 +17,7 @@ extension Roster {
     func reservePending() -> Int? {
         if seat == nil { return nil }
         return entries.withLock { entries in
-            let free = (0..<RosterLayout.pendingCount).first { !entries.pending.contains($0) }
+            let free = (0..<MemberTableLayout.pendingCount).first { !entries.pending.contains($0) }
             if let free { entries.pending.insert(free) }
             return free
         }
@@ -30,7 +30,7 @@ extension Roster {
             let place = pendingPlace(seat.slot, entry)
             seat.map.write(operation, at: place + 8)
             seat.map.store64(place, block)
-            seat.map.setBits64(RosterLayout.pendingMembers + seat.slot / 64 * 8, 1 << UInt64(seat.slot % 64))
+            seat.map.setBits64(MemberTableLayout.pendingMembers + seat.slot / 64 * 8, 1 << UInt64(seat.slot % 64))
         }
     }
 
@@ -57,20 +57,22 @@ extension Roster {
     }
 
     private func pendingPlace(_ slot: Int, _ entry: Int) -> Int {
-        RosterLayout.slot(slot) + RosterLayout.pending + entry * RosterLayout.pendingBytes
+        MemberTableLayout.slot(slot) + MemberTableLayout.pending + entry * MemberTableLayout.pendingBytes
     }
 
     private func clearPendingBit(_ slot: Int) {
-        seat?.map.clearBits64(RosterLayout.pendingMembers + slot / 64 * 8, 1 << UInt64(slot % 64))
+        seat?.map.clearBits64(MemberTableLayout.pendingMembers + slot / 64 * 8, 1 << UInt64(slot % 64))
     }
 
-    var hasPending: Bool { map.hasBits(RosterLayout.pendingMembers, count: RosterLayout.bitmapBytes) }
+    var hasPending: Bool { map.hasBits(MemberTableLayout.pendingMembers, count: MemberTableLayout.bitmapBytes) }
 
     /// Slots with something pending. A few loads where there is nothing.
-    func slotsWithPending() -> [Int] { map.bits(RosterLayout.pendingMembers, count: RosterLayout.bitmapBytes) }
+    func slotsWithPending() -> [Int] {
+        map.bits(MemberTableLayout.pendingMembers, count: MemberTableLayout.bitmapBytes)
+    }
 
     func pending(of slot: Int) -> [PendingChange] {
-        (0..<RosterLayout.pendingCount).compactMap { entry in
+        (0..<MemberTableLayout.pendingCount).compactMap { entry in
             let place = pendingPlace(slot, entry)
             let block = map.load64(place)
             return block == 0
@@ -86,6 +88,6 @@ extension Roster {
     func clear(slot: Int) {
         clearPendingBit(slot)
         clearWants(of: slot)
-        seat?.map.store32(RosterLayout.slot(slot) + RosterLayout.process, 0)
+        seat?.map.store32(MemberTableLayout.slot(slot) + MemberTableLayout.process, 0)
     }
 }

@@ -1,9 +1,10 @@
 import Dispatch
 import GroupSystemCalls
 
-/// A member's candidature for the stewardship, and its office. It waits in the kernel on the present term's byte, which
-/// is freed by the steward's death; whoever gets it opens the next term. It lasts as long as somebody follows.
-final class Stewardship: Sendable {
+/// A member's candidature for the leadership, and its office. A candidate waits in the kernel on the present term's
+/// byte, which is freed by the leader's death; the candidate that gets it opens the next term. The candidature lasts as
+/// long as the member has a follower.
+final class LeaderElection: Sendable {
     let member: Member
 
     private enum Phase: Sendable {
@@ -16,36 +17,36 @@ final class Stewardship: Sendable {
         case over
     }
     private let phase = Guarded(Phase.idle)
-    private let patience = Guarded(StewardPatience())
+    private let patience = Guarded(LeaderProbe())
 
     private init(_ member: Member) { self.member = member }
 
     private static let candidates = Guarded([ObjectIdentifier: Weakly]())
     private struct Weakly: Sendable {
-        weak let stewardship: Following?
+        weak let election: Following?
     }
 
     /// What followers hold on to: the candidature ends with the last of them.
     final class Following: Sendable {
-        let stewardship: Stewardship
+        let election: LeaderElection
 
-        fileprivate init(_ stewardship: Stewardship) { self.stewardship = stewardship }
+        fileprivate init(_ election: LeaderElection) { self.election = election }
 
-        deinit { stewardship.end() }
+        deinit { election.end() }
     }
 
     /// The member's candidature; begins with its first follower.
     static func candidate(_ member: Member) -> Following {
         let key = ObjectIdentifier(member)
         let (following, isNew) = candidates.withLock { candidates -> (Following, Bool) in
-            if let following = candidates[key]?.stewardship, following.stewardship.member === member {
+            if let following = candidates[key]?.election, following.election.member === member {
                 return (following, false)
             }
-            let following = Following(Stewardship(member))
-            candidates[key] = Weakly(stewardship: following)
+            let following = Following(LeaderElection(member))
+            candidates[key] = Weakly(election: following)
             return (following, true)
         }
-        if isNew { following.stewardship.apply() }
+        if isNew { following.election.apply() }
         return following
     }
 
@@ -58,7 +59,7 @@ final class Stewardship: Sendable {
     }
 
     private static func byte(_ term: UInt64) -> ByteRange {
-        ByteRange(start: LeaseBlock.stewardship(term: term), length: 1)
+        ByteRange(start: LeaseBlock.election(term: term), length: 1)
     }
     private static func office(_ term: UInt64) -> ByteRange {
         ByteRange(start: LeaseBlock.office(term: term), length: 1)
@@ -66,7 +67,7 @@ final class Stewardship: Sendable {
 
     /// Queues for the present term's byte.
     private func apply() {
-        let present = member.roster.map.load64(RosterLayout.term)
+        let present = member.memberTable.map.load64(MemberTableLayout.term)
         guard let handle = try? member.lockFile.borrow() else { return applyLater() }
         let isIdle = phase.withLock { phase -> Bool in
             guard case .idle = phase else { return false }
@@ -102,7 +103,7 @@ final class Stewardship: Sendable {
     private func giveUp(_ handle: LockFile.Handle) {
         member.lockFile.giveBack(handle)
         let goesOn = phase.withLock { phase -> Bool in
-            // It may have taken over from a steward that does not answer.
+            // It may have taken over from a leader that does not answer.
             guard case .waiting(let present, _) = phase, present === handle else { return false }
             phase = .idle
             return true
@@ -110,7 +111,7 @@ final class Stewardship: Sendable {
         if goesOn { applyLater() }
     }
 
-    /// The byte of a term is ours: its steward is gone, or there has been none.
+    /// The byte of a term is ours: its leader is gone, or there has been none.
     private func accept(_ handle: LockFile.Handle, after present: UInt64) {
         let next = present &+ 1
         let isFirst = opensTerm(next, after: present, handle)
@@ -122,9 +123,9 @@ final class Stewardship: Sendable {
         }
         switch outcome {
         case .elected:
-            member.roster.noteSteward()
+            member.memberTable.noteLeader()
             member.diagnostics.tell(
-                .stewardshipTaken, "changes made without coordination are watched here: term \(next)")
+                .leadershipTaken, "changes made without coordination are watched here: term \(next)")
             // Those who queue here find a later term and queue there.
             _ = try? handle.descriptor.tryLock(.none, Self.byte(present))
             Hub.shared.adopt(self)
@@ -139,29 +140,29 @@ final class Stewardship: Sendable {
     private func opensTerm(_ next: UInt64, after present: UInt64, _ handle: LockFile.Handle) -> Bool {
         (try? handle.descriptor.tryLock(.exclusive, Self.byte(next))) == true
             && (try? handle.descriptor.tryLock(.exclusive, Self.office(next))) == true
-            && member.roster.begin(term: next, after: present)
+            && member.memberTable.begin(term: next, after: present)
     }
 
-    /// For followers, every so often: asks whether the steward is there, and opens the next term where it does not
+    /// For followers, every so often: asks whether the leader is there, and opens the next term where it does not
     /// answer. A few loads, mostly.
-    func lookAfterSteward() {
+    func lookAfterLeader() {
         let now = monotonicNanoseconds()
-        let map = member.roster.map
+        let map = member.memberTable.map
         let advice = patience.withLock { patience in
             patience.look(
-                asked: map.load32(RosterLayout.asked), answered: map.load32(RosterLayout.answered),
-                askedAt: Int64(bitPattern: map.load64(RosterLayout.askedAt)), now: now)
+                asked: map.load32(MemberTableLayout.asked), answered: map.load32(MemberTableLayout.answered),
+                askedAt: Int64(bitPattern: map.load64(MemberTableLayout.askedAt)), now: now)
         }
         switch advice {
         case .nothing: break
-        case .ask: _ = member.roster.ask()
-        case .takeOver: takeOver(from: map.load64(RosterLayout.term))
+        case .ask: _ = member.memberTable.ask()
+        case .takeOver: takeOver(from: map.load64(MemberTableLayout.term))
         }
     }
 
     private func takeOver(from present: UInt64) {
-        // A steward that died is followed by those who wait in the line.
-        guard term == nil, present > 0, member.hasSteward(ofTerm: present), let handle = try? member.lockFile.borrow()
+        // A leader that died is followed by those who wait in the line.
+        guard term == nil, present > 0, member.hasLeader(ofTerm: present), let handle = try? member.lockFile.borrow()
         else { return }
         guard opensTerm(present &+ 1, after: present, handle) else { return member.lockFile.giveBack(handle) }
         enum Outcome { case elected(LockWaiter?), over }
@@ -180,10 +181,10 @@ final class Stewardship: Sendable {
         case .over: member.lockFile.giveBack(handle)
         case .elected(let waiter):
             waiter?.cancel()
-            member.roster.noteSteward()
+            member.memberTable.noteLeader()
             member.diagnostics.tell(
-                .stewardshipTaken,
-                "changes made without coordination are watched here: term \(present &+ 1), as the steward before did not answer"
+                .leadershipTaken,
+                "changes made without coordination are watched here: term \(present &+ 1), as the leader before did not answer"
             )
             Hub.shared.adopt(self)
         }

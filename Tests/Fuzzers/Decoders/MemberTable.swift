@@ -6,11 +6,11 @@ import GroupSystemCalls
 extension Decoder {
     private static let slot = 3
 
-    /// A roster whose file has no name any more.
-    private static let shared = Guarded<Result<Roster, any Error>>(
+    /// A member table whose file has no name any more.
+    private static let shared = Guarded<Result<MemberTable, any Error>>(
         Result {
             let folder = try ScratchFolder()
-            return try Roster(Roster.open(in: folder.descriptor, fileMode: 0o600), slot: slot, nonce: 9)
+            return try MemberTable(MemberTable.open(in: folder.descriptor, fileMode: 0o600), slot: slot, nonce: 9)
         })
 
     /// How many bytes of the slot, then of the page behind its magic and version, the last ones had.
@@ -20,18 +20,18 @@ extension Decoder {
         var writer = ByteWriter()
         for number in [7, 1_000] as [UInt32] { writer.write(number) }
         for number in [1_700_000_000_000_000_000, 9, 4_242] as [UInt64] { writer.write(number) }
-        writer.write(raw: padded("todo-app", to: RosterLayout.purposeBytes))
+        writer.write(raw: padded("todo-app", to: MemberTableLayout.purposeBytes))
         // A change of a block, and one of every item.
         for block in [1 << 62 | 0x12800, .max] as [UInt64] {
             writer.write(block)
-            writer.write(raw: [UInt8](repeating: 5, count: RosterLayout.pendingBytes - 8))
+            writer.write(raw: [UInt8](repeating: 5, count: MemberTableLayout.pendingBytes - 8))
         }
-        writer.write(raw: [UInt8](repeating: 0, count: RosterLayout.accesses - writer.bytes.count))
+        writer.write(raw: [UInt8](repeating: 0, count: MemberTableLayout.accesses - writer.bytes.count))
         for (stage, mode) in [(1, 2), (2, 1), (3, 3)] as [(UInt32, UInt32)] {
             for number in [stage, mode] { writer.write(number) }
             for number in [1 << 62 | 0x12800, 2_048, 12, 5, 1, 0] as [UInt64] { writer.write(number) }
-            writer.write(raw: padded("sync", to: RosterLayout.accessPurposeBytes))
-            writer.write(raw: padded("Library/todo.json", to: RosterLayout.accessPathBytes))
+            writer.write(raw: padded("sync", to: MemberTableLayout.accessPurposeBytes))
+            writer.write(raw: padded("Library/todo.json", to: MemberTableLayout.accessPathBytes))
         }
         return writer.bytes
     }
@@ -40,38 +40,38 @@ extension Decoder {
         [UInt8](text) + [UInt8](repeating: 0, count: count - text.utf8.count)
     }
 
-    static let roster = Decoder("roster", ["member": sample]) { bytes in
+    static let memberTable = Decoder("members", ["member": sample]) { bytes in
         try shared.withLock { shared in
-            let roster = try shared.get()
-            fill(roster, with: bytes)
-            guard let member = roster.member(at: slot) else { return false }
+            let memberTable = try shared.get()
+            fill(memberTable, with: bytes)
+            guard let member = memberTable.member(at: slot) else { return false }
             try expect(member.mark.identifier != 0, "a member without a process")
-            let accesses = roster.accesses(of: member)
+            let accesses = memberTable.accesses(of: member)
             let texts = [member.purpose] + accesses.flatMap { [$0.purpose, $0.path] }
             for text in texts where text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
                 throw Broken("a control character is shown: \(text.debugDescription)")
             }
-            try look(at: roster, accesses.map(\.claim))
+            try look(at: memberTable, accesses.map(\.claim))
             return true
         }
     }
 
-    private static func fill(_ roster: Roster, with bytes: [UInt8]) {
-        guard let map = roster.seat?.map else { return }
-        let (inSlot, inPage) = (bytes.prefix(RosterLayout.slotBytes), bytes.dropFirst(RosterLayout.slotBytes))
+    private static func fill(_ memberTable: MemberTable, with bytes: [UInt8]) {
+        guard let map = memberTable.seat?.map else { return }
+        let (inSlot, inPage) = (bytes.prefix(MemberTableLayout.slotBytes), bytes.dropFirst(MemberTableLayout.slotBytes))
         written.withLock { last in
-            let place = RosterLayout.slot(slot)
+            let place = MemberTableLayout.slot(slot)
             map.write(inSlot + [UInt8](repeating: 0, count: max(0, last.slot - inSlot.count)), at: place)
-            let room = RosterLayout.want - RosterLayout.ticket
+            let room = MemberTableLayout.want - MemberTableLayout.ticket
             let page = inPage.prefix(room)
             let rest = [UInt8](repeating: 0, count: max(0, last.page - page.count))
-            map.write(page + rest, at: RosterLayout.ticket)
+            map.write(page + rest, at: MemberTableLayout.ticket)
             last = (inSlot.count, page.count)
         }
     }
 
     /// As errors, the search for circles, and repairs do.
-    private static func look(at roster: Roster, _ claims: [WaitGraph.Claim]) throws {
+    private static func look(at memberTable: MemberTable, _ claims: [WaitGraph.Claim]) throws {
         let graph = WaitGraph(claims)
         for claim in claims {
             let span = claim.part.span
@@ -81,10 +81,10 @@ extension Decoder {
                 graph.outlook(
                     member: slot, chain: claim.chain, ticket: claim.ticket)
             )
-            _ = roster.holders(inTheWayOf: LeasePlan([claim.part]), besides: nil)
+            _ = memberTable.holders(inTheWayOf: LeasePlan([claim.part]), besides: nil)
         }
-        for change in roster.pending(of: slot) { try expect(change.operation.count == 16, "no operation") }
-        for slot in roster.slotsWithPending() { _ = roster.pending(of: slot) }
+        for change in memberTable.pending(of: slot) { try expect(change.operation.count == 16, "no operation") }
+        for slot in memberTable.slotsWithPending() { _ = memberTable.pending(of: slot) }
     }
 }
 

@@ -2,11 +2,11 @@ import Testing
 
 @testable import GroupContainer
 
-@Suite struct `Patience with a steward` {
+@Suite struct `Patience with a leader` {
     private static let second: Int64 = 1_000_000_000
 
     @Test func `asks at most once a second, whoever asked last`() {
-        var patience = StewardPatience()
+        var patience = LeaderProbe()
         #expect(patience.look(asked: 7, answered: 7, askedAt: 0, now: Self.second) == .ask)
         #expect(patience.look(asked: 8, answered: 8, askedAt: Self.second, now: Self.second + 5) == .nothing)
         #expect(patience.look(asked: 8, answered: 8, askedAt: Self.second, now: 2 * Self.second) == .ask)
@@ -15,12 +15,12 @@ import Testing
     @Test(arguments: [.min, -1, .max] as [Int64]) func `asks where the time of the last question cannot be`(
         askedAt: Int64
     ) {
-        var patience = StewardPatience()
+        var patience = LeaderProbe()
         #expect(patience.look(asked: 7, answered: 7, askedAt: askedAt, now: Self.second) == .ask)
     }
 
     @Test func `ends after a second without an answer, and three looks`() {
-        var patience = StewardPatience()
+        var patience = LeaderProbe()
         for look in 0..<10 {
             #expect(patience.look(asked: 8, answered: 7, askedAt: 0, now: Int64(look) * Self.second / 10) == .nothing)
         }
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func `of one that was stopped itself does not end at its first look`() {
-        var patience = StewardPatience()
+        var patience = LeaderProbe()
         #expect(patience.look(asked: 8, answered: 7, askedAt: 0, now: 0) == .nothing)
         #expect(patience.look(asked: 8, answered: 7, askedAt: 0, now: 100 * Self.second) == .nothing)
         #expect(patience.look(asked: 8, answered: 8, askedAt: 0, now: 100 * Self.second) == .ask)
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func `begins anew with each answer, also behind the last number that there is`() {
-        var patience = StewardPatience()
+        var patience = LeaderProbe()
         #expect(patience.look(asked: 0, answered: .max, askedAt: 0, now: 0) == .nothing)
         #expect(patience.look(asked: 0, answered: .max, askedAt: 0, now: 9) == .nothing)
         #expect(patience.look(asked: 1, answered: 0, askedAt: 0, now: Self.second) == .nothing)
@@ -46,7 +46,7 @@ import Testing
 
     // case 36
     @Test func `asks where the last question seems to lie ahead: the clock is of another boot`() {
-        var patience = StewardPatience()
+        var patience = LeaderProbe()
         #expect(patience.look(asked: 7, answered: 7, askedAt: 90 * Self.second, now: Self.second) == .ask)
     }
 }

@@ -1,14 +1,14 @@
 import GroupSystemCalls
 
 /// `want`: who waits says so, and those who come later do not pass it by.
-extension Roster {
+extension MemberTable {
     /// Whether anybody waits at all. A few loads.
-    var isAnythingWanted: Bool { map.hasBits(RosterLayout.wantingMembers, count: RosterLayout.bitmapBytes) }
+    var isAnythingWanted: Bool { map.hasBits(MemberTableLayout.wantingMembers, count: MemberTableLayout.bitmapBytes) }
 
-    /// Whether anybody waits whom it would pass by: to be alone with this, or with a folder that it lies in, or, where it
-    /// is wanted alone itself, to read it. Also one that died over it, until its slot is repaired.
+    /// Whether any waiter is there that it would pass by: to be alone with this, or with a folder that it lies in, or,
+    /// where it is wanted alone itself, to read it. Also a waiter that died over it, until its slot is repaired.
     func isWanted(_ part: LeasePlan.Part) -> Bool {
-        // Whoever waits for anything in a folder has a bucket of its own: a folder is swept where anybody waits at all.
+        // A waiter for anything in a folder has a bucket of its own: a folder is swept where any waiter is there.
         isAnythingWanted && (part.mode == .structural || buckets(ahead: part).contains { isWanted(bucket: $0) })
     }
 
@@ -18,18 +18,20 @@ extension Roster {
     }
 
     func isWanted(bucket: Int) -> Bool {
-        map.hasBits(RosterLayout.want(bucket), count: RosterLayout.bitmapBytes)
+        map.hasBits(MemberTableLayout.want(bucket), count: MemberTableLayout.bitmapBytes)
     }
 
     /// Slots whose member wants something in the bucket.
-    func wanting(bucket: Int) -> [Int] { map.bits(RosterLayout.want(bucket), count: RosterLayout.bitmapBytes) }
+    func wanting(bucket: Int) -> [Int] {
+        map.bits(MemberTableLayout.want(bucket), count: MemberTableLayout.bitmapBytes)
+    }
 
     func raiseWant(bucket: Int) {
         guard let slot else { return }
         wanting.withLock { wanting in
-            if wanting.isEmpty { set(RosterLayout.wantingMembers, of: slot) }
+            if wanting.isEmpty { set(MemberTableLayout.wantingMembers, of: slot) }
             wanting[bucket, default: 0] += 1
-            if wanting[bucket] == 1 { set(RosterLayout.want(bucket), of: slot) }
+            if wanting[bucket] == 1 { set(MemberTableLayout.want(bucket), of: slot) }
         }
     }
 
@@ -38,14 +40,14 @@ extension Roster {
         wanting.withLock { wanting in
             let left = (wanting[bucket] ?? 1) - 1
             wanting[bucket] = left == 0 ? nil : left
-            if left == 0 { clear(RosterLayout.want(bucket), of: slot) }
-            if wanting.isEmpty { clear(RosterLayout.wantingMembers, of: slot) }
+            if left == 0 { clear(MemberTableLayout.want(bucket), of: slot) }
+            if wanting.isEmpty { clear(MemberTableLayout.wantingMembers, of: slot) }
         }
     }
 
     func clearWants(of slot: Int) {
-        clear(RosterLayout.wantingMembers, of: slot)
-        for bucket in 0..<RosterLayout.bucketCount { clear(RosterLayout.want(bucket), of: slot) }
+        clear(MemberTableLayout.wantingMembers, of: slot)
+        for bucket in 0..<MemberTableLayout.bucketCount { clear(MemberTableLayout.want(bucket), of: slot) }
     }
 
     private func set(_ bitmap: Int, of slot: Int) {
@@ -59,7 +61,7 @@ extension Roster {
 /// Wake words: a flag that says somebody sleeps, and a counter to sleep on. They lie here and not in the logs, which
 /// are replaced. The flag and the log are written by different sides in opposite order with a full fence between, so
 /// either the sleeper sees the record or the appender sees the sleeper (Dekker's algorithm).
-extension Roster {
+extension MemberTable {
     /// The journal's wake word.
     static let journalWord = 0
     private static let asleep: UInt32 = 1
@@ -71,7 +73,7 @@ extension Roster {
     func awaitWake(on word: Int, atMost limit: Int64?, unless isReady: () -> Bool) {
         let limit = min(limit ?? .max, 100_000_000)
         guard let map = seat?.map else { return pause(nanoseconds: max(limit, 0)) }
-        let flag = RosterLayout.wakeWord(word)
+        let flag = MemberTableLayout.wakeWord(word)
         let counter = flag + 4
         let seen = map.load32(counter)
         map.store32(flag, Self.asleep)
@@ -83,7 +85,7 @@ extension Roster {
     /// Wakes all who sleep; a load where nobody does. System calls: futex(FUTEX_WAKE)
     func wake(_ word: Int) {
         guard let map = seat?.map else { return }
-        let flag = RosterLayout.wakeWord(word)
+        let flag = MemberTableLayout.wakeWord(word)
         SharedMap.fence()
         // Who finds `waking` also wakes: its setter may have died before its call.
         if map.load32(flag) == 0 { return }

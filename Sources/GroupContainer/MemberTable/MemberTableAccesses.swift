@@ -2,7 +2,7 @@ import Synchronization
 import GroupSystemCalls
 
 /// What each member holds and waits for: for errors, for `status`, and for finding out who waits in a circle.
-extension Roster {
+extension MemberTable {
     typealias Claim = WaitGraph.Claim
 
     struct Access: Sendable {
@@ -20,17 +20,18 @@ extension Roster {
         // Once: each mention of it would be counted.
         let map = seat.map
         let place = accessPlace(seat.slot, free)
-        map.store32(place + RosterLayout.accessMode, UInt32(claim.part.mode.rawValue))
-        map.store64(place + RosterLayout.accessStart, UInt64(bitPattern: claim.part.span.start))
-        map.store64(place + RosterLayout.accessLength, UInt64(bitPattern: claim.part.span.length))
-        map.store64(place + RosterLayout.accessSince, UInt64(bitPattern: wallNanoseconds()))
-        map.store64(place + RosterLayout.accessTicket, claim.ticket)
-        map.store64(place + RosterLayout.accessChain, claim.chain)
-        map.store64(place + RosterLayout.accessOrder, claim.order)
+        map.store32(place + MemberTableLayout.accessMode, UInt32(claim.part.mode.rawValue))
+        map.store64(place + MemberTableLayout.accessStart, UInt64(bitPattern: claim.part.span.start))
+        map.store64(place + MemberTableLayout.accessLength, UInt64(bitPattern: claim.part.span.length))
+        map.store64(place + MemberTableLayout.accessSince, UInt64(bitPattern: wallNanoseconds()))
+        map.store64(place + MemberTableLayout.accessTicket, claim.ticket)
+        map.store64(place + MemberTableLayout.accessChain, claim.chain)
+        map.store64(place + MemberTableLayout.accessOrder, claim.order)
         map.write(
-            purpose, at: place + RosterLayout.accessPurpose, terminatedWithin: RosterLayout.accessPurposeBytes)
-        map.write(path, at: place + RosterLayout.accessPath, terminatedWithin: RosterLayout.accessPathBytes)
-        map.store32(place + RosterLayout.accessStage, claim.stage.rawValue)
+            purpose, at: place + MemberTableLayout.accessPurpose, terminatedWithin: MemberTableLayout.accessPurposeBytes
+        )
+        map.write(path, at: place + MemberTableLayout.accessPath, terminatedWithin: MemberTableLayout.accessPathBytes)
+        map.store32(place + MemberTableLayout.accessStage, claim.stage.rawValue)
         return free
     }
 
@@ -38,7 +39,7 @@ extension Roster {
         var taken = takenAccesses.load(ordering: .relaxed)
         while true {
             let free = (~taken).trailingZeroBitCount
-            if free >= RosterLayout.accessCount { return nil }
+            if free >= MemberTableLayout.accessCount { return nil }
             let (isTaken, now) = takenAccesses.compareExchange(
                 expected: taken, desired: taken | 1 << UInt32(free), ordering: .acquiring)
             if isTaken { return free }
@@ -49,20 +50,24 @@ extension Roster {
     func noteStage(_ stage: Claim.Stage, of entry: Int) {
         guard let seat else { return }
         let place = accessPlace(seat.slot, entry)
-        if stage == .held { seat.map.store64(place + RosterLayout.accessSince, UInt64(bitPattern: wallNanoseconds())) }
-        seat.map.store32(place + RosterLayout.accessStage, stage.rawValue)
+        if stage == .held {
+            seat.map.store64(place + MemberTableLayout.accessSince, UInt64(bitPattern: wallNanoseconds()))
+        }
+        seat.map.store32(place + MemberTableLayout.accessStage, stage.rawValue)
     }
 
-    /// A wait begins: everybody sees what is waited for before the ticket is drawn, so whoever has the last ticket of a
-    /// circle sees all of it.
+    /// A wait begins: every member sees what is waited for before the ticket is drawn, so the waiter with the last
+    /// ticket of a circle sees all of it.
     func drawTicket(for waiting: [Int], queued: Int?) -> UInt64 {
         guard let seat else { return 0 }
-        for entry in waiting { seat.map.store64(accessPlace(seat.slot, entry) + RosterLayout.accessTicket, 0) }
+        for entry in waiting { seat.map.store64(accessPlace(seat.slot, entry) + MemberTableLayout.accessTicket, 0) }
         // Not before: the ticket of an earlier wait would claim an earlier place in the line.
         if let queued { noteStage(.queued, of: queued) }
         SharedMap.fence()
-        let ticket = seat.map.add64(RosterLayout.ticket, 1) &+ 1
-        for entry in waiting { seat.map.store64(accessPlace(seat.slot, entry) + RosterLayout.accessTicket, ticket) }
+        let ticket = seat.map.add64(MemberTableLayout.ticket, 1) &+ 1
+        for entry in waiting {
+            seat.map.store64(accessPlace(seat.slot, entry) + MemberTableLayout.accessTicket, ticket)
+        }
         SharedMap.fence()
         return ticket
     }
@@ -78,48 +83,49 @@ extension Roster {
 
     func forgetAccess(_ entry: Int) {
         guard let seat else { return }
-        seat.map.store32(accessPlace(seat.slot, entry) + RosterLayout.accessStage, 0)
+        seat.map.store32(accessPlace(seat.slot, entry) + MemberTableLayout.accessStage, 0)
         takenAccesses.bitwiseAnd(~(1 << UInt32(entry)), ordering: .releasing)
     }
 
     private func accessPlace(_ slot: Int, _ entry: Int) -> Int {
-        RosterLayout.slot(slot) + RosterLayout.accesses + entry * RosterLayout.accessBytes
+        MemberTableLayout.slot(slot) + MemberTableLayout.accesses + entry * MemberTableLayout.accessBytes
     }
 
     func accesses(of member: Member) -> [Access] {
-        (0..<RosterLayout.accessCount).compactMap { entry in
+        (0..<MemberTableLayout.accessCount).compactMap { entry in
             let place = accessPlace(member.slot, entry)
             guard let claim = claim(at: place, of: member.slot) else { return nil }
             return Access(
-                claim: claim, since: Self.time(map.load64(place + RosterLayout.accessSince)),
-                purpose: text(place + RosterLayout.accessPurpose, RosterLayout.accessPurposeBytes),
-                path: text(place + RosterLayout.accessPath, RosterLayout.accessPathBytes), member: member)
+                claim: claim, since: Self.time(map.load64(place + MemberTableLayout.accessSince)),
+                purpose: text(place + MemberTableLayout.accessPurpose, MemberTableLayout.accessPurposeBytes),
+                path: text(place + MemberTableLayout.accessPath, MemberTableLayout.accessPathBytes), member: member)
         }
     }
 
     /// Of all members that are alive.
     func claims() -> [Claim] {
         liveMembers().flatMap { member in
-            (0..<RosterLayout.accessCount).compactMap { claim(at: accessPlace(member.slot, $0), of: member.slot) }
+            (0..<MemberTableLayout.accessCount).compactMap { claim(at: accessPlace(member.slot, $0), of: member.slot) }
         }
     }
 
     private func claim(at place: Int, of slot: Int) -> Claim? {
-        guard let stage = Claim.Stage(rawValue: map.load32(place + RosterLayout.accessStage)),
-            let mode = LeaseMode(rawValue: Int(map.load32(place + RosterLayout.accessMode)))
+        guard let stage = Claim.Stage(rawValue: map.load32(place + MemberTableLayout.accessStage)),
+            let mode = LeaseMode(rawValue: Int(map.load32(place + MemberTableLayout.accessMode)))
         else { return nil }
         let span = LeaseSpan(
-            start: word(place + RosterLayout.accessStart), length: word(place + RosterLayout.accessLength))
+            start: word(place + MemberTableLayout.accessStart), length: word(place + MemberTableLayout.accessLength))
         if span.length <= 0 || span.last < span.start { return nil }
         let claim = Claim(
-            member: slot, chain: map.load64(place + RosterLayout.accessChain),
-            ticket: map.load64(place + RosterLayout.accessTicket), order: map.load64(place + RosterLayout.accessOrder),
+            member: slot, chain: map.load64(place + MemberTableLayout.accessChain),
+            ticket: map.load64(place + MemberTableLayout.accessTicket),
+            order: map.load64(place + MemberTableLayout.accessOrder),
             stage: stage, part: LeasePlan.Part(span, mode))
         // Another one may have been written over it meanwhile.
         let isSame =
-            map.load32(place + RosterLayout.accessStage) == stage.rawValue
-            && map.load64(place + RosterLayout.accessChain) == claim.chain
-            && map.load64(place + RosterLayout.accessStart) == UInt64(bitPattern: span.start)
+            map.load32(place + MemberTableLayout.accessStage) == stage.rawValue
+            && map.load64(place + MemberTableLayout.accessChain) == claim.chain
+            && map.load64(place + MemberTableLayout.accessStart) == UInt64(bitPattern: span.start)
         return isSame ? claim : nil
     }
 

@@ -4,11 +4,11 @@ import GroupSystemCalls
 /// The shared map of live members: who they are, what they hold, wait for and have pending. One slot a member; a slot
 /// is alive as long as its byte of the file is locked, which the kernel ends with the process: no heartbeat, no clock,
 /// no reuse of process numbers.
-final class Roster: Sendable {
+final class MemberTable: Sendable {
     /// Cannot be written: that goes through the seat.
     let map: SharedMap
     let file: FileDescriptor
-    /// Nil for who may only read: nobody sees it, and nothing of the roster can be written.
+    /// Nil for who may only read: nobody sees it, and nothing of the member table can be written.
     let seat: Seat?
     /// Random; the first half of every operation's name.
     let nonce: UInt64
@@ -19,7 +19,7 @@ final class Roster: Sendable {
     /// Which of its slot's accesses are taken, a bit each.
     let takenAccesses = Atomic<UInt32>(0)
     /// Which other entries of its own slot are taken.
-    let entries = Guarded(RosterEntries())
+    let entries = Guarded(MemberTableEntries())
 
     /// What a member has besides: its own slot, and the map to write into.
     struct Seat: Sendable {
@@ -30,7 +30,7 @@ final class Roster: Sendable {
     /// This member's own; nil for who may only read.
     var slot: Int? { seat?.slot }
 
-    struct RosterEntries: Sendable {
+    struct MemberTableEntries: Sendable {
         var pending = Set<Int>()
         /// Visible, but their record could not be appended: this member finishes them before it does anything else.
         var unfinished = Set<Int>()
@@ -45,44 +45,45 @@ final class Roster: Sendable {
 
     /// Opens it, or makes it. Only while the container's opening byte is held.
     static func open(in group: borrowing FileDescriptor, fileMode: UInt32) throws(CoordinationError) -> Open {
-        let name = Array("roster".utf8)
+        let name = Array("members".utf8)
         do throws(Errno) {
             if try group.statusIfPresent(of: name) == nil { try create(in: group, fileMode: fileMode) }
             let file = try FileDescriptor.open(name, in: group, .readingAndWriting)
-            if try file.status().size >= UInt64(RosterLayout.size) {
+            if try file.status().size >= UInt64(MemberTableLayout.size) {
                 // A map keeps its open file alive, in forked children too, and with it the locks; so it has its own.
                 let map = try WritableMap(
-                    FileDescriptor.open(name, in: group, .readingAndWriting), size: RosterLayout.size)
-                if isRoster(map) { return Open(map: map, file: file) }
+                    FileDescriptor.open(name, in: group, .readingAndWriting), size: MemberTableLayout.size)
+                if isMemberTable(map) { return Open(map: map, file: file) }
             }
         } catch {
-            throw CoordinationError(error, item: ".group/roster", operation: "open")
+            throw CoordinationError(error, item: ".group/members", operation: "open")
         }
         throw isNone
     }
 
     private static var isNone: CoordinationError {
-        .damaged(".group/roster", operation: "open", "it is not a roster, or was cut short")
+        .damaged(".group/members", operation: "open", "it is not a member table, or was cut short")
     }
 
-    private static func isRoster(_ map: SharedMap) -> Bool {
-        map.bytes(0, count: 8) == RosterLayout.magic && map.load32(RosterLayout.version) == 1
+    private static func isMemberTable(_ map: SharedMap) -> Bool {
+        map.bytes(0, count: 8) == MemberTableLayout.magic && map.load32(MemberTableLayout.version) == 1
     }
 
     private static func create(in group: borrowing FileDescriptor, fileMode: UInt32) throws(Errno) {
-        let name = Array("roster.new".utf8)
+        let name = Array("members.new".utf8)
         let file = try FileDescriptor.open(name, in: group, [.readingAndWriting, .creating, .truncating], mode: 0o600)
         do {
             try file.setMode(fileMode)
-            try file.allocate(RosterLayout.size)
+            try file.allocate(MemberTableLayout.size)
             var header = ByteWriter()
-            header.write(raw: RosterLayout.magic)
+            header.write(raw: MemberTableLayout.magic)
             header.write(UInt32(1))
-            header.write(UInt32(RosterLayout.slotCount))
+            header.write(UInt32(MemberTableLayout.slotCount))
             try file.writeAll(header.bytes)
-            // Before its name: the format file is on the disk, and a container with a roster of zeros would be damaged.
+            // Before its name: the format file is on the disk, and a container with a member table of zeros would be
+            // damaged.
             try file.synchronize()
-            try group.rename(name, to: Array("roster".utf8), in: group, replacing: false)
+            try group.rename(name, to: Array("members".utf8), in: group, replacing: false)
         } catch {
             try? group.unlink(name)
             throw error
@@ -99,21 +100,21 @@ final class Roster: Sendable {
 
     /// For who may only read.
     init(onlyForReadingIn group: borrowing FileDescriptor) throws(CoordinationError) {
-        let name = Array("roster".utf8)
+        let name = Array("members".utf8)
         do throws(Errno) {
             file = try FileDescriptor.open(name, in: group, [.reading, .nonBlocking])
             let status = try file.status()
-            if !status.isRegularFile || status.size < UInt64(RosterLayout.size) { throw Errno.invalid }
-            map = try SharedMap(FileDescriptor.open(name, in: group, .reading), size: RosterLayout.size)
+            if !status.isRegularFile || status.size < UInt64(MemberTableLayout.size) { throw Errno.invalid }
+            map = try SharedMap(FileDescriptor.open(name, in: group, .reading), size: MemberTableLayout.size)
         } catch {
-            if error == .noSuchEntry { throw .damaged(".group/roster", operation: "open", "it is missing") }
-            throw error == .invalid ? Self.isNone : CoordinationError(error, item: ".group/roster", operation: "open")
+            if error == .noSuchEntry { throw .damaged(".group/members", operation: "open", "it is missing") }
+            throw error == .invalid ? Self.isNone : CoordinationError(error, item: ".group/members", operation: "open")
         }
         (seat, nonce) = (nil, 0)
-        if !Self.isRoster(map) { throw Self.isNone }
+        if !Self.isMemberTable(map) { throw Self.isNone }
     }
 
-    /// A number that only grows, whoever comes late.
+    /// A number that only grows, whichever member comes late.
     func raise(_ offset: Int, to value: UInt64) {
         guard let seat else { return }
         while true {
@@ -139,7 +140,7 @@ final class Roster: Sendable {
     /// Asks the kernel. System calls: fcntl(F_OFD_GETLK)
     func isAlive(_ other: Int) -> Bool {
         if other == slot { return true }  // one's own lock reads as free
-        let byte = ByteRange(start: RosterLayout.lifeByte(other), length: 1)
+        let byte = ByteRange(start: MemberTableLayout.lifeByte(other), length: 1)
         // Where the kernel will not say, nobody is called dead.
         do { return try file.conflict(with: .exclusive, byte) != nil } catch { return true }
     }
@@ -158,28 +159,30 @@ final class Roster: Sendable {
     static func time(_ word: UInt64) -> Int64 { max(0, Int64(bitPattern: word)) }
 
     func member(at index: Int) -> Member? {
-        let base = RosterLayout.slot(index)
-        let process = Int32(truncatingIfNeeded: map.load32(base + RosterLayout.process))
+        let base = MemberTableLayout.slot(index)
+        let process = Int32(truncatingIfNeeded: map.load32(base + MemberTableLayout.process))
         if process == 0 { return nil }
-        let text = map.bytes(base + RosterLayout.purpose, count: RosterLayout.purposeBytes).prefix { $0 != 0 }
+        let text = map.bytes(base + MemberTableLayout.purpose, count: MemberTableLayout.purposeBytes).prefix { $0 != 0 }
         return Member(
             slot: index,
             mark: ProcessMark(
-                identifier: process, namespace: map.load64(base + RosterLayout.pidNamespace),
-                started: map.load64(base + RosterLayout.processStart)), user: map.load32(base + RosterLayout.user),
-            nonce: map.load64(base + RosterLayout.nonce), purpose: printable(Array(text)),
-            started: Self.time(map.load64(base + RosterLayout.started)))
+                identifier: process, namespace: map.load64(base + MemberTableLayout.pidNamespace),
+                started: map.load64(base + MemberTableLayout.processStart)),
+            user: map.load32(base + MemberTableLayout.user),
+            nonce: map.load64(base + MemberTableLayout.nonce), purpose: printable(Array(text)),
+            started: Self.time(map.load64(base + MemberTableLayout.started)))
     }
 
     /// Those alive now.
     func liveMembers() -> [Member] {
-        (0..<RosterLayout.slotCount).compactMap { index in member(at: index).flatMap { isAlive(index) ? $0 : nil } }
+        (0..<MemberTableLayout.slotCount).compactMap { index in member(at: index).flatMap { isAlive(index) ? $0 : nil }
+        }
     }
 
     func setPurpose(_ purpose: String) {
         guard let seat else { return }
-        let base = RosterLayout.slot(seat.slot) + RosterLayout.purpose
-        let text = Array(purpose.utf8.prefix(RosterLayout.purposeBytes - 1))
-        seat.map.write(text + [UInt8](repeating: 0, count: RosterLayout.purposeBytes - text.count), at: base)
+        let base = MemberTableLayout.slot(seat.slot) + MemberTableLayout.purpose
+        let text = Array(purpose.utf8.prefix(MemberTableLayout.purposeBytes - 1))
+        seat.map.write(text + [UInt8](repeating: 0, count: MemberTableLayout.purposeBytes - text.count), at: base)
     }
 }

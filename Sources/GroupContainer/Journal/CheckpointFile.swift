@@ -1,21 +1,21 @@
 import GroupSystemCalls
 
-/// `.group/catalog`: the picture of the tree at a place in the journal, so that what the journal says need not be read
-/// from its beginning, which may be gone. Always whole: it is replaced by rename.
-struct CatalogFile: Sendable {
+/// `.group/checkpoint`: the picture of the tree at a place in the journal, so that what the journal says need not be
+/// read from its beginning, which may be gone. Always whole: it is replaced by rename.
+struct CheckpointFile: Sendable {
     private let folder: GroupFolder
     /// As the logs carry it.
     private let container: [UInt8]
 
-    static let label = ".group/catalog"
-    private static let name = Array("catalog".utf8)
-    private static let temporary = Array("catalog.new".utf8)
+    static let label = ".group/checkpoint"
+    private static let name = Array("checkpoint".utf8)
+    private static let temporary = Array("checkpoint.new".utf8)
 
     init(in folder: GroupFolder, container: [UInt8]) { (self.folder, self.container) = (folder, container) }
 
     /// To look items up in; nil where there is none. Constant. Errors: `damaged`, `newerFormat`.
     /// System calls: openat2, fstat, mmap
-    func open() throws(CoordinationError) -> MappedCatalog? {
+    func open() throws(CoordinationError) -> MappedCheckpoint? {
         let map: SharedMap
         do throws(Errno) {
             let file = try FileDescriptor.open(Self.name, in: folder.group, [.reading, .nonBlocking])
@@ -29,13 +29,13 @@ struct CatalogFile: Sendable {
             default: throw CoordinationError(error, item: Self.label, operation: "read")
             }
         }
-        let catalog = try translatingFault { () throws(CatalogFault) in try Catalog(CatalogMap(map)) }
-        if catalog.header.container != container { throw Self.damaged("it belongs to another container") }
-        return MappedCatalog(catalog)
+        let checkpoint = try translatingFault { () throws(CheckpointFault) in try Checkpoint(CheckpointMap(map)) }
+        if checkpoint.header.container != container { throw Self.damaged("it belongs to another container") }
+        return MappedCheckpoint(checkpoint)
     }
 
     /// Reads all of it; nil where there is none. Linear. Errors: as for `open`.
-    func read() throws(CoordinationError) -> (header: CatalogHeader, picture: TreePicture)? {
+    func read() throws(CoordinationError) -> (header: CheckpointHeader, picture: TreePicture)? {
         let content: [UInt8]
         do throws(Errno) {
             content = try FileDescriptor.content(of: Self.name, in: folder.group)
@@ -43,9 +43,9 @@ struct CatalogFile: Sendable {
             if error == .noSuchEntry { return nil }
             throw CoordinationError(error, item: Self.label, operation: "read")
         }
-        let (header, picture) = try translatingFault { () throws(CatalogFault) in
-            let catalog = try Catalog(content)
-            return (catalog.header, try catalog.picture())
+        let (header, picture) = try translatingFault { () throws(CheckpointFault) in
+            let checkpoint = try Checkpoint(content)
+            return (checkpoint.header, try checkpoint.picture())
         }
         if header.container != container { throw Self.damaged("it belongs to another container") }
         return (header, picture)
@@ -53,8 +53,8 @@ struct CatalogFile: Sendable {
 
     /// Replaces it; on the disk when it returns. Only by one at a time.
     /// System calls: openat2, write, fsync, renameat2
-    func replace(by picture: TreePicture, _ header: CatalogHeader) throws(CoordinationError) {
-        let content = Catalog.encode(picture, header)
+    func replace(by picture: TreePicture, _ header: CheckpointHeader) throws(CoordinationError) {
+        let content = Checkpoint.encode(picture, header)
         try translating(Self.label, "write") { () throws(Errno) in
             let file = try FileDescriptor.open(
                 Self.temporary, in: folder.group, [.writing, .creating, .truncating], mode: 0o600)
@@ -73,8 +73,8 @@ struct CatalogFile: Sendable {
 
     func header(
         at position: LogPosition, fileSalt: UInt64, newestTerm: UInt64
-    ) -> CatalogHeader {
-        CatalogHeader(
+    ) -> CheckpointHeader {
+        CheckpointHeader(
             container: container, position: position, fileSalt: fileSalt, newestTerm: newestTerm, nonce: randomWord(),
             made: wallNanoseconds())
     }
@@ -85,7 +85,7 @@ struct CatalogFile: Sendable {
     }
 
     private func translatingFault<Answer>(
-        _ body: () throws(CatalogFault) -> Answer
+        _ body: () throws(CheckpointFault) -> Answer
     ) throws(CoordinationError) -> Answer {
         do {
             return try body()
@@ -95,29 +95,31 @@ struct CatalogFile: Sendable {
             case .newer(let format):
                 throw CoordinationError(
                     .newerFormat, item: Self.label, operation: "read",
-                    cause: "the catalog has format \(format), this version knows 1",
+                    cause: "the checkpoint has format \(format), this version knows 1",
                     advice: "use a newer version of this program; nothing was changed")
             }
         }
     }
 }
 
-/// A catalog's file that stays open, as it was, whatever becomes of its name.
-final class MappedCatalog: TreePicture.Base, Sendable {
-    private let catalog: Catalog<CatalogMap>
+/// A checkpoint's file that stays open, as it was, whatever becomes of its name.
+final class MappedCheckpoint: TreePicture.Base, Sendable {
+    private let checkpoint: Checkpoint<CheckpointMap>
     private let map: SharedMap
     private let damaged = Guarded(false)
 
-    fileprivate init(_ catalog: Catalog<CatalogMap>) { (self.catalog, map) = (catalog, catalog.bytes.map) }
+    fileprivate init(_ checkpoint: Checkpoint<CheckpointMap>) {
+        (self.checkpoint, map) = (checkpoint, checkpoint.bytes.map)
+    }
 
-    var header: CatalogHeader { catalog.header }
+    var header: CheckpointHeader { checkpoint.header }
 
     /// An answer that it gave was none: what it says does not fit its checksums.
     var isDamaged: Bool { damaged.withLock { $0 } || map.isDamaged }
 
     func item(at location: ItemLocation) -> TreePicture.Item? {
         do {
-            return try catalog.item(at: location)
+            return try checkpoint.item(at: location)
         } catch {
             damaged.withLock { $0 = true }
             return nil
@@ -126,7 +128,7 @@ final class MappedCatalog: TreePicture.Base, Sendable {
 
     func below(_ folder: ItemLocation) -> [ItemLocation] {
         do {
-            return try catalog.below(folder).compactMap { try? ItemLocation($0.path) }
+            return try checkpoint.below(folder).compactMap { try? ItemLocation($0.path) }
         } catch {
             damaged.withLock { $0 = true }
             return []
@@ -134,7 +136,7 @@ final class MappedCatalog: TreePicture.Base, Sendable {
     }
 }
 
-private struct CatalogMap: CatalogBytes {
+private struct CheckpointMap: CheckpointBytes {
     let map: SharedMap
 
     init(_ map: SharedMap) { self.map = map }

@@ -2,17 +2,17 @@ import GroupSystemCalls
 
 /// Looks after the changes that are made without coordination, for as long as this member is the one that does: watches
 /// every folder, and has what happens there examined. Lives on the hub's thread.
-final class Steward {
+final class Leader {
     let member: Member
     let term: UInt64
     private let world: LiveTree
     private var observation: Observation<LiveTree>
     /// Nil where the kernel gives no inotify instance: then only comparing tells.
     private let queue: InotifyQueue?
-    /// Of `.group`: members touch the roster in it when they want to know whether the steward is there.
+    /// Of `.group`: members touch the member table in it when they want to know whether the leader is there.
     private var bell: Int32?
     /// Until the next look at what somebody holds, in nanoseconds: longer each time, short again with each event.
-    private var backoff = Steward.shortest
+    private var backoff = Leader.shortest
     private static let shortest: Int64 = 10_000_000
     private static let longest: Int64 = 500_000_000
     private static let halfPatience: Int64 = 5_000_000
@@ -42,17 +42,17 @@ final class Steward {
         if let bell { queue?.unwatch(bell) }
     }
 
-    /// Writes the record that begins the term: whoever had an earlier one reads it and stops. Then watches every folder;
-    /// what happened before is found by comparing, later.
+    /// Writes the record that begins the term: a leader of an earlier term reads it and stops. Then watches every
+    /// folder; what happened before is found by comparing, later.
     func begin() throws(CoordinationError) {
         let record = ChangeRecord(
             .term, path: [], state: nil, isCoordinated: false, processIdentifier: processIdentifier(), purpose: [],
             time: wallNanoseconds(), term: term)
         _ = try member.journal.append(record)
-        member.roster.set(RosterLayout.degraded, to: 0, of: term)
+        member.memberTable.set(MemberTableLayout.degraded, to: 0, of: term)
         if let queue { bell = try? queue.watchAttributes(member.folder.group) }
         watchEverything()
-        member.roster.raise(RosterLayout.watchTerm, to: term)
+        member.memberTable.raise(MemberTableLayout.watchTerm, to: term)
         wakeAll()
         try world.read()
         compareEverything()
@@ -77,7 +77,7 @@ final class Steward {
     func owns(_ watch: Int32) -> Bool { watch == bell || observation.watches.isWatched(watch) }
 
     /// When it wants to be called again without an event, in nanoseconds.
-    var restlessness: Int64? {
+    var timeUntilNextWork: Int64? {
         if !observation.comparison.isOver || !observation.examination.notes.isEmpty { return 0 }
         var times: [Int64] = []
         if observation.awaitsMore { times.append(Self.halfPatience) }
@@ -90,14 +90,14 @@ final class Steward {
     }
 
     /// Also where nothing has happened since, so that there was nothing to read.
-    var isSuperseded: Bool { world.isSuperseded || member.roster.map.load64(RosterLayout.term) > term }
+    var isSuperseded: Bool { world.isSuperseded || member.memberTable.map.load64(MemberTableLayout.term) > term }
 
     private func isRootMoved(_ event: InotifyEvent) -> Bool {
         event.kinds.contains(.watchedMoved) && observation.watches.location(of: event.watch) == .some(nil)
     }
 
     /// To be called before events are read: what happened before this question is among them.
-    func hear() { question = member.roster.map.load32(RosterLayout.asked) }
+    func hear() { question = member.memberTable.map.load32(MemberTableLayout.asked) }
 
     /// Takes the events of its folders, all that there were or, with `more`, those up to now; then works for a while.
     func serve(_ events: some Sequence<InotifyEvent>, more: Bool) throws(CoordinationError) {
@@ -108,14 +108,14 @@ final class Steward {
         try observation.take(told, more: more)
         backoff = told.isEmpty ? min(backoff * 2, Self.longest) : Self.shortest
         if monotonicNanoseconds() >= nextComparison { compareEverything() }
-        defer { if world.takeAppended() { member.roster.wake(Roster.journalWord) } }
+        defer { if world.takeAppended() { member.memberTable.wake(MemberTable.journalWord) } }
         try observation.work()
-        if world.takeAppended() { member.roster.wake(Roster.journalWord) }
+        if world.takeAppended() { member.memberTable.wake(MemberTable.journalWord) }
         noteComparison()
         tellBlind()
         try learn(isIdle: told.isEmpty && !more)
-        // A catalog that cannot be written is tried again with the next change; the journal stays longer.
-        if told.isEmpty && isReady && !more { _ = try? member.keepCatalog(world.tree) }
+        // A checkpoint that cannot be written is tried again with the next change; the journal stays longer.
+        if told.isEmpty && isReady && !more { _ = try? member.keepCheckpoint(world.tree) }
         // What happens from now on happens elsewhere: nobody who follows the container is to be told.
         if isMoved {
             try member.checkIsThere("watch")
@@ -140,7 +140,7 @@ final class Steward {
         for (location, item) in world.picture.items where item.state.type == .file && item.state.contentHash == nil {
             unhashed.append(location)
         }
-        member.roster.raise(RosterLayout.readyTerm, to: term)
+        member.memberTable.raise(MemberTableLayout.readyTerm, to: term)
         wakeAll()
     }
 
@@ -159,14 +159,14 @@ final class Steward {
 
     // MARK: What others are told
 
-    /// Says that the steward is there, and whether everything from before the question is journalled.
+    /// Says that the leader is there, and whether everything from before the question is journalled.
     private func answer(isSettled: Bool, _ question: UInt32? = nil) {
-        let asked = question ?? member.roster.map.load32(RosterLayout.asked)
-        let isNew = member.roster.map.load32(RosterLayout.answered) != asked
-        if isNew { member.roster.answer(asked, at: RosterLayout.answered) }
-        let settles = isSettled && member.roster.map.load32(RosterLayout.settled) != asked
-        if settles { member.roster.answer(asked, at: RosterLayout.settled) }
-        if isNew || settles { member.roster.wake(Roster.stewardWord) }
+        let asked = question ?? member.memberTable.map.load32(MemberTableLayout.asked)
+        let isNew = member.memberTable.map.load32(MemberTableLayout.answered) != asked
+        if isNew { member.memberTable.answer(asked, at: MemberTableLayout.answered) }
+        let settles = isSettled && member.memberTable.map.load32(MemberTableLayout.settled) != asked
+        if settles { member.memberTable.answer(asked, at: MemberTableLayout.settled) }
+        if isNew || settles { member.memberTable.wake(MemberTable.leaderWord) }
     }
 
     private func tellBlind() {
@@ -181,13 +181,13 @@ final class Steward {
             let (file, offset) = member.journal.log.tail()
             guard (try? member.journal.append(record)) != nil else { continue }
             let place = UInt64(UInt32(truncatingIfNeeded: file)) << 32 | UInt64(UInt32(truncatingIfNeeded: offset))
-            member.roster.set(RosterLayout.degraded, to: reason.isEmpty ? 0 : place, of: term)
-            member.roster.wake(Roster.journalWord)
+            member.memberTable.set(MemberTableLayout.degraded, to: reason.isEmpty ? 0 : place, of: term)
+            member.memberTable.wake(MemberTable.journalWord)
         }
     }
 
     private func wakeAll() {
-        member.roster.wake(Roster.stewardWord)
-        member.roster.wake(Roster.journalWord)
+        member.memberTable.wake(MemberTable.leaderWord)
+        member.memberTable.wake(MemberTable.journalWord)
     }
 }

@@ -1,5 +1,5 @@
-/// Where everything in the roster lies. The file has this size for ever; nothing in it moves.
-enum RosterLayout {
+/// Where everything in the member table lies. The file has this size for ever; nothing in it moves.
+enum MemberTableLayout {
     static let slotCount = LogHeader.slotCount
     /// Those of `LeaseSpan.bucket` for who waits to be alone, and as many behind them for who waits to read.
     static let bucketCount = 512
@@ -7,7 +7,7 @@ enum RosterLayout {
     static let accessCount = 19
 
     // The first page.
-    static let magic = Array("GROUPRST".utf8)
+    static let magic = Array("GROUPMEM".utf8)
     static let version = 8
     static let incarnation = 16
     static let boot = 32
@@ -15,13 +15,13 @@ enum RosterLayout {
     static let ticket = 72
     static let term = 80
     static let readyTerm = 88
-    /// The steward's slot, plus one.
-    static let steward = 96
-    /// The latest term whose steward watches every folder.
+    /// The leader's slot, plus one.
+    static let leader = 96
+    /// The latest term whose leader watches every folder.
     static let watchTerm = 104
     /// Where the journal says that watching is incomplete: file number and offset (4 each); 0: it is not.
     static let degraded = 112
-    /// A count (4) that members raise to ask whether the steward is there, and how far (4 each) it has answered: that
+    /// A count (4) that members raise to ask whether the leader is there, and how far (4 each) it has answered: that
     /// it is, and that everything from before the question is journalled.
     static let asked = 120
     static let answered = 124

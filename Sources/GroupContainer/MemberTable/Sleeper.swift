@@ -1,8 +1,8 @@
 import Dispatch
 import GroupSystemCalls
 
-/// One thread that sleeps on a wake word of the roster for all tasks that wait for more in a log. It runs only while one
-/// does.
+/// One thread that sleeps on a wake word of the member table for all tasks that wait for more in a log. It runs only
+/// while one does.
 final class Sleeper: Sendable {
     typealias Look = @Sendable () -> Bool
 
@@ -20,12 +20,12 @@ final class Sleeper: Sendable {
     }
 
     private let state = Guarded(State())
-    private let roster: Roster
+    private let memberTable: MemberTable
     private let word: Int
     /// Serial: it gets a thread at once, and takes none of a pool's.
     private let queue = DispatchQueue(label: "group-container.follow")
 
-    init(_ roster: Roster, word: Int) { (self.roster, self.word) = (roster, word) }
+    init(_ memberTable: MemberTable, word: Int) { (self.memberTable, self.word) = (memberTable, word) }
 
     /// Returns when there may be more, at the latest at that moment, after 100 ms, or when the task is cancelled.
     func wait(until moment: Int64? = nil, unless hasMore: @escaping Look) async {
@@ -47,7 +47,7 @@ final class Sleeper: Sendable {
                 if hasMore() {
                     resume(ticket)
                 } else if moment != nil && !starts {
-                    roster.wake(word)
+                    memberTable.wake(word)
                 }
             }
         } onCancel: {
@@ -76,7 +76,7 @@ final class Sleeper: Sendable {
             }
             if looks.isEmpty { return }
             let limit = moment.map { max(0, $0 - monotonicNanoseconds()) }
-            roster.awaitWake(on: word, atMost: limit) { looks.contains { $0() } }
+            memberTable.awaitWake(on: word, atMost: limit) { looks.contains { $0() } }
             let woken = state.withLock { state in
                 defer { state.waiters = [:] }
                 return Array(state.waiters.values)

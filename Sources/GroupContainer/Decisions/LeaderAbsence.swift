@@ -1,6 +1,6 @@
-/// Whether there is a steward, as a follower sees it that cannot become one itself. Said when it begins, and again when one
-/// has been missing for so long that nobody is about to follow it. Times in nanoseconds.
-struct StewardAbsence: Equatable, Sendable {
+/// Whether there is a leader, as a follower sees it that cannot become one itself. Said when it begins, and again when
+/// one has been missing for so long that nobody is about to follow it. Times in nanoseconds.
+struct LeaderAbsence: Equatable, Sendable {
     enum News: Equatable, Sendable {
         case nothing
         /// None is there.

@@ -1,20 +1,21 @@
 import GroupSystemCalls
 
 extension FileDescriptor {
-    /// Of a roster's file.
+    /// Of a member table's file.
     fileprivate func hasLiveMember() throws(Errno) -> Bool {
         let slots = ByteRange(
-            start: RosterLayout.lifeByte(0), length: Int64(RosterLayout.slotCount * RosterLayout.slotBytes))
+            start: MemberTableLayout.lifeByte(0),
+            length: Int64(MemberTableLayout.slotCount * MemberTableLayout.slotBytes))
         return try conflict(with: .exclusive, slots) != nil
     }
 }
 
 extension SharedMap {
-    /// Of a roster: the life of its file system that the last member has seen.
+    /// Of a member table: the life of its file system that the last member has seen.
     fileprivate var life: FileSystemLife {
         FileSystemLife(
-            boot: bytes(RosterLayout.boot, count: 32), device: load64(RosterLayout.device),
-            mount: load64(RosterLayout.mount), session: load64(RosterLayout.session))
+            boot: bytes(MemberTableLayout.boot, count: 32), device: load64(MemberTableLayout.device),
+            mount: load64(MemberTableLayout.mount), session: load64(MemberTableLayout.session))
     }
 }
 
@@ -44,11 +45,11 @@ struct PresentLife {
 }
 
 /// Taking a slot. Only while the container's opening byte is held, so one at a time.
-extension Roster.Open {
+extension MemberTable.Open {
     /// Whether anybody else has the container open. One call: the kernel looks for any lock on any slot.
     func hasLiveMember() throws(Errno) -> Bool { try file.hasLiveMember() }
 
-    var incarnation: [UInt8] { map.bytes(RosterLayout.incarnation, count: 16) }
+    var incarnation: [UInt8] { map.bytes(MemberTableLayout.incarnation, count: 16) }
 
     /// What was mapped before a boot, or before the file system was unmounted and mounted again, may have reached the
     /// disk in part. A new incarnation says so to every log. Nobody else may be alive.
@@ -59,41 +60,41 @@ extension Roster.Open {
         let isNew = incarnation.allSatisfy { $0 == 0 }
         if !always && !isNew && present.isSame(as: known) {
             // The next one that comes by this mount need not look further.
-            if present.life.mount != known.mount { map.store64(RosterLayout.mount, present.life.mount) }
+            if present.life.mount != known.mount { map.store64(MemberTableLayout.mount, present.life.mount) }
             return false
         }
         let life = present.withSession()
         if known.boot != life.boot || isNew || always {
             // Whatever the slots say is of another time; what was pending is found by comparing the tree.
             map.write(
-                [UInt8](repeating: 0, count: RosterLayout.size - RosterLayout.pendingMembers),
-                at: RosterLayout.pendingMembers)
+                [UInt8](repeating: 0, count: MemberTableLayout.size - MemberTableLayout.pendingMembers),
+                at: MemberTableLayout.pendingMembers)
         }
-        map.store64(RosterLayout.ticket, 0)
+        map.store64(MemberTableLayout.ticket, 0)
         // The incarnation first: where this process ends before the rest stands there, another one is drawn.
-        map.write(randomBytes(16), at: RosterLayout.incarnation)
-        map.store64(RosterLayout.mount, life.mount)
+        map.write(randomBytes(16), at: MemberTableLayout.incarnation)
+        map.store64(MemberTableLayout.mount, life.mount)
         // A session that cannot be seen from here has not ended for that: who sees it still says so.
         if life.session != 0 || known.boot != life.boot || known.device != life.device {
-            map.store64(RosterLayout.session, life.session)
+            map.store64(MemberTableLayout.session, life.session)
         }
-        map.store64(RosterLayout.device, life.device)
-        map.write(life.boot + [UInt8](repeating: 0, count: 32 - life.boot.count), at: RosterLayout.boot)
+        map.store64(MemberTableLayout.device, life.device)
+        map.write(life.boot + [UInt8](repeating: 0, count: 32 - life.boot.count), at: MemberTableLayout.boot)
         return true
     }
 
     /// A slot whose member is gone, locked for this one. `leftovers` are those of the slot's last member that are to be
     /// repaired before anything is written into it: the caller does that and then calls `occupy`.
     func takeFreeSlot() throws(Errno) -> (slot: Int, needsRepair: Bool)? {
-        for slot in 0..<RosterLayout.slotCount {
-            let repair = ByteRange(start: RosterLayout.repairByte(slot), length: 1)
-            let life = ByteRange(start: RosterLayout.lifeByte(slot), length: 1)
+        for slot in 0..<MemberTableLayout.slotCount {
+            let repair = ByteRange(start: MemberTableLayout.repairByte(slot), length: 1)
+            let life = ByteRange(start: MemberTableLayout.lifeByte(slot), length: 1)
             // A slot that somebody repairs is not free yet.
             guard try file.tryLock(.exclusive, repair) else { continue }
             // Asked, not locked: not for a moment must anybody think that a dead member lives, which is to be repaired
             // first.
             if try file.conflict(with: .exclusive, life) == nil {
-                return (slot, map.load32(RosterLayout.slot(slot) + RosterLayout.process) != 0)
+                return (slot, map.load32(MemberTableLayout.slot(slot) + MemberTableLayout.process) != 0)
             }
             _ = try file.tryLock(.none, repair)
         }
@@ -101,7 +102,7 @@ extension Roster.Open {
     }
 }
 
-extension Roster {
+extension MemberTable {
     /// For who may only read, while nobody joins: no member lives to have the logs recovered, and what was mapped
     /// before a boot, or before the file system was unmounted and mounted again, may have reached the disk in part.
     func awaitsRecovery(
@@ -116,30 +117,30 @@ extension Roster {
     func occupy(purpose: String) throws(Errno) {
         guard let seat else { return }
         let (map, slot) = (seat.map, seat.slot)
-        let base = RosterLayout.slot(slot)
-        _ = try file.tryLock(.exclusive, ByteRange(start: RosterLayout.lifeByte(slot), length: 1))
-        map.write([UInt8](repeating: 0, count: RosterLayout.slotBytes), at: base)
-        map.store64(base + RosterLayout.nonce, nonce)
-        map.store64(base + RosterLayout.started, UInt64(bitPattern: wallNanoseconds()))
+        let base = MemberTableLayout.slot(slot)
+        _ = try file.tryLock(.exclusive, ByteRange(start: MemberTableLayout.lifeByte(slot), length: 1))
+        map.write([UInt8](repeating: 0, count: MemberTableLayout.slotBytes), at: base)
+        map.store64(base + MemberTableLayout.nonce, nonce)
+        map.store64(base + MemberTableLayout.started, UInt64(bitPattern: wallNanoseconds()))
         let mark = ProcessMark.ofThisProcess()
-        map.store64(base + RosterLayout.processStart, mark.started)
-        map.store64(base + RosterLayout.pidNamespace, mark.namespace)
-        map.store32(base + RosterLayout.user, effectiveUser())
+        map.store64(base + MemberTableLayout.processStart, mark.started)
+        map.store64(base + MemberTableLayout.pidNamespace, mark.namespace)
+        map.store32(base + MemberTableLayout.user, effectiveUser())
         setPurpose(purpose)
-        map.store32(base + RosterLayout.process, UInt32(bitPattern: mark.identifier))
+        map.store32(base + MemberTableLayout.process, UInt32(bitPattern: mark.identifier))
         noteMembership(true)
-        _ = try file.tryLock(.none, ByteRange(start: RosterLayout.repairByte(slot), length: 1))
+        _ = try file.tryLock(.none, ByteRange(start: MemberTableLayout.repairByte(slot), length: 1))
     }
 
     /// Gives the slot back; where something is pending still, it is left as that of a dead member, to be repaired.
     func leave() {
         guard let seat else { return }
         let (map, slot) = (seat.map, seat.slot)
-        if map.load64(RosterLayout.pendingMembers + slot / 64 * 8) >> UInt64(slot % 64) & 1 == 0 {
+        if map.load64(MemberTableLayout.pendingMembers + slot / 64 * 8) >> UInt64(slot % 64) & 1 == 0 {
             clearWants(of: slot)
-            map.store32(RosterLayout.slot(slot) + RosterLayout.process, 0)
+            map.store32(MemberTableLayout.slot(slot) + MemberTableLayout.process, 0)
             noteMembership(false)
         }
-        _ = try? file.tryLock(.none, ByteRange(start: RosterLayout.lifeByte(slot), length: 1))
+        _ = try? file.tryLock(.none, ByteRange(start: MemberTableLayout.lifeByte(slot), length: 1))
     }
 }

@@ -3,24 +3,24 @@ import Testing
 
 @testable import GroupContainer
 
-/// A catalog that nobody has written to a file.
-final class CatalogInMemory: TreePicture.Base {
-    private let catalog: Catalog<[UInt8]>
+/// A checkpoint that nobody has written to a file.
+final class CheckpointInMemory: TreePicture.Base {
+    private let checkpoint: Checkpoint<[UInt8]>
 
-    init(_ catalog: Catalog<[UInt8]>) { self.catalog = catalog }
+    init(_ checkpoint: Checkpoint<[UInt8]>) { self.checkpoint = checkpoint }
 
-    func item(at location: ItemLocation) -> TreePicture.Item? { try? catalog.item(at: location) }
+    func item(at location: ItemLocation) -> TreePicture.Item? { try? checkpoint.item(at: location) }
 
     func below(_ folder: ItemLocation) -> [ItemLocation] {
-        ((try? catalog.below(folder)) ?? []).compactMap { try? ItemLocation($0.path) }
+        ((try? checkpoint.below(folder)) ?? []).compactMap { try? ItemLocation($0.path) }
     }
 }
 
-@Suite struct `A catalog` {
+@Suite struct `A checkpoint` {
     /// Some that stand in the random trees, and some that do not.
     static let names = ["a", "ab", "a-", "b", "a/a", "a/b", "b/ab", "b/a-/a", "nobody", "a/nobody"]
 
-    static let header = CatalogHeader(
+    static let header = CheckpointHeader(
         container: [UInt8](1...16), position: LogPosition(file: 3, offset: 4_096, sequence: 77, checksum: 9),
         fileSalt: 0xfeed, newestTerm: 5, nonce: 0xabcd, made: -1)
 
@@ -37,77 +37,79 @@ final class CatalogInMemory: TreePicture.Base {
 
     @Test func `has everything again`() throws {
         let picture = try Self.sample()
-        let catalog = try Catalog(Catalog.encode(picture, Self.header))
-        #expect(catalog.header == Self.header)
-        #expect(catalog.count == 8)
-        #expect(try catalog.picture() == picture)
-        for (location, item) in picture.items { #expect(try catalog.item(at: location) == item) }
+        let checkpoint = try Checkpoint(Checkpoint.encode(picture, Self.header))
+        #expect(checkpoint.header == Self.header)
+        #expect(checkpoint.count == 8)
+        #expect(try checkpoint.picture() == picture)
+        for (location, item) in picture.items { #expect(try checkpoint.item(at: location) == item) }
         for name in ["0", "a/", "a/b/", "a.", "zz", "a/b/x/y"] {
-            #expect(try catalog.item(at: `A picture of the tree`.location(name + "0")) == nil)
+            #expect(try checkpoint.item(at: `A picture of the tree`.location(name + "0")) == nil)
         }
-        let below = try catalog.below(`A picture of the tree`.location("a")).map(\.path)
+        let below = try checkpoint.below(`A picture of the tree`.location("a")).map(\.path)
         #expect(below == ["a/b", "a/b/x", "a/c", "a/c/\u{e4}"].map { Array($0.utf8) })
     }
 
     @Test func `may be empty`() throws {
-        let catalog = try Catalog(Catalog.encode(TreePicture(), Self.header))
-        #expect(try catalog.picture() == TreePicture())
-        #expect(try catalog.item(at: `A picture of the tree`.location("a")) == nil)
-        #expect(try catalog.below(`A picture of the tree`.location("a")).isEmpty)
+        let checkpoint = try Checkpoint(Checkpoint.encode(TreePicture(), Self.header))
+        #expect(try checkpoint.picture() == TreePicture())
+        #expect(try checkpoint.item(at: `A picture of the tree`.location("a")) == nil)
+        #expect(try checkpoint.below(`A picture of the tree`.location("a")).isEmpty)
     }
 
     // case 9
     @Test func `with a bit flipped in any byte is not believed`() throws {
         let picture = try Self.sample()
-        let whole = Catalog.encode(picture, Self.header)
+        let whole = Checkpoint.encode(picture, Self.header)
         for place in whole.indices {
             var bytes = whole
             bytes[place] ^= 1 << UInt8(place * 5 % 8)
-            #expect(throws: CatalogFault.self, "byte \(place)") { try Catalog(bytes).picture() }
-            guard let catalog = try? Catalog(bytes) else { continue }
+            #expect(throws: CheckpointFault.self, "byte \(place)") { try Checkpoint(bytes).picture() }
+            guard let checkpoint = try? Checkpoint(bytes) else { continue }
             for (location, item) in picture.items {
                 // Damage somewhere else does not matter to it.
-                do { #expect(try catalog.item(at: location) == item, "byte \(place)") } catch {}
+                do { #expect(try checkpoint.item(at: location) == item, "byte \(place)") } catch {}
             }
         }
     }
 
     // case 9
     @Test func `with an entry in another one's place is not believed`() throws {
-        var bytes = Catalog.encode(try Self.sample(), Self.header)
+        var bytes = Checkpoint.encode(try Self.sample(), Self.header)
         // "a-" is the second, "ab" the seventh; they are as long.
         let begin = { (number: Int) in
-            Int(CatalogEntry.number(bytes[...], at: CatalogHeader.size + number * 8))
+            Int(CheckpointEntry.number(bytes[...], at: CheckpointHeader.size + number * 8))
         }
         let (one, other) = (begin(1)..<begin(2), begin(6)..<begin(7))
         try #require(one.count == other.count)
         bytes.replaceSubrange(other, with: Array(bytes[one]))
-        #expect(throws: CatalogFault.damaged) { try Catalog(bytes).picture() }
-        #expect(throws: CatalogFault.damaged) { try Catalog(bytes).item(at: `A picture of the tree`.location("ab")) }
+        #expect(throws: CheckpointFault.damaged) { try Checkpoint(bytes).picture() }
+        #expect(throws: CheckpointFault.damaged) {
+            try Checkpoint(bytes).item(at: `A picture of the tree`.location("ab"))
+        }
     }
 
     // case 11
     @Test func `that was cut short, or is longer, is not believed`() throws {
-        let whole = Catalog.encode(try Self.sample(), Self.header)
+        let whole = Checkpoint.encode(try Self.sample(), Self.header)
         for count in 0..<whole.count {
-            #expect(throws: CatalogFault.self) { try Catalog(Array(whole[..<count])) }
+            #expect(throws: CheckpointFault.self) { try Checkpoint(Array(whole[..<count])) }
             let zeros = [UInt8](repeating: 0, count: whole.count - count)
             if Array(whole[count...]) == zeros { continue }
-            #expect(throws: CatalogFault.self) { try Catalog(whole[..<count] + zeros).picture() }
+            #expect(throws: CheckpointFault.self) { try Checkpoint(whole[..<count] + zeros).picture() }
         }
-        #expect(throws: CatalogFault.damaged) { try Catalog(whole + [0]) }
+        #expect(throws: CheckpointFault.damaged) { try Checkpoint(whole + [0]) }
     }
 
     // case 37
     @Test func `of a newer format says so`() throws {
-        var bytes = Catalog.encode(try Self.sample(), Self.header)
+        var bytes = Checkpoint.encode(try Self.sample(), Self.header)
         bytes[8] = 2
-        #expect(throws: CatalogFault.newer(2)) { try Catalog(bytes) }
+        #expect(throws: CheckpointFault.newer(2)) { try Checkpoint(bytes) }
     }
 
     @Test func `of any bytes brings nobody down`() throws {
         var random = SeededGenerator(seed: 5)
-        let whole = Catalog.encode(try Self.sample(), Self.header)
+        let whole = Checkpoint.encode(try Self.sample(), Self.header)
         for _ in 0..<1_000 {
             var bytes = whole
             for _ in 0...Int.random(in: 0..<4, using: &random) {
@@ -116,12 +118,12 @@ final class CatalogInMemory: TreePicture.Base {
             }
             // With a header whose checksum fits, so that what it claims is looked at.
             if Bool.random(using: &random) {
-                bytes.replaceSubrange(..<CatalogHeader.size, with: whole.prefix(CatalogHeader.size))
+                bytes.replaceSubrange(..<CheckpointHeader.size, with: whole.prefix(CheckpointHeader.size))
             }
-            guard let catalog = try? Catalog(bytes) else { continue }
-            _ = try? catalog.picture()
-            for name in Self.names { _ = try? catalog.item(at: `A picture of the tree`.location(name)) }
-            _ = try? catalog.below(`A picture of the tree`.location("a"))
+            guard let checkpoint = try? Checkpoint(bytes) else { continue }
+            _ = try? checkpoint.picture()
+            for name in Self.names { _ = try? checkpoint.item(at: `A picture of the tree`.location(name)) }
+            _ = try? checkpoint.below(`A picture of the tree`.location("a"))
         }
     }
 
@@ -136,7 +138,7 @@ final class CatalogInMemory: TreePicture.Base {
         picture.learn(hash: 7, of: place, seen: item.state)
         #expect(picture.item(at: place)?.state.contentHash == 7)
         #expect(picture.item(at: place)?.generation == item.generation)
-        let again = try Catalog(Catalog.encode(picture, Self.header)).picture()
+        let again = try Checkpoint(Checkpoint.encode(picture, Self.header)).picture()
         #expect(again[place]?.contentHash == 7)
     }
 }
