@@ -72,7 +72,7 @@ import Testing
         #expect(mended.first?.done == "the container has a new identity", "\(mended)")
     }
 
-    @Test func `is a damage to whoever opens a container without staging`() async throws {
+    @Test func `is a damage to each process that opens a container without staging`() async throws {
         let container = try await container()
         _ = try await container.shell("rmdir \"$1/.group/staging\"")
         let outcome = try await container.run("read", "first")

@@ -27,7 +27,7 @@ struct `A channel of many processes` {
     }
 
     // case 2
-    @Test func `gives each listener every post once, whoever is killed or stopped`() throws {
+    @Test func `gives each listener every post once, whichever process is killed or stopped`() throws {
         let container = try TemporaryContainer()
         let channel = try GroupChannel(container.open(), name: "news")
         var random = SeededGenerator(seed: faultSeed)

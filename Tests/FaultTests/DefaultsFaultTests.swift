@@ -14,7 +14,7 @@ struct `Defaults of many processes` {
     }
 
     // case 12
-    @Test func `count exactly, whoever is killed or stopped`() throws {
+    @Test func `count exactly, whichever process is killed or stopped`() throws {
         let container = try TemporaryContainer()
         var random = SeededGenerator(seed: faultSeed)
         var members: [RunningProcess] = []

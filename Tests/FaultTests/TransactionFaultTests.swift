@@ -90,7 +90,7 @@ struct `A transaction whose system calls end or fail` {
     }
 
     @Test(arguments: 3...5)
-    func `refused one of its renames and all later ones is completed by whoever comes after it`(number: Int) throws {
+    func `refused one of its renames and all later ones is completed by the next process`(number: Int) throws {
         let container = try Self.prepare()
         let heir = try container.open()
         let calls = try Self.calls()

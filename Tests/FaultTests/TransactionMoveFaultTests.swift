@@ -57,7 +57,7 @@ struct `A transaction that moves, whose system calls end or fail` {
         }
     }
 
-    @Test func `is completed by whoever comes after it when it is refused its steps and the way back`() throws {
+    @Test func `is completed by the next process when it is refused its steps and the way back`() throws {
         let model = try Self.prepare()
         let calls = try Strace.calls(of: Self.command(model), input: "", in: model)
         // All steps but the first two: something has to go back by the same call.

@@ -40,7 +40,7 @@ struct `A reader of what transactions write` {
         }
     }
 
-    @Test func `never finds one item new and the other old, whoever is killed`() throws {
+    @Test func `never finds one item new and the other old, whichever process is killed`() throws {
         let container = try TemporaryContainer()
         let watcher = try container.open()
         let leases = watcher.coordinator(purpose: "reader").blocking

@@ -119,7 +119,7 @@ struct `A leader` {
         #expect(differences == [])
         let late = try container.watch("--json", "--count", "1")
         let told = try JSONChange(try #require(try await late.readLine()))
-        #expect(told.kind == "degraded" && told.reason == reasons.first, "whoever comes later is told, too")
+        #expect(told.kind == "degraded" && told.reason == reasons.first, "a later follower is told, too")
     }
 
     // case 31

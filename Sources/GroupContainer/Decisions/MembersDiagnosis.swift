@@ -43,7 +43,7 @@ struct MembersFacts: Sendable {
             Finding(
                 .membersFull, isFull ? .warning : .note, item: ".group/members",
                 "it has \(living.count) members, of \(limit) that are possible",
-                why: "whoever opens it \(isFull ? "now" : "when there are so many") can only read it",
+                why: "a process that opens it \(isFull ? "now" : "when there are so many") can only read it",
                 remedy: "end some; groupctl status shows them")
         ]
     }

@@ -113,7 +113,7 @@ struct PartsFacts: Sendable {
     private func wrongType(_ item: String, isFolder: Bool) -> Finding {
         Finding(
             .partWrongType, .error, item: item, "what stands there is no \(isFolder ? "folder" : "regular file")",
-            why: "whoever needs it ends in an error",
+            why: "each operation that needs it ends in an error",
             remedy: isInUse
                 ? "end its members (they are alive), then \(Finding.repair)"
                 : "\(Finding.repair) puts it aside, and it is made anew when it is needed",

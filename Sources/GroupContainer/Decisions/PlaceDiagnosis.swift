@@ -105,7 +105,7 @@ struct PlaceFacts: Equatable, Sendable {
             }
         return Finding(
             .containerMissing, .error, item: path, detail,
-            why: "whoever uses another name or path shares another container, and nothing of it arrives here",
+            why: "a process that uses another name or path shares another container, and nothing of it arrives here",
             remedy: remedy)
     }
 

@@ -82,7 +82,7 @@ struct StoreFacts: Equatable, Sendable {
         guard file.isTorn, file.isNewest, isAlone else { return nil }
         return Finding(
             .logTorn, .note, item: file.name, "it ends in a record that was not finished",
-            why: "its writer died, or the machine did; whoever writes next ends the log there",
+            why: "its writer died, or the machine did; the next writer ends the log there",
             remedy: "nothing needs to be done", mended: "it ends before that")
     }
 
@@ -119,7 +119,7 @@ struct StoreFacts: Equatable, Sendable {
         Finding(
             .logMissing, .note, item: label, "it has no file",
             why:
-                "it was never begun, or its files were removed; whoever writes to the \(kind.rawValue) next begins anew",
+                "it was never begun, or its files were removed; the next writer of the \(kind.rawValue) begins anew",
             remedy: isAlone
                 ? "if there were any, put its files back from a backup; else \(Finding.repair) removes the folder"
                 : "if there were any, put its files back from a backup", mended: isAlone ? "it was removed" : nil)

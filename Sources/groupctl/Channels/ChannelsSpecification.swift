@@ -56,7 +56,8 @@ extension GroupControl {
                     "Where a listener begins that is there for the first time: now (the default): it gets what is posted from then on, and nothing that was kept before; where it is the only one, that is dropped. Or oldest: what is kept for other listeners, too, or, where nobody has listened, the newest messages."
             ),
             .value("count", letter: "n", "N", help: "End after N messages, or N successful runs of COMMAND."),
-            .flag("no-acknowledge", help: "Acknowledge nothing: all of it comes again, to whoever listens next."),
+            .flag(
+                "no-acknowledge", help: "Acknowledge nothing: all of it comes again, to the next process that listens."),
             .value(
                 "timeout", letter: "t", "T",
                 help: "End with status 2 when no message came for so long; 0: once all were told."),

@@ -97,7 +97,7 @@ struct `A removal` {
         #expect(try sample.container.items().isEmpty)
     }
 
-    @Test func `waits for whoever holds something in the folder`() throws {
+    @Test func `waits for each process that holds something in the folder`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "folder/inner/file")

@@ -5,7 +5,7 @@ import Testing
 @Suite struct `Patience with a leader` {
     private static let second: Int64 = 1_000_000_000
 
-    @Test func `asks at most once a second, whoever asked last`() {
+    @Test func `asks at most once a second, whichever process asked last`() {
         var patience = LeaderProbe()
         #expect(patience.look(asked: 7, answered: 7, askedAt: 0, now: Self.second) == .ask)
         #expect(patience.look(asked: 8, answered: 8, askedAt: Self.second, now: Self.second + 5) == .nothing)

@@ -56,7 +56,7 @@ struct `Random requests for items and directories` {
     }
 
     @Test(arguments: 1...2)
-    func `end where closures ask for more, and whoever gives up would have waited for ever`(nesting: Int) throws {
+    func `end where closures ask for more, and the one that gives up would have waited for ever`(nesting: Int) throws {
         var reports = 0
         let stories = runsLongTests ? 6_000 : 1_000
         for seed in 0..<stories {

@@ -54,7 +54,7 @@ struct `A log's state` {
         #expect(try store.log.last().header.number == 2)
     }
 
-    @Test func `goes on into the next file, whoever's turn it was in the full one`() throws {
+    @Test func `goes on into the next file, whichever writer's turn it was in the full one`() throws {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container)
         try defaults.set(1, forKey: "n")

@@ -21,7 +21,7 @@ def main() -> int:
     if choices.source:
         report.write(choices.write, kept(choices.source))
         return 0
-    # Whoever ends it wants what it started and made to go, too.
+    # A user who ends it wants what it started and made to go, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         return measure(choices)
