@@ -1,5 +1,5 @@
 public import GroupContainer
-import GroupSystemCalls
+package import GroupSystemCalls
 import Widgets
 // A C module without anything in it. Only a target that names WidgetApp among its dependencies finds it: for any other
 // one the compiler says which module is missing, where otherwise the linker would list symbols.
@@ -78,6 +78,19 @@ public final class AppLinks: Sendable {
         }
         try listener.acknowledge(upTo: message.number)
         return true
+    }
+
+    /// The same for a command that signals end: false also where one came. It looks for them every tenth of a second.
+    package func openNext(
+        timeout: Duration, endedBy signals: TerminationSignals, _ open: (String) throws -> Void
+    ) throws -> Bool {
+        let start = monotonicNanoseconds()
+        while signals.received == nil {
+            let left = timeout - .nanoseconds(monotonicNanoseconds() - start)
+            if try openNext(timeout: max(.zero, min(left, .milliseconds(100))), open) { return true }
+            if left <= .zero { return false }
+        }
+        return false
     }
 
     /// Of what did not go through `WidgetCenter.open`.

@@ -105,13 +105,3 @@ func code<Answer>(_ location: SourceLocation = #_sourceLocation, of body: () thr
 {
     #expect(throws: CoordinationError.self, sourceLocation: location) { _ = try body() }?.code
 }
-
-/// Waits for what nothing announces, in a task.
-func eventually(_ isTrue: () throws -> Bool) async rethrows -> Bool {
-    let end = monotonicNanoseconds() + patience.nanoseconds
-    while monotonicNanoseconds() < end {
-        if try isTrue() { return true }
-        await Task.yield()
-    }
-    return false
-}

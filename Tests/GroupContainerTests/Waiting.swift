@@ -42,13 +42,3 @@ final class Side<Answer: Sendable>: Sendable {
         return try result.get()
     }
 }
-
-/// Waits for what nothing announces, such as a request's entry in the member table.
-func eventually(_ isTrue: () throws -> Bool) rethrows -> Bool {
-    let end = monotonicNanoseconds() + patience.nanoseconds
-    while monotonicNanoseconds() < end {
-        if try isTrue() { return true }
-        pause(nanoseconds: 100_000)
-    }
-    return false
-}

@@ -216,7 +216,7 @@ struct `widget-host` {
         try #require(host > 1)
         let center = try WidgetCenter(run.container.open())
         func awaitVisible(_ isVisible: Bool) throws {
-            while try center.presentWidgets().first?.isVisible != isVisible { sched_yield() }
+            #expect(try eventually { try center.presentWidgets().first?.isVisible == isVisible })
         }
         for letter in ["x", "y", "z"] {
             try run.write(String(repeating: letter, count: 60_000), for: "a")

@@ -90,7 +90,7 @@ struct `The example widgets` {
         let end = { stage.shown("countdown").first { $0.hasPrefix("until 2") } }
         let app = try RunningProcess(["countdown", "--group", stage.container.path, "start", "2.5"])
         let center = try WidgetCenter(stage.container.open())
-        while try !center.isAppInFront() { sched_yield() }
+        #expect(try eventually { try center.isAppInFront() })
         app.signal(SIGTERM)
         #expect(try app.finish().text == "left\n")
         try stage.sees("countdown", "active", "finished")

@@ -9,18 +9,39 @@ package struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
     @concurrent package func provideScope(
         for test: Test, testCase: Test.Case?, performing body: @Sendable @concurrent () async throws -> Void
     ) async throws {
-        try await withTaskExecutorPreference(Executor.shared) { try await body() }
+        try await withTaskExecutorPreference(Self.executor) { try await body() }
     }
 
-    private final class Executor: TaskExecutor {
-        static let shared = Executor()
-        private let queue = OperationQueue()
+    private static let executor = ThreadExecutor(threads: 3)
+}
 
-        init() { queue.maxConcurrentOperationCount = 3 }
+/// Runs tasks on threads of its own, as long as the process lives. Those of a queue would be Dispatch's, which has two
+/// for all of them and the cooperative pool, and adds one a second where they block.
+package final class ThreadExecutor: TaskExecutor {
+    /// Guards the jobs.
+    private let condition = NSCondition()
+    private nonisolated(unsafe) var jobs: [UnownedJob] = []
 
-        func enqueue(_ job: consuming ExecutorJob) {
-            let job = UnownedJob(job)
-            queue.addOperation { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    package init(threads: Int) {
+        for _ in 0..<threads {
+            Thread.detachNewThread { [self] in
+                while true { unsafe next().runSynchronously(on: asUnownedTaskExecutor()) }
+            }
+        }
+    }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        condition.withLock {
+            unsafe jobs.append(job)
+            condition.signal()
+        }
+    }
+
+    private func next() -> UnownedJob {
+        condition.withLock {
+            while unsafe jobs.isEmpty { condition.wait() }
+            return unsafe jobs.removeFirst()
         }
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import GroupSystemCalls
+import Testing
 
 /// A process that a test started, and its process group. The process is signaled only until it was reaped, when its
 /// number may be another's. A test that lets go of it before kills it, with all that it started.
@@ -53,16 +54,30 @@ final class ProcessLife: Sendable {
         }
     }
 
+    private var endsInTime: Bool {
+        let ended = DispatchSemaphore(value: 0)
+        Thread.detachNewThread { [identifier] in
+            Self.awaitEnd(of: identifier)
+            ended.signal()
+        }
+        return ended.wait(timeout: .now() + .seconds(Int(patience.components.seconds))) == .success
+    }
+
     /// Returns when it has ended, and leaves it to be reaped: until then the number is nobody else's.
     static func awaitEnd(of identifier: pid_t) {
         var information = unsafe siginfo_t()
         while unsafe waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
     }
 
-    /// Waits for its end and returns its status; its children may live on.
+    /// Waits for its end and returns its status; its children may live on. One that goes on for longer than any test
+    /// waits is a failure, and is killed.
     @discardableResult func reap() -> Int32 {
         // First without taking it, so that nobody who signals has to wait.
-        if status == nil { Self.awaitEnd(of: identifier) }
+        if status == nil && !endsInTime {
+            Issue.record("process \(identifier) does not end; it is killed")
+            signal(SIGKILL, toGroup: true)
+            Self.awaitEnd(of: identifier)
+        }
         return ended.withLock { ended in
             if let ended { return ended }
             var raw: Int32 = 0

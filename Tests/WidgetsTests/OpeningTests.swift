@@ -11,6 +11,8 @@ import Widgets
 struct `Opening a URL` {
     private let place: Place
     private let center: WidgetCenter
+    /// The test's thread waits for the app, and those of the pool may be busy with other tests.
+    private static let appThread = ThreadExecutor(threads: 1)
 
     init() throws {
         place = try Place()
@@ -40,11 +42,11 @@ struct `Opening a URL` {
     @Test func `reaches the app that runs, once and in order, and its opener learns that it did`() throws {
         let app = try RunningProcess(["quick-actions", "--group", place.path])
         let channel = try GroupChannel(place.container, name: "group-container.open.quick-actions")
-        #expect(try channel.awaitListener("app", timeout: .seconds(60)))
+        #expect(try channel.awaitListener("app", timeout: patience))
         for action in ["compose", "scan", "compose"] {
-            #expect(try center.open("quick-actions://\(action)", timeout: .seconds(60)) == .opened)
+            #expect(try center.open("quick-actions://\(action)", timeout: patience) == .opened)
         }
-        #expect(try center.open("quick-actions://nowhere", timeout: .seconds(60)) == .refused)
+        #expect(try center.open("quick-actions://nowhere", timeout: patience) == .refused)
         #expect(
             opened == ["opened compose", "opened scan", "opened compose", "no such place: quick-actions://nowhere"])
         app.signal(SIGTERM)
@@ -56,7 +58,7 @@ struct `Opening a URL` {
         let center = center
         let results = Guarded<[OpenResult]>([])
         DispatchQueue.concurrentPerform(iterations: 6) { _ in
-            let result = try? center.open("quick-actions://share", timeout: .seconds(60))
+            let result = try? center.open("quick-actions://share", timeout: patience)
             if let result { results.withLock { $0.append(result) } }
         }
         #expect(results.withLock { $0 } == Array(repeating: .opened, count: 6))
@@ -66,37 +68,34 @@ struct `Opening a URL` {
     @Test func `waits in the queue of an app that is stopped, and comes when it goes on`() throws {
         let app = try RunningProcess(["quick-actions", "--group", place.path])
         let channel = try GroupChannel(place.container, name: "group-container.open.quick-actions")
-        #expect(try channel.awaitListener("app", timeout: .seconds(60)))
+        #expect(try channel.awaitListener("app", timeout: patience))
         try #require(app.stop())
         #expect(try center.open("quick-actions://scan", timeout: .milliseconds(10)) == .queued)
         app.resume()
-        #expect(try center.open("quick-actions://share", timeout: .seconds(60)) == .opened)
+        #expect(try center.open("quick-actions://share", timeout: patience) == .opened)
         #expect(opened == ["opened scan", "opened share"])
         app.signal(SIGKILL)
         app.reap()
-        #expect(try center.open("quick-actions://compose", timeout: .seconds(60)) == .opened)
+        #expect(try center.open("quick-actions://compose", timeout: patience) == .opened)
         #expect(opened == ["opened scan", "opened share", "opened compose"])
     }
 
-    @Test func `that the app does not take is refused, with its reason, and keeps none behind it waiting`() async throws
-    {
+    @Test func `that the app does not take is refused, with its reason, and keeps none behind it waiting`() throws {
         let links = try AppLinks(place.container, scheme: "shelf", launching: [])
         let (center, taken) = (center, Guarded<[String]>([]))
-        let app = Task {
+        let app = Task(executorPreference: Self.appThread) {
             try await links.run { url in
                 if url.hasSuffix("nowhere") { throw AppLinks.Refusal("there is no such shelf") }
                 taken.withLock { $0.append(url) }
             }
         }
         defer { app.cancel() }
-        try await Task.detached { () async throws -> Void in
-            for _ in 0..<70 {
-                var reason: String?
-                #expect(try center.open("shelf:nowhere", timeout: .seconds(60), refused: { reason = $0 }) == .refused)
-                #expect(reason == "there is no such shelf")
-            }
-            #expect(try center.open("shelf:1", timeout: .seconds(60)) == .opened)
-        }.value
+        for _ in 0..<70 {
+            var reason: String?
+            try #require(try center.open("shelf:nowhere", timeout: patience, refused: { reason = $0 }) == .refused)
+            #expect(reason == "there is no such shelf")
+        }
+        #expect(try center.open("shelf:1", timeout: patience) == .opened)
         #expect(taken.withLock { $0 } == ["shelf:1"])
     }
 

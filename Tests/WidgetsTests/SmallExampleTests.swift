@@ -56,7 +56,7 @@ struct `The example of a note` {
         let app = try RunningProcess(["note", "--group", place.path, "edit"])
         try app.send("not yet saved")
         let center = try place.center()
-        while try !center.isAppInFront() { sched_yield() }
+        #expect(try eventually { try center.isAppInFront() })
         app.signal(SIGTERM)
         #expect(app.reap() == 0)
         #expect(try !center.isAppInFront())
@@ -75,7 +75,7 @@ struct `The example of a countdown` {
         try widget.waitForText("countdown\tno countdown\n")
         let app = try RunningProcess(["countdown", "--group", place.path, "start", "2"])
         let center = try place.center()
-        while try !center.isAppInFront() { sched_yield() }
+        #expect(try eventually { try center.isAppInFront() })
         app.signal(SIGTERM)
         #expect(try app.finish() == (0, "left\n"))
         try widget.waitForText("countdown\t0:0")
@@ -85,13 +85,13 @@ struct `The example of a countdown` {
     @Test func `goes on in the app, which its widget opens`() throws {
         var app = try RunningProcess(["countdown", "--group", place.path, "start", "3600"])
         let center = try place.center()
-        while try !center.isAppInFront() { sched_yield() }
+        #expect(try eventually { try center.isAppInFront() })
         #expect(try center.open("countdown://show", timeout: .seconds(60)) == .opened)
         try app.waitForText("opened countdown://show\n")
         app.signal(SIGTERM)
         app.reap()
         app = try RunningProcess(["countdown", "--group", place.path, "show"])
-        while try !center.isAppInFront() { sched_yield() }
+        #expect(try eventually { try center.isAppInFront() })
         app.signal(SIGTERM)
         #expect(try app.finish().text == "left\n")
         #expect(try RunningProcess(["countdown", "--group", place.path, "stop"]).reap() == 0)

@@ -64,7 +64,7 @@ private func stayInFront(
     try presence.becomeActive()
     while signals.received == nil {
         let left = min(1, countdown?.remaining(at: Date()) ?? 0)
-        let came = try links.openNext(timeout: .seconds(left)) { url in
+        let came = try links.openNext(timeout: .seconds(left), endedBy: signals) { url in
             try output.writeLine("opened \(PipeText.escaped(Array(url.utf8)))")
             try output.flush()
         }

@@ -26,14 +26,14 @@ CommandRun.main(specification) { run in
         container, scheme: QuickAction.scheme,
         launching: ["--group", try container.wholePath()])
     let signals = TerminationSignals()
-    while signals.received == nil {
-        let came = try links.openNext(timeout: idle ?? .seconds(30)) { url in
+    var isDone = false
+    while !isDone {
+        isDone = try !links.openNext(timeout: idle ?? .seconds(30), endedBy: signals) { url in
             let action = QuickAction(url: url)
             let line = action.map { "opened \($0.rawValue)" } ?? "no such place: \(url)"
             try coordinator.update("Library/opened.json", default: [String]()) { $0.append(line) }
             if action == nil { throw AppLinks.Refusal("there is no such action") }
         }
-        if !came { break }
     }
     return .success
 }

@@ -69,9 +69,9 @@ private func serve(_ container: Container, _ list: TodoList, _ run: inout Comman
     // By its whole path: who starts it may be in another folder.
     let links = try AppLinks(
         container, scheme: TodoPlace.scheme, launching: ["--group", try container.wholePath(), "serve"])
-    var isIdle = false
-    while signals.received == nil && !isIdle {
-        isIdle = try !links.openNext(timeout: idle) { url in
+    var isDone = false
+    while !isDone {
+        isDone = try !links.openNext(timeout: idle, endedBy: signals) { url in
             let entries = try list.entries()
             defer { try? run.output.flush() }
             switch TodoPlace(url: url) {
