@@ -45,7 +45,7 @@ package struct Completions: Sendable {
         [
             "\(function)() {",
             "    local line; local -a plain shown open",
-            "    for line in \"${(@f)$(\(name) \(Self.question) \"${(@)words[2,CURRENT]}\" 2>/dev/null)}\"; do",
+            "    for line in \"${(@f)$(\(name) \(Self.question) \"${(@Q)words[2,CURRENT-1]}\" \"${(Q)PREFIX}\" 2>/dev/null)}\"; do",
             "        case \"${line%%$'\\t'*}\" in",
             "            '') ;;",
             "            *[/=]) open+=(\"${line%%$'\\t'*}\") ;;",
@@ -55,15 +55,26 @@ package struct Completions: Sendable {
             "    if (( $#plain + $#open == 0 )); then _files; return; fi",
             "    compadd -l -d shown -a plain",
             "    compadd -S '' -a open",
-            "}", "\(function) \"$@\"",
+            "}",
+            // A file of the function's name is run for the first word; a script that is read registers it.
+            "if [[ $funcstack[1] = \(function) ]]; then \(function) \"$@\"; else compdef \(function) \(name); fi",
         ]
     }
 
     private var fish: [String] {
         [
             "function _\(function)_offered",
-            "    \(name) \(Self.question) (commandline -opc)[2..] (commandline -ct) 2>/dev/null", "end",
-            "complete -c \(name) -a '(_\(function)_offered)'",
+            "    set -l word (commandline -ct)",
+            "    # What is typed may be quoted, and the quotation may not be over.",
+            "    set -l plain (string unescape -- $word; or string unescape -- \"$word'\"; or string unescape -- \"$word\\\"\")",
+            "    set -l offered (\(name) \(Self.question) (commandline -opc)[2..] \"$plain\" 2>/dev/null)",
+            "    if set -q offered[1]",
+            "        printf '%s\\n' $offered",
+            "    else",
+            "        __fish_complete_path \"$plain\"",
+            "    end",
+            "end",
+            "complete -c \(name) -f -a '(_\(function)_offered)'",
         ]
     }
 }

@@ -75,6 +75,47 @@ import Testing
         #expect(try await offered("widget-host", "show", "--widgets", "w", "--show", "") == ["clock"])
     }
 
+    @Test func `complete words in fish, quoted ones too`() async throws {
+        try await container.done("write", "Library/a b", input: "1")
+        func offered(_ line: String) async throws -> [String] {
+            let script = "groupctl --completions=fish | source; complete -C $argv[1]"
+            let outcome = try await Command(
+                "fish", ["--no-config", "-c", script, line], environment: container.environment,
+                folder: container.folder
+            ).finish()
+            #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome)")
+            return outcome.lines.map { String($0.prefix { $0 != "\t" }) }
+        }
+        #expect(try await offered("groupctl re") == ["read", "refresh", "remove"])
+        for word in ["Library/", #"Library/a\ "#, "'Library/a", "\"Library/a "] {
+            #expect(try await offered("groupctl read './container/' \(word)") == ["Library/a b"], "\(word)")
+        }
+        #expect(try await offered("groupctl --color=al") == ["--color=always"])
+        #expect(try await offered("groupctl read ./container/ --generation-file ./cont") == ["./container/"])
+    }
+
+    @Test(.ownThreads, arguments: [true, false]) func `complete words in zsh, quoted ones too`(isRead: Bool)
+        async throws
+    {
+        try await container.done("write", "Library/a b", input: "what it says")
+        let terminal = try TerminalProcess(
+            ["env", "-C", container.folder, "zsh", "-f", "-i"], columns: 200, rows: 40,
+            environment: container.environment)
+        let script =
+            isRead
+            ? "autoload -U compinit; compinit -u -D; source <(groupctl --completions=zsh)"
+            : "mkdir fp; groupctl --completions=zsh >fp/_groupctl; fpath=($PWD/fp $fpath); autoload -U compinit; compinit -u -D"
+        try terminal.type("\(script); clear; echo $((20 + 3))s\r")
+        try terminal.wait { $0.contains("23s") }
+        for (number, word) in ["L\ta", #"Library/a\ "#, "'Library/a", "\"Library/a"].enumerated() {
+            try terminal.type("groupctl rea\t./cont\t \(word)\t; echo $((30 + \(number)))s\r")
+            try terminal.wait { $0.contains("\(30 + number)s") }
+        }
+        #expect(terminal.text.split(separator: "what it says").count == 5, "\(terminal.text)")
+        try terminal.type("exit\r")
+        #expect(terminal.reap() == 0)
+    }
+
     @Test(arguments: ["groupctl", "watch-group", "widget-host"])
     func `are made for each shell`(program: String) async throws {
         for (shell, first) in [("bash", "_"), ("zsh", "#compdef \(program)"), ("fish", "function _")] {

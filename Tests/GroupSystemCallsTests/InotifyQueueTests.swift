@@ -36,6 +36,7 @@ struct `An inotify queue` {
 
     @Test func `tells of a file's life in order, its two names joined by a cookie`() async {
         await #expect(processExitsWith: .success) {
+            limitLifetime()
             let temporary = try TemporaryFolder()
             let watcher = try Watcher()
             let watch = try watcher.queue.watch(temporary.folder)
@@ -62,6 +63,7 @@ struct `An inotify queue` {
 
     @Test func `does not hear its own listing and reading`() async {
         await #expect(processExitsWith: .success) {
+            limitLifetime()
             let temporary = try TemporaryFolder()
             try temporary.create(hello)
             let watcher = try Watcher()
@@ -74,6 +76,7 @@ struct `An inotify queue` {
 
     @Test func `knows a folder that it watches already`() async {
         await #expect(processExitsWith: .success) {
+            limitLifetime()
             let temporary = try TemporaryFolder()
             let queue = try InotifyQueue()
             #expect(try queue.watch(temporary.folder) == queue.watch(temporary.folder))
@@ -82,6 +85,7 @@ struct `An inotify queue` {
 
     @Test func `watches folders only`() async {
         await #expect(processExitsWith: .success) {
+            limitLifetime()
             let temporary = try TemporaryFolder()
             let file = try temporary.open("hello", [.readingAndWriting, .creating])
             let queue = try InotifyQueue()
@@ -91,6 +95,7 @@ struct `An inotify queue` {
 
     @Test func `ends the watch of a folder that was removed, once nobody has it open`() async {
         await #expect(processExitsWith: .success) {
+            limitLifetime()
             let temporary = try TemporaryFolder()
             try temporary.folder.makeFolder(hello, mode: 0o700)
             let watcher = try Watcher()
@@ -112,6 +117,7 @@ struct `An inotify queue` {
 
     @Test func `tells when a watched folder is moved`() async {
         await #expect(processExitsWith: .success) {
+            limitLifetime()
             let temporary = try TemporaryFolder()
             try temporary.folder.makeFolder(hello, mode: 0o700)
             let watcher = try Watcher()
@@ -125,6 +131,7 @@ struct `An inotify queue` {
 
     @Test func `ends a watch that is taken back, also twice`() async {
         await #expect(processExitsWith: .success) {
+            limitLifetime()
             let temporary = try TemporaryFolder()
             let watcher = try Watcher()
             let watch = try watcher.queue.watch(temporary.folder)
@@ -138,6 +145,7 @@ struct `An inotify queue` {
     @Test(arguments: [[0xff, 0xfe], [0x0a], Array(repeating: 0x80, count: 255)] as [[UInt8]])
     func `leaves a name as it is`(name: [UInt8]) async {
         await #expect(processExitsWith: .success) { [name] in
+            limitLifetime()
             let temporary = try TemporaryFolder()
             let watcher = try Watcher()
             _ = try watcher.queue.watch(temporary.folder)
@@ -148,6 +156,7 @@ struct `An inotify queue` {
 
     @Test func `loses none of 5,000 files in a burst, and keeps nothing back`() async {
         await #expect(processExitsWith: .success) {
+            limitLifetime()
             let temporary = try TemporaryFolder()
             let watcher = try Watcher()
             _ = try watcher.queue.watch(temporary.folder)
@@ -163,6 +172,7 @@ struct `An inotify queue` {
 
     @Test func `says that it overflowed, and goes on`() async {
         await #expect(processExitsWith: .success) {
+            limitLifetime()
             let temporary = try TemporaryFolder()
             let watcher = try Watcher()
             let watch = try watcher.queue.watch(temporary.folder)
@@ -179,6 +189,7 @@ struct `An inotify queue` {
 
     @Test func `begins with nothing, and without the watches of the one before`() async {
         await #expect(processExitsWith: .success) {
+            limitLifetime()
             let temporary = try TemporaryFolder()
             do {
                 let watcher = try Watcher()
@@ -197,6 +208,7 @@ struct `An inotify queue` {
 
     @Test func `is not inherited by a program that is started`() async {
         await #expect(processExitsWith: .success) {
+            limitLifetime()
             let queue = try InotifyQueue()
             let input = try FileDescriptor.open(path: Array("/dev/null".utf8), .reading)
             let listing = try output(of: ["ls", "-l", "/proc/self/fd"], input)
@@ -209,6 +221,7 @@ struct `An inotify queue` {
     #if InotifyTools
         @Test func `is alone in its process`() async {
             await #expect(processExitsWith: .success) {
+                limitLifetime()
                 let first = try InotifyQueue()
                 #expect(throws: Errno.busy) { try InotifyQueue() }
                 _ = try first.drain()
@@ -217,6 +230,7 @@ struct `An inotify queue` {
 
         @Test func `rather fails than lets the library have a descriptor that select cannot`() async {
             await #expect(processExitsWith: .success) {
+                limitLifetime()
                 var pipes = Pipes()
                 while pipes.highest < 1000 { try pipes.add() }
                 #expect(throws: Errno.tooManyFiles) { try InotifyQueue() }

@@ -79,6 +79,7 @@ import Testing
     /// In a process of its own, as there is one queue in each.
     @Test func `makes the same events as the kernel, whatever is done`() async {
         await #expect(processExitsWith: .success) {
+            limitLifetime()
             for seed in UInt64(1)...(runsLongTests ? 200 : 20) {
                 var random = SeededGenerator(seed: seed)
                 let both = try Both()

@@ -1,3 +1,4 @@
+import Glibc
 import GroupSystemCalls
 
 /// Waits, blocking, for what nothing announces, such as a request's entry in the member table. False: it did not come,
@@ -20,3 +21,7 @@ package func eventually(_ isTrue: () throws -> Bool) async rethrows -> Bool {
     }
     return false
 }
+
+/// Ends this process, an exit test's, by SIGALRM where it hangs. The test that started it waits for its end, whatever
+/// its time limit is.
+package func limitLifetime() { _ = alarm(UInt32(clamping: 2 * patience.components.seconds)) }

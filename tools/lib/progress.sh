@@ -8,12 +8,13 @@ count_tests() {
     cat -- "${files[@]}" | grep -c '^ *@Test'
 }
 
-# list_failures: of what `swift test` prints, the lines about failures; where its process died, the tests that ran then.
+# list_failures: of what `swift test` prints, the lines about failures, each once (a failure outside of any test is printed
+# for each that runs); where its process died, the tests that ran then.
 list_failures() {
     awk '
         function quoted() { return match($0, /"[^"]*"/) ? substr($0, RSTART, RLENGTH) : $0 }
         /^✘ (Suite|Test run) / { next }
-        /^✘ / { shown = 1; print; next }
+        /^✘ / { shown = !seen[$0]++; if (shown) print; next }
         /^◇ Test .* started\.$/ && !/^◇ Test (case|run)/ { running[quoted()] = 1; shown = 0; next }
         /^✔ Test .* (passed|skipped)/ { delete running[quoted()]; shown = 0; next }
         /^(◇|✔|➜|↳ Test)/ { shown = 0; next }

@@ -23,6 +23,7 @@ struct `A group identifier` {
     @Test(arguments: ["group.com.example.todo", "a", "0", "A-b_c.d", "a..b"])
     func `names a folder below GROUP_CONTAINERS_HOME`(identifier: String) async {
         await #expect(processExitsWith: .success) { [identifier] in
+            limitLifetime()
             let temporary = try TemporaryFolder()
             unsafe setenv("GROUP_CONTAINERS_HOME", temporary.path, 1)
             #expect(code { try Container(group: identifier) } == .notFound)
@@ -39,6 +40,7 @@ struct `A group identifier` {
 
     @Test func `names a folder below XDG_DATA_HOME, else below the home`() async {
         await #expect(processExitsWith: .success) {
+            limitLifetime()
             unsafe setenv("HOME", "/home/someone", 1)
             unsafe setenv("XDG_DATA_HOME", "/data", 1)
             unsafe setenv("GROUP_CONTAINERS_HOME", "", 1)

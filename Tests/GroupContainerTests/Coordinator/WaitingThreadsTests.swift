@@ -10,6 +10,7 @@ import Testing
 struct `Tasks that wait` {
     @Test func `for one item take one thread, and all get it`() async {
         await #expect(processExitsWith: .success) {
+            limitLifetime()
             let most = try await crowd(of: 300, on: .writing("n")) { _ in "n" }
             #expect(most == 1)
         }
@@ -17,6 +18,7 @@ struct `Tasks that wait` {
 
     @Test func `for many items take 64 threads at most, and all get theirs`() async {
         await #expect(processExitsWith: .success) {
+            limitLifetime()
             let most = try await crowd(of: 200, on: .writing("folder", .forMoving)) { "folder/\($0)" }
             #expect(most == 64)
         }
@@ -26,6 +28,7 @@ struct `Tasks that wait` {
 extension `Tasks that wait` {
     @Test func `do not keep one from waiting that holds what they may be waiting for`() async {
         await #expect(processExitsWith: .success) {
+            limitLifetime()
             let sample = try SampleContainer()
             let tester = sample.coordinator()
             _ = try await tester.write(bytes: [], to: "folder/0")
@@ -57,6 +60,7 @@ extension `Tasks that wait` {
 extension `Tasks that wait` {
     @Test func `end by their deadline and by cancellation while 300 closures block`() async {
         await #expect(processExitsWith: .success) {
+            limitLifetime()
             let sample = try SampleContainer()
             let tester = sample.coordinator()
             let foreign = try ForeignLease(sample, .writing("held"))
@@ -93,6 +97,7 @@ extension `Tasks that wait` {
 
     @Test func `in the line for a thread leave it when their time is over, or they are cancelled`() async {
         await #expect(processExitsWith: .success) {
+            limitLifetime()
             let sample = try SampleContainer()
             let tester = sample.coordinator()
             _ = try await tester.write(bytes: [], to: "folder/0")
