@@ -20,7 +20,9 @@ import Testing
         let inode = try lock.status().inode
         let deadline = ContinuousClock.now + patience
         while ContinuousClock.now < deadline, !command.hasEnded {
-            let locks = try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
+            // Foundation reads the first 4 KiB of such a file, and each process of the machine has locks here.
+            let file = try FileDescriptor.open(path: Array("/proc/locks".utf8), .reading)
+            let locks = String(decoding: try file.readAll(), as: UTF8.self).split(separator: "\n")
             if locks.contains(where: { $0.contains(" -> ") && $0.contains(":\(inode) ") }) { return true }
             await Task.yield()
         }
