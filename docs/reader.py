@@ -15,8 +15,8 @@ M64 = (1 << 64) - 1
 
 
 class File:  # journal/<n>.log
-    def __init__(self, folder, number):
-        self.number, self.fd = number, os.open(f"{folder}/{number}.log", os.O_RDONLY)
+    def __init__(self, directory, number):
+        self.number, self.fd = number, os.open(f"{directory}/{number}.log", os.O_RDONLY)
         fields = struct.unpack_from("<8sIIQQQQQ", self.read(0, 4096))
         if fields[:2] != (b"GROUPLOG", 1):
             sys.exit(f"{number}.log is no log of version 1")
@@ -65,17 +65,17 @@ class Body:
 
 
 class Journal:
-    def __init__(self, folder):
-        self.folder, self.sequence = folder, None
+    def __init__(self, directory):
+        self.directory, self.sequence = directory, None
         self.begin(next(file for file in map(self.open, self.numbers()) if file.word(4096)
                         or file.number == self.numbers()[-1] or file.end(self.open(file.number + 1)) == 4096))
 
     def numbers(self):  # those that lead without a gap to the highest
-        there = sorted(int(name[:-4]) for name in os.listdir(self.folder) if name.endswith(".log"))
+        there = sorted(int(name[:-4]) for name in os.listdir(self.directory) if name.endswith(".log"))
         return [number for place, number in enumerate(there) if there[-1] - number == len(there) - 1 - place]
 
     def open(self, number):
-        return File(self.folder, number) if os.path.exists(f"{self.folder}/{number}.log") else None
+        return File(self.directory, number) if os.path.exists(f"{self.directory}/{number}.log") else None
 
     def begin(self, file):  # True: there is nothing missing before it
         self.file, self.offset, known, self.sequence = file, 4096, self.sequence, file.base

@@ -39,7 +39,7 @@ for line in sys.stdin:
     message = json.loads(line)
     if message["do"] == "update":
         answer(message)
-    elif message["do"] == "suspend":  # It holds no lease between updates.
+    elif message["do"] == "suspend":  # It holds no lock between updates.
         say(say="suspended", id=message["id"])
     elif message["do"] == "end":
         break

@@ -106,7 +106,7 @@ static int take_undivided(int descriptor, int64_t start, int64_t length) {
 static void *take_steps(void *argument) {
     clinux_lock_waiter *waiter = argument;
     int error = 0;
-    clinux_set_thread_name("lease-wait");
+    clinux_set_thread_name("lock-wait");
     pthread_cleanup_push(cancelled, waiter);
     for (size_t i = 0; i < waiter->count && error == 0; i++) {
         clinux_lock_step step = waiter->steps[i];

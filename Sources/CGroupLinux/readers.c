@@ -11,7 +11,7 @@
 enum { most = 2, unshare_table = 2 };  // CLOSE_RANGE_UNSHARE
 
 typedef struct {
-    void (*body)(void *context, int32_t folder, int32_t other);
+    void (*body)(void *context, int32_t directory, int32_t other);
     void *context;
     int count;
 } request;
@@ -21,7 +21,7 @@ typedef union {
     struct cmsghdr alignment;
 } control;
 
-static ssize_t receive(int end, request *next, int32_t *folders, int *count) {
+static ssize_t receive(int end, request *next, int32_t *directories, int *count) {
     control control;
     struct iovec content = {next, sizeof *next};
     struct msghdr message = {
@@ -33,8 +33,8 @@ static ssize_t receive(int end, request *next, int32_t *folders, int *count) {
     if (got <= 0) return got;
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
     if (header == NULL || header->cmsg_type != SCM_RIGHTS) return got;
-    *count = (int)((header->cmsg_len - CMSG_LEN(0)) / sizeof *folders);
-    memcpy(folders, CMSG_DATA(header), (size_t)*count * sizeof *folders);
+    *count = (int)((header->cmsg_len - CMSG_LEN(0)) / sizeof *directories);
+    memcpy(directories, CMSG_DATA(header), (size_t)*count * sizeof *directories);
     return got;
 }
 
@@ -69,12 +69,12 @@ static void *serve(void *argument) {
     if (failed) return NULL;
     while (1) {
         request next;
-        int32_t folders[most] = {-1, -1};
+        int32_t directories[most] = {-1, -1};
         int count;
-        if (receive(3, &next, folders, &count) <= 0) break;
+        if (receive(3, &next, directories, &count) <= 0) break;
         // Those of the other table that did not all get a number here are none.
         int error = count == next.count ? 0 : EMFILE;
-        if (error == 0) next.body(next.context, folders[0], folders[1]);
+        if (error == 0) next.body(next.context, directories[0], directories[1]);
         if (send(3, &error, sizeof error, MSG_NOSIGNAL) != sizeof error) break;
     }
     return NULL;
@@ -101,8 +101,8 @@ int clinux_reader_start(int32_t *end) {
     return error;
 }
 
-int clinux_reader_run(int end, const int32_t *folders, int count,
-                      void (*body)(void *context, int32_t folder, int32_t other), void *context) {
+int clinux_reader_run(int end, const int32_t *directories, int count,
+                      void (*body)(void *context, int32_t directory, int32_t other), void *context) {
     request next = {.body = body, .context = context, .count = count};
     control control;
     memset(&control, 0, sizeof control);
@@ -111,12 +111,12 @@ int clinux_reader_run(int end, const int32_t *folders, int count,
         .msg_iov = &content,
         .msg_iovlen = 1,
         .msg_control = control.bytes,
-        .msg_controllen = CMSG_SPACE((size_t)count * sizeof *folders)};
+        .msg_controllen = CMSG_SPACE((size_t)count * sizeof *directories)};
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN((size_t)count * sizeof *folders);
-    memcpy(CMSG_DATA(header), folders, (size_t)count * sizeof *folders);
+    header->cmsg_len = CMSG_LEN((size_t)count * sizeof *directories);
+    memcpy(CMSG_DATA(header), directories, (size_t)count * sizeof *directories);
     ssize_t done;
     do done = sendmsg(end, &message, MSG_NOSIGNAL);
     while (done < 0 && errno == EINTR);

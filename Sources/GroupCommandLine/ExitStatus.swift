@@ -39,8 +39,8 @@ package struct ExitStatus: RawRepresentable, Hashable, Sendable {
     /// Input/output error or disk full (EX_IOERR).
     package static let inputOutput = ExitStatus(rawValue: 74)
 
-    /// The lease was not granted in time (EX_TEMPFAIL).
-    package static let leaseTimedOut = ExitStatus(rawValue: 75)
+    /// The lock was not granted in time (EX_TEMPFAIL).
+    package static let lockTimedOut = ExitStatus(rawValue: 75)
 
     /// Not permitted, or leads out of the container (EX_NOPERM).
     package static let notPermitted = ExitStatus(rawValue: 77)

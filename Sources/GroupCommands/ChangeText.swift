@@ -6,8 +6,8 @@ import GroupSystemCalls
 package struct ChangeText: Sendable {
     /// The forms that a line can have.
     package enum Form: Sendable {
-        /// `KIND<TAB>PATH[<TAB>FROM]`; numbered: with `SEQUENCE<TAB>PART<TAB>` before it, and before all of that, where it
-        /// has places, with `CURSOR<TAB>`.
+        /// `KIND<TAB>PATH[<TAB>FROM]`; numbered: with `SEQUENCE<TAB>PART<TAB>` before it, and before all of that, where
+        /// it has places, with `CURSOR<TAB>`.
         case pipe(isNumbered: Bool, hasPlaces: Bool)
         case json
         case format(LineFormat, isForTerminal: Bool)
@@ -33,7 +33,7 @@ package struct ChangeText: Sendable {
         .value(
             "format", "STRING",
             help:
-                "Print each change like this, with inotifywait's sequences: %w its folder with a '/' behind (none at the top), %f its name, %e what happened (CREATE, MODIFY, DELETE, MOVED_TO, ATTRIB, with ISDIR for a folder), %Xe the same with X in between, %T when, %c a number that a move has, %% a '%', %0 a NUL, %n a newline; and %o where it stood before, %q its sequence, %C its cursor, %p the process, %u its purpose. A newline ends the line unless %0 or %n does."
+                "Print each change like this, with inotifywait's sequences: %w its directory with a '/' behind (none at the top), %f its name, %e what happened (CREATE, MODIFY, DELETE, MOVED_TO, ATTRIB, with ISDIR for a directory), %Xe the same with X in between, %T when, %c a number that a move has, %% a '%', %0 a NUL, %n a newline; and %o where it stood before, %q its sequence, %C its cursor, %p the process, %u its purpose. A newline ends the line unless %0 or %n does."
         ),
         .value(
             "timefmt", "STRING",
@@ -98,7 +98,7 @@ package struct ChangeText: Sendable {
     package static func name(_ type: ItemType) -> String {
         switch type {
         case .file: "file"
-        case .folder: "folder"
+        case .directory: "directory"
         case .link: "link"
         case .other: "other"
         }

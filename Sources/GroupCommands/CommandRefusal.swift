@@ -36,11 +36,13 @@ package enum CommandRefusal {
 
     private static func fault(of name: [UInt8]) -> Errno? {
         if name.contains(UInt8(ascii: "/")) { return fault(at: name) }
-        let folders = Array((environmentValue("PATH") ?? "/bin:/usr/bin").utf8)
+        let directories = Array((environmentValue("PATH") ?? "/bin:/usr/bin").utf8)
             .split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         var worst = Errno.noSuchEntry
-        for folder in folders {
-            guard let error = fault(at: (folder.isEmpty ? [] : folder + [UInt8(ascii: "/")]) + name) else { return nil }
+        for directory in directories {
+            guard let error = fault(at: (directory.isEmpty ? [] : directory + [UInt8(ascii: "/")]) + name) else {
+                return nil
+            }
             if error == .accessDenied { worst = error }
         }
         return worst

@@ -63,18 +63,18 @@ package struct CommandRun: ~Copyable {
         }
     }
 
-    /// How long to wait for a lease: --timeout, else 30 s.
-    package var leaseTimeout: Duration { options.timeout ?? .seconds(30) }
+    /// How long to wait for a lock: --timeout, else 30 s.
+    package var lockTimeout: Duration { options.timeout ?? .seconds(30) }
 
     /// Even where --timeout allows one try: others that open the container take milliseconds.
     private static let leastOpeningTimeout = Duration.seconds(1)
 
-    /// The container that the GROUP argument names. Waits for others that open it as long as --timeout says, and a second
-    /// at least.
+    /// The container that the GROUP argument names. Waits for others that open it as long as --timeout says, and a
+    /// second at least.
     package func openContainer() throws -> Container {
         guard let group = arguments.positional("GROUP") else { throw arguments.usageError("GROUP is missing") }
         do throws(CoordinationError) {
-            return try Container(named: group, timeout: max(leaseTimeout, Self.leastOpeningTimeout))
+            return try Container(named: group, timeout: max(lockTimeout, Self.leastOpeningTimeout))
         } catch {
             throw error.code == .notFound ? inOrder(error, group) : error
         }
@@ -83,7 +83,7 @@ package struct CommandRun: ~Copyable {
     /// Where the word behind GROUP is a container, they were confused.
     private func inOrder(_ error: CoordinationError, _ group: [UInt8]) -> CoordinationError {
         guard let other = arguments.positional("PATH"), other.contains(UInt8(ascii: "/")),
-            (try? FileDescriptor.open(path: other + Array("/.group".utf8), [.placeOnly, .folder])) != nil
+            (try? FileDescriptor.open(path: other + Array("/.group".utf8), [.placeOnly, .directory])) != nil
         else { return error }
         var error = error
         let words = arguments.commandPath + [PipeText.escaped(other), PipeText.escaped(group)]

@@ -54,25 +54,26 @@ package struct CompletionAnswer {
 
     private var container: Container? { given("GROUP").flatMap { try? Container(named: $0, timeout: .seconds(1)) } }
 
-    /// Identifiers, and folders that are containers, or may lead to one.
+    /// Identifiers, and directories that are containers, or may lead to one.
     private var groups: [String] {
         let identifiers = (try? Container.identifiers()) ?? []
         let slash = point.partial.lastIndex(of: UInt8(ascii: "/"))
-        let folder = slash.map { Array(point.partial[...$0]) } ?? Array("./".utf8)
-        let names = (try? FileDescriptor.open(path: folder, [.reading, .folder]).entryNames()) ?? []
+        let directory = slash.map { Array(point.partial[...$0]) } ?? Array("./".utf8)
+        let names = (try? FileDescriptor.open(path: directory, [.reading, .directory]).entryNames()) ?? []
         let containers = names.filter { name in
-            let group = folder + name + Array("/.group".utf8)
-            return (try? FileDescriptor.open(path: group, [.placeOnly, .folder])) != nil
+            let group = directory + name + Array("/.group".utf8)
+            return (try? FileDescriptor.open(path: group, [.placeOnly, .directory])) != nil
         }
-        return identifiers.sorted() + containers.compactMap { (folder + $0 + [UInt8(ascii: "/")]).validText }.sorted()
+        return identifiers.sorted()
+            + containers.compactMap { (directory + $0 + [UInt8(ascii: "/")]).validText }.sorted()
     }
 
     private var items: [String] {
         let slash = point.partial.lastIndex(of: UInt8(ascii: "/"))
-        let folder = slash.map { ItemPath(bytes: Array(point.partial[..<$0])) }
-        let found = (try? container?.items(in: folder)) ?? []
+        let directory = slash.map { ItemPath(bytes: Array(point.partial[..<$0])) }
+        let found = (try? container?.items(in: directory)) ?? []
         return found.compactMap { item in
-            item.path.bytes.validText.map { item.type == .folder ? $0 + "/" : $0 }
+            item.path.bytes.validText.map { item.type == .directory ? $0 + "/" : $0 }
         }
     }
 

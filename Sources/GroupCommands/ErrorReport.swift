@@ -40,7 +40,7 @@ package struct ErrorReport {
             case .invalidArgument: .usage
             case .notFound: .notFound
             case .outsideContainer, .notPermitted: .notPermitted
-            case .leaseTimedOut: .leaseTimedOut
+            case .lockTimedOut: .lockTimedOut
             case .conflict: .conflict
             case .damaged, .newerFormat, .olderFormat, .invalidContent: .damaged
             case .unsupportedFileSystem: .unsupported

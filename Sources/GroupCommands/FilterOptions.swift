@@ -7,7 +7,7 @@ package enum FilterOptions {
         .repeatable(
             "include", "GLOB",
             help:
-                "Items whose path, relative to the container, without './', matches: '*', '?' and '[…]' within a name, '**' across folders ('Library/**' is what is below Library). Of several --include and --exclude the last that matches wins; what none matches is out if the first is an --include, else in. What moves in is created, what moves out removed."
+                "Items whose path, relative to the container, without './', matches: '*', '?' and '[…]' within a name, '**' across directories ('Library/**' is what is below Library). Of several --include and --exclude the last that matches wins; what none matches is out if the first is an --include, else in. What moves in is created, what moves out removed."
         ),
         .repeatable("exclude", "GLOB", help: "Not the items that match."),
         .repeatable(

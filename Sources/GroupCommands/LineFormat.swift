@@ -6,7 +6,7 @@ import GroupSystemCalls
 package struct LineFormat: Equatable, Sendable {
     enum Part: Equatable, Sendable {
         case literal([UInt8])
-        case folder, name, oldPath, time, cookie, sequence, cursor, process, purpose
+        case directory, name, oldPath, time, cookie, sequence, cursor, process, purpose
         /// With what stands between two names.
         case events(separator: UInt8)
     }
@@ -31,7 +31,7 @@ package struct LineFormat: Equatable, Sendable {
     }
 
     private static let simple: [UInt8: Part] = [
-        UInt8(ascii: "w"): .folder, UInt8(ascii: "f"): .name, UInt8(ascii: "o"): .oldPath,
+        UInt8(ascii: "w"): .directory, UInt8(ascii: "f"): .name, UInt8(ascii: "o"): .oldPath,
         UInt8(ascii: "e"): .events(separator: UInt8(ascii: ",")), UInt8(ascii: "T"): .time,
         UInt8(ascii: "c"): .cookie, UInt8(ascii: "q"): .sequence, UInt8(ascii: "C"): .cursor,
         UInt8(ascii: "p"): .process, UInt8(ascii: "u"): .purpose, UInt8(ascii: "%"): .literal([UInt8(ascii: "%")]),
@@ -80,7 +80,7 @@ package struct LineFormat: Equatable, Sendable {
         let name = path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
         switch part {
         case .literal(let bytes): line += bytes
-        case .folder: line += shown(Array(path[..<name]))
+        case .directory: line += shown(Array(path[..<name]))
         case .name: line += shown(Array(path[name...]))
         case .oldPath: line += shown(change.kind.otherPath?.bytes ?? [])
         case .events(let separator):
@@ -110,7 +110,7 @@ package struct LineFormat: Equatable, Sendable {
             case .touched: "ATTRIB"
             case .exchanged, .present, .bookmark, .rescan, .degraded: change.kind.name.uppercased()
             }
-        let isFolder = change.type == .folder || (change.type == nil && change.concernedFolder)
-        return [Array(word.utf8)] + (isFolder ? [Array("ISDIR".utf8)] : [])
+        let isDirectory = change.type == .directory || (change.type == nil && change.concernedDirectory)
+        return [Array(word.utf8)] + (isDirectory ? [Array("ISDIR".utf8)] : [])
     }
 }

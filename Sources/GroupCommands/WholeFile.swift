@@ -24,11 +24,11 @@ package enum WholeFile {
     ) throws(Errno) -> FileDescriptor {
         let slash = path.lastIndex(of: UInt8(ascii: "/"))
         let name = slash.map { Array(path[($0 + 1)...]) } ?? path
-        let folder = slash.map { $0 == 0 ? [UInt8(ascii: "/")] : Array(path[..<$0]) } ?? [UInt8(ascii: ".")]
+        let directory = slash.map { $0 == 0 ? [UInt8(ascii: "/")] : Array(path[..<$0]) } ?? [UInt8(ascii: ".")]
         if name.isEmpty { throw .invalid }
-        let here = try FileDescriptor.open(path: folder, [.reading, .folder])
+        let here = try FileDescriptor.open(path: directory, [.reading, .directory])
         let old = try here.statusIfPresent(of: name)
-        if let old, !old.isRegularFile { throw old.isFolder ? .isAFolder : .invalid }
+        if let old, !old.isRegularFile { throw old.isDirectory ? .isADirectory : .invalid }
         let temporary = [UInt8(ascii: ".")] + name.prefix(200) + Array(".\(randomWord())".utf8)
         let file = try FileDescriptor.open(
             temporary, in: here, [.writing, .creating, .exclusively], mode: old == nil ? 0o644 : 0o600)

@@ -1,35 +1,36 @@
 public import GroupContainer
 import GroupSystemCalls
 
-/// A container for one test, in a fresh folder of its own, which no other test can come across.
+/// A container for one test, in a fresh directory of its own, which no other test can come across.
 ///
-/// It is deleted, with all that is in its folder, when nothing refers to this value any more: keep it, as a property of
-/// a suite or an `XCTestCase`, for as long as the test uses its `container`; or let `withTemporaryContainer` keep it.
+/// It is deleted, with all that is in its directory, when nothing refers to this value any more: keep it, as a property
+/// of a suite or an `XCTestCase`, for as long as the test uses its `container`; or let `withTemporaryContainer` keep
+/// it.
 public final class TemporaryContainer: Sendable {
     /// The container, of which this process is a member.
     public let container: Container
-    /// The fresh folder around it: for a test's other files, and the containers of other identifiers.
-    public let folder: String
+    /// The fresh directory around it: for a test's other files, and the containers of other identifiers.
+    public let directory: String
     /// Where the container is: what a command's GROUP argument is to be.
     public let path: String
     private let name: [UInt8]
     private let place: FileDescriptor
 
-    /// Makes it below `$TMPDIR`, or `/tmp`, unless a place is named: a folder in which containers can be. Errors: as
+    /// Makes it below `$TMPDIR`, or `/tmp`, unless a place is named: a directory in which containers can be. Errors: as
     /// those of `Container(group:creating:)`.
     public init(group identifier: String = "group.test", in place: String? = nil) throws(CoordinationError) {
         let parent = place ?? environmentValue("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         let name = "group-container-test-\(processIdentifier())-\(String(randomWord(), radix: 36))"
-        let folder = "\(parent)/\(name)"
+        let directory = "\(parent)/\(name)"
         do throws(Errno) {
-            self.place = try FileDescriptor.open(path: Array(parent.utf8), [.reading, .folder])
-            try self.place.makeFolder(Array(name.utf8), mode: 0o700)
+            self.place = try FileDescriptor.open(path: Array(parent.utf8), [.reading, .directory])
+            try self.place.createDirectory(Array(name.utf8), mode: 0o700)
         } catch {
-            throw CoordinationError.temporaryFolder(folder, error)
+            throw CoordinationError.temporaryDirectory(directory, error)
         }
-        (self.folder, path, self.name) = (folder, "\(folder)/\(identifier)", Array(name.utf8))
+        (self.directory, path, self.name) = (directory, "\(directory)/\(identifier)", Array(name.utf8))
         do throws(CoordinationError) {
-            container = try Container(group: identifier, below: folder, creating: true)
+            container = try Container(group: identifier, below: directory, creating: true)
         } catch {
             // What is never made is never ended.
             try? self.place.removeTree(Array(name.utf8))
@@ -40,9 +41,9 @@ public final class TemporaryContainer: Sendable {
     deinit { delete() }
 
     /// For the environment of a process that a test starts: there, the container is the one of its identifier.
-    public var environment: [String: String] { ["GROUP_CONTAINERS_HOME": folder] }
+    public var environment: [String: String] { ["GROUP_CONTAINERS_HOME": directory] }
 
-    /// Deletes the folder now. A process that has the container open goes on with what is nowhere any more.
+    /// Deletes the directory now. A process that has the container open goes on with what is nowhere any more.
     public func delete() {
         // This process may be about to write something into it, as a member.
         for _ in 0..<100 where (try? place.removeTree(name)) == nil {}

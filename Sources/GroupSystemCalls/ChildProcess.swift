@@ -6,7 +6,7 @@ package struct ChildProcess: ~Copyable {
     package let identifier: Int32
 
     /// Looks the command up in PATH; its standard error is ours. With `diesWithParent` the kernel kills it when the
-    /// starting thread ends, so that it cannot outlive a lease that it runs under.
+    /// starting thread ends, so that it cannot outlive a lock that it runs under.
     /// System calls: fork(2), prctl(PR_SET_PDEATHSIG), execve(2)
     package init(
         _ words: [[UInt8]], input: borrowing FileDescriptor, output: borrowing FileDescriptor, diesWithParent: Bool
@@ -69,8 +69,9 @@ package struct ChildProcess: ~Copyable {
 }
 
 extension ChildProcess {
-    /// Starts a command that is nobody's child, in a session of its own, so it outlives this process. It reads nothing, and
-    /// what it prints goes nowhere, but for its standard error, which is ours. System calls: fork(2), setsid(2), execve(2)
+    /// Starts a command that is nobody's child, in a session of its own, so it outlives this process. It reads nothing,
+    /// and what it prints goes nowhere, but for its standard error, which is ours. System calls: fork(2), setsid(2),
+    /// execve(2)
     package static func startDetached(_ words: [[UInt8]]) throws(Errno) {
         let nothing = try FileDescriptor.open(path: Array("/dev/null".utf8), .readingAndWriting)
         let arguments = unsafe pointers(words)
@@ -79,8 +80,8 @@ extension ChildProcess {
         if error != 0 { throw Errno(error) }
     }
 
-    /// Runs a command with this process's input and output, and returns its exit status. It dies when the calling thread
-    /// does. System calls: fork(2), execve(2), waitpid(2)
+    /// Runs a command with this process's input and output, and returns its exit status. It dies when the calling
+    /// thread does. System calls: fork(2), execve(2), waitpid(2)
     package static func run(_ words: [[UInt8]]) throws(Errno) -> Int32 {
         try ChildProcess(words, input: -1, output: -1, diesWithParent: true).wait()
     }

@@ -20,7 +20,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         package static let creating = Access(rawValue: O_CREAT)
         package static let exclusively = Access(rawValue: O_EXCL)
         package static let truncating = Access(rawValue: O_TRUNC)
-        package static let folder = Access(rawValue: O_DIRECTORY)
+        package static let directory = Access(rawValue: O_DIRECTORY)
         package static let notFollowing = Access(rawValue: O_NOFOLLOW)
         /// Opening a FIFO does not wait for its other end.
         package static let nonBlocking = Access(rawValue: O_NONBLOCK)
@@ -32,7 +32,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     package enum Resolution: Sendable {
         /// Anything: a path that the user named.
         case free
-        /// Nothing but folders below the starting folder: no `..` out of it, no symbolic link at all.
+        /// Nothing but directories below the starting directory: no `..` out of it, no symbolic link at all.
         case beneathWithoutLinks
 
         var flags: UInt64 {
@@ -47,10 +47,10 @@ package struct FileDescriptor: ~Copyable, Sendable {
     ///
     /// System calls: openat2(2)
     package static func open(
-        _ path: [UInt8], in folder: borrowing FileDescriptor, _ access: Access, mode: UInt32 = 0,
+        _ path: [UInt8], in directory: borrowing FileDescriptor, _ access: Access, mode: UInt32 = 0,
         resolving resolution: Resolution = .beneathWithoutLinks
     ) throws(Errno) -> FileDescriptor {
-        let number = folder.number
+        let number = directory.number
         let access = access.contains(.placeOnly) ? access : access.union(.nonBlocking)
         // EAGAIN: a rename elsewhere made the kernel unsure whether the walk stayed below; it asks to be asked again.
         while true {
@@ -82,7 +82,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     /// System calls: openat2(2)
     package static var refusalOfOpening: Errno? {
         do throws(Errno) {
-            _ = try open(path: [UInt8(ascii: "/")], [.placeOnly, .folder])
+            _ = try open(path: [UInt8(ascii: "/")], [.placeOnly, .directory])
             return nil
         } catch {
             return [.notPermitted, .noSystemCall].contains(error) ? error : nil
@@ -130,9 +130,9 @@ package struct FileDescriptor: ~Copyable, Sendable {
     /// The content of a regular file; of anything else nothing: a FIFO would wait. System calls: openat2(2), statx(2),
     /// read(2)
     package static func content(
-        of path: [UInt8], in folder: borrowing FileDescriptor, limit: Int = .max
+        of path: [UInt8], in directory: borrowing FileDescriptor, limit: Int = .max
     ) throws(Errno) -> [UInt8] {
-        let file = try FileDescriptor.open(path, in: folder, [.reading, .nonBlocking])
+        let file = try FileDescriptor.open(path, in: directory, [.reading, .nonBlocking])
         return try file.status().isRegularFile ? file.readAll(limit: limit) : []
     }
 
@@ -202,7 +202,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     /// System calls: fchmod(2)
     package func setMode(_ mode: UInt32) throws(Errno) { _ = try check { fchmod(number, mode) } }
 
-    /// Sets its dates to now: a process that watches its folder is told. System calls: futimens(2)
+    /// Sets its dates to now: a process that watches its directory is told. System calls: futimens(2)
     package func touch() throws(Errno) { _ = try check { futimens(number, nil) } }
 
     /// System calls: fchown(2)

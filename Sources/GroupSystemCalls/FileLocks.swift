@@ -37,10 +37,10 @@ package struct FileLock: Hashable, Sendable {
 
     /// Without their numbers, which differ between two who look. Nil: it may not be looked at.
     private static func lines(of process: Int32) -> [(path: [UInt8], line: [UInt8])]? {
-        guard let tasks = try? OpenFiles.folder("/proc/\(process)/task").entryNames() else { return [] }
+        guard let tasks = try? OpenFiles.directory("/proc/\(process)/task").entryNames() else { return [] }
         for task in tasks {
             let place = "/proc/\(process)/task/\(String(decoding: task, as: UTF8.self))"
-            guard let files = try? OpenFiles.folder(place + "/fd"), let names = try? files.entryNames() else {
+            guard let files = try? OpenFiles.directory(place + "/fd"), let names = try? files.entryNames() else {
                 return nil
             }
             // A thread that has ended has none, and the other ones have the same.
@@ -71,14 +71,14 @@ package struct FileLock: Hashable, Sendable {
 }
 
 extension OpenFiles {
-    static func folder(_ path: String) throws(Errno) -> FileDescriptor {
-        try FileDescriptor.open(path: Array(path.utf8), [.reading, .folder])
+    static func directory(_ path: String) throws(Errno) -> FileDescriptor {
+        try FileDescriptor.open(path: Array(path.utf8), [.reading, .directory])
     }
 
     /// The processes of a process group, in this namespace and in those below it. Linear in all processes.
     /// System calls: getdents(2), getpgid(2)
     package static func processes(ofGroup group: Int32) -> [Int32] {
-        let names = (try? folder("/proc").entryNames()) ?? []
+        let names = (try? directory("/proc").entryNames()) ?? []
         return names.compactMap { Int32(String(decoding: $0, as: UTF8.self)) }.filter { getpgid($0) == group }
     }
 }

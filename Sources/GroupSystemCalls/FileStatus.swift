@@ -37,7 +37,7 @@ package struct FileStatus: Equatable, Sendable {
     }
 
     package var permissions: UInt32 { mode & 0o7777 }
-    package var isFolder: Bool { mode & S_IFMT == S_IFDIR }
+    package var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
     package var isRegularFile: Bool { mode & S_IFMT == S_IFREG }
     package var isLink: Bool { mode & S_IFMT == S_IFLNK }
 }

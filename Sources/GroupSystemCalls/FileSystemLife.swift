@@ -1,8 +1,8 @@
 import CGroupLinux
 import Glibc
 
-/// One life of a file system: from when it was mounted until its last mount is gone. Other mounts of it, in another mount
-/// namespace for instance, show the same life; unmounted and mounted again it has another one.
+/// One life of a file system: from when it was mounted until its last mount is gone. Other mounts of it, in another
+/// mount namespace for instance, show the same life; unmounted and mounted again it has another one.
 package struct FileSystemLife: Equatable, Sendable {
     package var boot: [UInt8]
     package var device: UInt64
@@ -31,7 +31,7 @@ extension FileDescriptor {
             session: 0)
     }
 
-    /// `FileSystemLife.session`. A file system in memory ends with its last mount. One on a disk has a folder in
+    /// `FileSystemLife.session`. A file system in memory ends with its last mount. One on a disk has a directory in
     /// /sys/fs as long as it is mounted, whose inode number is not given to another one in the same boot.
     /// System calls: fstatfs(2), readlink(2), open(2), statx(2)
     package func fileSystemSession(_ status: FileStatus) -> UInt64 {
@@ -46,9 +46,9 @@ extension FileDescriptor {
 
     /// As the kernel calls it: "sda1".
     private func blockDevice(of status: FileStatus) -> String? {
-        let folder = try? FileDescriptor.open(path: Array("/sys/dev/block".utf8), [.placeOnly, .folder])
+        let directory = try? FileDescriptor.open(path: Array("/sys/dev/block".utf8), [.placeOnly, .directory])
         let name = Array("\(status.device >> 32):\(status.device & 0xffff_ffff)".utf8)
-        guard let target = try? folder?.linkTarget(of: name), let device = target.split(separator: 0x2f).last else {
+        guard let target = try? directory?.linkTarget(of: name), let device = target.split(separator: 0x2f).last else {
             return nil
         }
         return String(validating: device, as: UTF8.self)
@@ -69,9 +69,9 @@ extension FileDescriptor {
 
     /// 0 where it is not there, as in a sandbox without /sys.
     private static func identity(ofSession path: String) -> UInt64 {
-        guard let folder = try? open(path: Array("/sys/fs/\(path)".utf8), [.placeOnly, .folder]),
-            (try? folder.fileSystemType()) == sysfs
+        guard let directory = try? open(path: Array("/sys/fs/\(path)".utf8), [.placeOnly, .directory]),
+            (try? directory.fileSystemType()) == sysfs
         else { return 0 }
-        return (try? folder.status().inode) ?? 0
+        return (try? directory.status().inode) ?? 0
     }
 }

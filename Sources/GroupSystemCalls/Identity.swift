@@ -24,7 +24,7 @@ private func programName(of process: String) -> String {
 /// Where this process's program is, from the root of all files; nil where the kernel does not say. System calls:
 /// readlink(2)
 package func programPath() -> [UInt8]? {
-    let place = try? FileDescriptor.open(path: Array("/proc/self".utf8), [.placeOnly, .folder])
+    let place = try? FileDescriptor.open(path: Array("/proc/self".utf8), [.placeOnly, .directory])
     return (try? place?.linkTarget(of: Array("exe".utf8))) ?? nil
 }
 
@@ -53,6 +53,6 @@ package func groupName(ofNumber number: UInt32) -> String? {
 package func exitProcess(_ status: Int32) -> Never { exit(status) }
 
 /// For a command, before it opens anything. A limit of file size is an error of write(2) rather than the end of the
-/// process; SIGQUIT ends it without a backtrace; and standard descriptors that are closed stay unusable, instead of becoming the next file that is opened.
-/// System calls: sigaction(2), open(2)
+/// process; SIGQUIT ends it without a backtrace; and standard descriptors that are closed stay unusable, instead of
+/// becoming the next file that is opened. System calls: sigaction(2), open(2)
 package func prepareProcess() { clinux_prepare_process() }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// What happened in a watched folder, or to the folder itself, or to the queue: `inotify(7)`.
+/// What happened in a watched directory, or to the directory itself, or to the queue: `inotify(7)`.
 package struct InotifyEvent: Equatable, Sendable {
     /// The number that `InotifyQueue.watch` gave; -1 for an overflow, which belongs to none.
     package var watch: Int32
     package var kinds: Kinds
     /// Joins `movedFrom` to `movedTo`; otherwise 0.
     package var cookie: UInt32
-    /// The entry's name in the folder; empty where the event is about the folder or the queue.
+    /// The entry's name in the directory; empty where the event is about the directory or the queue.
     package var name: [UInt8]
 
     package init(watch: Int32, kinds: Kinds, cookie: UInt32 = 0, name: [UInt8] = []) {
@@ -28,16 +28,16 @@ package struct InotifyEvent: Equatable, Sendable {
         package static let movedTo = Kinds(rawValue: UInt32(IN_MOVED_TO))
         package static let created = Kinds(rawValue: UInt32(IN_CREATE))
         package static let removed = Kinds(rawValue: UInt32(IN_DELETE))
-        /// The folder itself is gone, and nobody has it open any more.
+        /// The directory itself is gone, and nobody has it open any more.
         package static let watchedRemoved = Kinds(rawValue: UInt32(IN_DELETE_SELF))
         package static let watchedMoved = Kinds(rawValue: UInt32(IN_MOVE_SELF))
         package static let unmounted = Kinds(rawValue: UInt32(IN_UNMOUNT))
         /// The queue was full: from here on events are missing, of any watch.
         package static let overflow = Kinds(rawValue: UInt32(IN_Q_OVERFLOW))
-        /// The watch's last event: it was taken back, or its folder is gone. Its number is not given again.
+        /// The watch's last event: it was taken back, or its directory is gone. Its number is not given again.
         package static let ignored = Kinds(rawValue: UInt32(IN_IGNORED))
-        /// Besides another kind: the entry is a folder.
-        package static let isFolder = Kinds(rawValue: UInt32(IN_ISDIR))
+        /// Besides another kind: the entry is a directory.
+        package static let isDirectory = Kinds(rawValue: UInt32(IN_ISDIR))
     }
 }
 

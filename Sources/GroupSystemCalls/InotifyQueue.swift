@@ -1,13 +1,13 @@
 import Glibc
 
-/// The kernel's notices of what happens in the watched folders, in its order.
+/// The kernel's notices of what happens in the watched directories, in its order.
 ///
 /// Owned by exactly one thread, which makes it, uses it and lets it go: neither the library behind it nor the order of
 /// its events would survive a second one. With the trait `InotifyTools` there is one at a time in a process.
 package final class InotifyQueue {
-    /// Everything but what a reader causes. OPEN, ACCESS and CLOSE_NOWRITE would let our own scan of a folder fill the
-    /// queue, and the rescan after the overflow fill it again. EXCL_UNLINK: who still has a removed file open may go on
-    /// writing without anybody hearing of it. No DONT_FOLLOW: see `watch`.
+    /// Everything but what a reader causes. OPEN, ACCESS and CLOSE_NOWRITE would let our own scan of a directory fill
+    /// the queue, and the rescan after the overflow fill it again. EXCL_UNLINK: who still has a removed file open may
+    /// go on writing without anybody hearing of it. No DONT_FOLLOW: see `watch`.
     private static let mask =
         UInt32(IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_CREATE | IN_DELETE)
         | UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | IN_EXCL_UNLINK)
@@ -23,20 +23,20 @@ package final class InotifyQueue {
         descriptor = source.descriptor
     }
 
-    /// Begins to watch a folder, and answers the number that its events carry; it is the old number where the folder is
-    /// watched already. What was there before is not told: watch first, then list.
+    /// Begins to watch a directory, and answers the number that its events carry; it is the old number where the
+    /// directory is watched already. What was there before is not told: watch first, then list.
     ///
-    /// The folder is named by its descriptor, so no path is walked and nobody can put another one in its place; that
+    /// The directory is named by its descriptor, so no path is walked and nobody can put another one in its place; that
     /// name is a symbolic link of /proc which must be followed. ENOSPC: the user has no watch left (max_user_watches).
     /// System calls: inotify_add_watch(2)
-    package func watch(_ folder: borrowing FileDescriptor) throws(Errno) -> Int32 {
-        let path = Array("/proc/self/fd/\(folder.number)".utf8)
+    package func watch(_ directory: borrowing FileDescriptor) throws(Errno) -> Int32 {
+        let path = Array("/proc/self/fd/\(directory.number)".utf8)
         return try check { unsafe withCString(path) { unsafe inotify_add_watch(descriptor, $0, Self.mask) } }
     }
 
-    /// The same for changes of attributes alone, of the folder's entries.
-    package func watchAttributes(_ folder: borrowing FileDescriptor) throws(Errno) -> Int32 {
-        let path = Array("/proc/self/fd/\(folder.number)".utf8)
+    /// The same for changes of attributes alone, of the directory's entries.
+    package func watchAttributes(_ directory: borrowing FileDescriptor) throws(Errno) -> Int32 {
+        let path = Array("/proc/self/fd/\(directory.number)".utf8)
         let mask = UInt32(IN_ATTRIB | IN_ONLYDIR)
         return try check { unsafe withCString(path) { unsafe inotify_add_watch(descriptor, $0, mask) } }
     }

@@ -4,7 +4,7 @@
 
     /// Events by way of libinotifytools 3.22, of which only what was measured to be sound is called: its
     /// initialisation, once in a process and never undone, one watch, and `inotifytools_next_events(0, 1)`. Watches are
-    /// the kernel's own calls on its descriptor: its recursion loses folders, and its table serves only that.
+    /// the kernel's own calls on its descriptor: its recursion loses directories, and its table serves only that.
     struct InotifySource: ~Copyable {
         let descriptor: Int32
 
@@ -57,7 +57,7 @@
             // The library would get about this number too, and keep it: better not to begin.
             if sentinel.number >= Self.descriptorLimit { throw .tooManyFiles }
             let inode = try sentinel.status().inode
-            // Another queue of the process may watch a folder of the same number on another disk.
+            // Another queue of the process may watch a directory of the same number on another disk.
             let others = try descriptors(watching: inode).map(\.number)
             InotifyNumber.release()
             guard inotifytools_initialize() != 0 else { throw Errno(inotifytools_error()) }
@@ -75,8 +75,8 @@
 
         /// System calls: getdents(2), read(2)
         private func descriptors(watching inode: UInt64) throws(Errno) -> [(number: Int32, watch: Int32)] {
-            let folder = try FileDescriptor.open(path: Array("/proc/self/fdinfo".utf8), [.reading, .folder])
-            return try folder.entryNames().compactMap { name in
+            let directory = try FileDescriptor.open(path: Array("/proc/self/fdinfo".utf8), [.reading, .directory])
+            return try directory.entryNames().compactMap { name in
                 // One that cannot be read was closed meanwhile, by another thread or with the list.
                 guard let number = Int32(String(decoding: name, as: UTF8.self)), let watches = try? watches(of: number),
                     let watch = watches.first(where: { $0.inode == inode })

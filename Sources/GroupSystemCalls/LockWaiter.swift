@@ -1,7 +1,7 @@
 import CGroupLinux
 import Glibc
 
-/// A wait in the kernel for one or more byte locks, taken one after the other on a thread named `lease-wait` that
+/// A wait in the kernel for one or more byte locks, taken one after the other on a thread named `lock-wait` that
 /// sleeps in `fcntl(F_OFD_SETLKW)`. Nothing polls; cancelling takes less than a millisecond and leaves no lock behind.
 @safe package final class LockWaiter: Sendable {
     /// One call of the thread.

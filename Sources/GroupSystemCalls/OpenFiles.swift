@@ -29,23 +29,23 @@ package enum OpenFiles {
 
     /// Those that /proc shows; of one user, or of all.
     static func processes(of user: UInt32?) -> [Int32] {
-        guard let folder = try? FileDescriptor.open(path: Array("/proc".utf8), [.reading, .folder]),
-            let names = try? folder.entryNames()
+        guard let directory = try? FileDescriptor.open(path: Array("/proc".utf8), [.reading, .directory]),
+            let names = try? directory.entryNames()
         else { return [] }
         return names.compactMap { name in
             guard let number = Int32(String(decoding: name, as: UTF8.self)) else { return nil }
-            if let user, (try? folder.status(of: name))?.owner != user { return nil }
+            if let user, (try? directory.status(of: name))?.owner != user { return nil }
             return number
         }
     }
 
     private static func files(of process: Int32) -> [(number: String, target: [UInt8])] {
         let path = Array("/proc/\(process)/fd".utf8)
-        guard let folder = try? FileDescriptor.open(path: path, [.reading, .folder]),
-            let names = try? folder.entryNames()
+        guard let directory = try? FileDescriptor.open(path: path, [.reading, .directory]),
+            let names = try? directory.entryNames()
         else { return [] }
         return names.compactMap { name in
-            guard let target = try? folder.linkTarget(of: name) else { return nil }
+            guard let target = try? directory.linkTarget(of: name) else { return nil }
             return (String(decoding: name, as: UTF8.self), target)
         }
     }

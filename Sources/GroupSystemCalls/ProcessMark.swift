@@ -1,5 +1,5 @@
-/// Names one process on the whole machine. A process number alone does not: each PID namespace counts its own, and gives
-/// a number again after its process has ended.
+/// Names one process on the whole machine. A process number alone does not: each PID namespace counts its own, and
+/// gives a number again after its process has ended.
 package struct ProcessMark: Hashable, Sendable {
     /// Its number in its own PID namespace.
     package var identifier: Int32
@@ -12,8 +12,8 @@ package struct ProcessMark: Hashable, Sendable {
         (self.identifier, self.namespace, self.started) = (identifier, namespace, started)
     }
 
-    /// Marks the calling process. System calls: open(2), read(2) of /proc/self, which is this process also where /proc is
-    /// another PID namespace's.
+    /// Marks the calling process. System calls: open(2), read(2) of /proc/self, which is this process also where /proc
+    /// is another PID namespace's.
     package static func ofThisProcess() -> ProcessMark {
         ProcessMark(
             identifier: processIdentifier(), namespace: ProcessTable.namespace(of: "self") ?? 0,
@@ -34,7 +34,7 @@ package struct ProcessTable {
     private let own = namespace(of: "self")
     /// Whether /proc numbers processes as this process does: it does not after `unshare --pid --fork` alone.
     package let isOwnProc =
-        (try? OpenFiles.folder("/proc").linkTarget(of: Array("self".utf8)))
+        (try? OpenFiles.directory("/proc").linkTarget(of: Array("self".utf8)))
         .map { Int32(String(decoding: $0, as: UTF8.self)) == processIdentifier() } ?? false
     /// Each process of another namespace, or of this one under a /proc that is not its own; by its number there.
     private lazy var others = readOthers()
@@ -46,8 +46,8 @@ package struct ProcessTable {
 
     package init() {}
 
-    /// Looks for a process. Reads /proc/PID/stat and cmdline; once for each table, and only for a process of another PID
-    /// namespace, /proc/PID/ns/pid and status of every process.
+    /// Looks for a process. Reads /proc/PID/stat and cmdline; once for each table, and only for a process of another
+    /// PID namespace, /proc/PID/ns/pid and status of every process.
     package mutating func find(_ mark: ProcessMark) -> Entry {
         if mark.namespace == 0 || mark.namespace == own, isOwnProc {
             let view = Self.view("\(mark.identifier)", mark)

@@ -37,7 +37,7 @@ package struct ProcessView: Sendable {
 
     /// None of its threads does anything: each is stopped, or has ended. Reads /proc/PID/task/TID/stat.
     package static func isStill(_ process: Int32) -> Bool {
-        let tasks = (try? OpenFiles.folder("/proc/\(process)/task").entryNames()) ?? []
+        let tasks = (try? OpenFiles.directory("/proc/\(process)/task").entryNames()) ?? []
         return tasks.allSatisfy { task in
             guard let stat = content(of: "/proc/\(process)/task/\(String(decoding: task, as: UTF8.self))/stat"),
                 let end = stat.lastIndex(of: UInt8(ascii: ")")), end + 2 < stat.endIndex

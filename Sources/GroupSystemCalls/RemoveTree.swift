@@ -1,28 +1,28 @@
 import Glibc
 
 extension FileDescriptor {
-    /// Removes an entry, whatever it is; a folder with everything in it, however deep, with two descriptors and without
-    /// following a link. What may not be listed or emptied is made so first, if it is this user's own. Goes on behind
-    /// what cannot be removed and throws the first reason. Absent: nothing to do. Only for a tree that nobody else
-    /// works in. `removed` is called for each entry that is gone.
-    /// System calls: unlinkat(2), openat2(2), getdents(2), fchmodat(2)
+    /// Removes an entry, whatever it is; a directory with everything in it, however deep, with two descriptors and
+    /// without following a link. What may not be listed or emptied is made so first, if it is this user's own. Goes on
+    /// behind what cannot be removed and throws the first reason. Absent: nothing to do. Only for a tree that nobody
+    /// else works in. `removed` is called for each entry that is gone. System calls: unlinkat(2), openat2(2),
+    /// getdents(2), fchmodat(2)
     package func removeTree(_ name: [UInt8], removed: () -> Void = {}) throws(Errno) {
         var failure: Errno?
-        if try removeUnlessFolder(name) { return removed() }
+        if try removeUnlessDirectory(name) { return removed() }
         try allowEmptying(name)
-        var current = try FileDescriptor.open(name, in: self, [.reading, .folder, .notFollowing])
-        // From the top to the present folder: what it is, and which of its entries are left.
+        var current = try FileDescriptor.open(name, in: self, [.reading, .directory, .notFollowing])
+        // From the top to the present directory: what it is, and which of its entries are left.
         var path = [try Level(name: name, of: current)]
         while var level = path.popLast() {
             if let entry = level.entries.popLast() {
                 path.append(level)
                 do throws(Errno) {
-                    if try current.removeUnlessFolder(entry) {
+                    if try current.removeUnlessDirectory(entry) {
                         removed()
                         continue
                     }
                     try current.allowEmptying(entry)
-                    let inner = try FileDescriptor.open(entry, in: current, [.reading, .folder, .notFollowing])
+                    let inner = try FileDescriptor.open(entry, in: current, [.reading, .directory, .notFollowing])
                     path.append(try Level(name: entry, of: inner))
                     current = inner
                 } catch {
@@ -32,17 +32,17 @@ extension FileDescriptor {
             }
             do throws(Errno) {
                 guard let parent = path.last else {
-                    try unlink(level.name, folder: true)
+                    try unlink(level.name, directory: true)
                     removed()
                     continue
                 }
                 let above = try FileDescriptor.open(
-                    [UInt8(ascii: "."), UInt8(ascii: ".")], in: current, [.reading, .folder], resolving: .free)
+                    [UInt8(ascii: "."), UInt8(ascii: ".")], in: current, [.reading, .directory], resolving: .free)
                 // Somebody moved it away while we were in it: what is around it now is none of our business.
                 if try above.status().inode != parent.inode { throw Errno.busy }
                 current = above
                 do throws(Errno) {
-                    try current.unlink(level.name, folder: true)
+                    try current.unlink(level.name, directory: true)
                     removed()
                 } catch {
                     failure = failure ?? error
@@ -59,24 +59,24 @@ extension FileDescriptor {
         let inode: UInt64
         var entries: [[UInt8]]
 
-        init(name: [UInt8], of folder: borrowing FileDescriptor) throws(Errno) {
+        init(name: [UInt8], of directory: borrowing FileDescriptor) throws(Errno) {
             self.name = name
-            inode = try folder.status().inode
-            entries = try folder.entryNames()
+            inode = try directory.status().inode
+            entries = try directory.entryNames()
         }
     }
 
-    /// False: it is a folder that has something in it.
-    private func removeUnlessFolder(_ name: [UInt8]) throws(Errno) -> Bool {
+    /// False: it is a directory that has something in it.
+    private func removeUnlessDirectory(_ name: [UInt8]) throws(Errno) -> Bool {
         do throws(Errno) {
             try unlink(name)
             return true
         } catch {
             if error == .noSuchEntry { return true }
-            if error != .isAFolder { throw error }
+            if error != .isADirectory { throw error }
         }
         do throws(Errno) {
-            try unlink(name, folder: true)
+            try unlink(name, directory: true)
             return true
         } catch {
             if error == .notEmpty || error == .exists { return false }

@@ -3,9 +3,9 @@ import CGroupLinux
 /// Threads whose table of descriptors is not the process's: where files are opened and closed that the process may have
 /// open besides.
 ///
-/// A lock that was set by `fcntl(F_SETLK)`, as SQLite sets them, belongs to a table of descriptors and an inode, and goes
-/// when *any* descriptor of the inode is closed in that table. So a library may not open and close what the program around
-/// it may have locked. Closing one in another table leaves it alone.
+/// A lock that was set by `fcntl(F_SETLK)`, as SQLite sets them, belongs to a table of descriptors and an inode, and
+/// goes when *any* descriptor of the inode is closed in that table. So a library may not open and close what the
+/// program around it may have locked. Closing one in another table leaves it alone.
 package enum SeparateTable {
     private final class Reader: Sendable {
         let end: FileDescriptor
@@ -37,15 +37,15 @@ package enum SeparateTable {
         return try Reader()
     }
 
-    private static func run(_ folders: [Int32], _ body: (Int32, Int32) -> Void) throws(Errno) {
+    private static func run(_ directories: [Int32], _ body: (Int32, Int32) -> Void) throws(Errno) {
         let reader = try take()
         let error = withoutActuallyEscaping(body) { body in
             var body = body
             return unsafe withUnsafeMutablePointer(to: &body) { context in
                 unsafe clinux_reader_run(
-                    reader.end.number, folders, Int32(folders.count),
-                    { context, folder, other in
-                        unsafe context?.assumingMemoryBound(to: ((Int32, Int32) -> Void).self).pointee(folder, other)
+                    reader.end.number, directories, Int32(directories.count),
+                    { context, directory, other in
+                        unsafe context?.assumingMemoryBound(to: ((Int32, Int32) -> Void).self).pointee(directory, other)
                     }, context)
             }
         }
@@ -53,30 +53,30 @@ package enum SeparateTable {
         idle.withLock { if $0.count < kept { $0.append(reader) } }
     }
 
-    /// Runs `body` on such a thread while this one waits. It gets a descriptor of the folder, and uses no other one from
-    /// outside of it: their numbers are not those of its table. Nothing that it opens leaves it.
-    /// System calls: sendmsg(2), recv(2); on the other thread recvmsg(2), close(2), send(2)
+    /// Runs `body` on such a thread while this one waits. It gets a descriptor of the directory, and uses no other one
+    /// from outside of it: their numbers are not those of its table. Nothing that it opens leaves it. System calls:
+    /// sendmsg(2), recv(2); on the other thread recvmsg(2), close(2), send(2)
     package static func within<Answer>(
-        _ folder: borrowing FileDescriptor, _ body: (borrowing FileDescriptor) throws(Errno) -> Answer
+        _ directory: borrowing FileDescriptor, _ body: (borrowing FileDescriptor) throws(Errno) -> Answer
     ) throws(Errno) -> Answer {
         var answer = Result<Answer, Errno>.failure(.inputOutput)
-        try run([folder.number]) { number, _ in
-            let folder = FileDescriptor(owning: number)
-            answer = Result { () throws(Errno) in try body(folder) }
+        try run([directory.number]) { number, _ in
+            let directory = FileDescriptor(owning: number)
+            answer = Result { () throws(Errno) in try body(directory) }
         }
         return try answer.get()
     }
 
-    /// The same with two folders.
+    /// The same with two directories.
     package static func within<Answer>(
-        _ folder: borrowing FileDescriptor, _ other: borrowing FileDescriptor,
+        _ directory: borrowing FileDescriptor, _ other: borrowing FileDescriptor,
         _ body: (borrowing FileDescriptor, borrowing FileDescriptor) throws(Errno) -> Answer
     ) throws(Errno) -> Answer {
         var answer = Result<Answer, Errno>.failure(.inputOutput)
-        try run([folder.number, other.number]) { number, otherNumber in
-            let folder = FileDescriptor(owning: number)
+        try run([directory.number, other.number]) { number, otherNumber in
+            let directory = FileDescriptor(owning: number)
             let other = FileDescriptor(owning: otherNumber)
-            answer = Result { () throws(Errno) in try body(folder, other) }
+            answer = Result { () throws(Errno) in try body(directory, other) }
         }
         return try answer.get()
     }

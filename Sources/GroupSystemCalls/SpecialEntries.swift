@@ -1,6 +1,6 @@
 import Glibc
 
-/// Entries that are neither files nor folders, and the owner of any.
+/// Entries that are neither files nor directories, and the owner of any.
 extension FileDescriptor {
     /// System calls: symlinkat(2)
     package func makeLink(_ name: [UInt8], to target: [UInt8]) throws(Errno) {

@@ -31,7 +31,7 @@ public final class AppLinks: Sendable {
     }
 
     /// Registers the scheme, and what is started where a URL is to be opened and this app does not run: `program` (this
-    /// one, where it is now, unless told) with these arguments; it is started in any working folder, so paths among
+    /// one, where it is now, unless told) with these arguments; it is started in any working directory, so paths among
     /// them are to begin at the root. Errors: `invalidArgument` where it is no scheme; `conflict` where the app of this
     /// scheme runs already; those of `GroupChannel.listener`.
     public init(

@@ -3,26 +3,26 @@ import GroupCommands
 import GroupContainer
 import GroupSystemCalls
 
-/// A folder may be named with a '/' at the end.
+/// A directory may be named with a '/' at the end.
 func withoutSlash(_ path: [UInt8]) -> [UInt8] {
     path.count > 1 && path.last == UInt8(ascii: "/") ? path.dropLast() : path
 }
 
-func makeFolder(_ run: inout CommandRun) throws -> ExitStatus {
-    let (path, timeout) = (ItemPath(bytes: withoutSlash(try run.itemPath().bytes)), run.leaseTimeout)
-    let outcome = try coordinator(run).makeFolder(path, durability(run), timeout: timeout)
+func createDirectory(_ run: inout CommandRun) throws -> ExitStatus {
+    let (path, timeout) = (ItemPath(bytes: withoutSlash(try run.itemPath().bytes)), run.lockTimeout)
+    let outcome = try coordinator(run).createDirectory(path, durability(run), timeout: timeout)
     return try tell("created", outcome, path, &run)
 }
 
 func remove(_ run: inout CommandRun) throws -> ExitStatus {
-    let (path, timeout) = (try run.itemPath(), run.leaseTimeout)
+    let (path, timeout) = (try run.itemPath(), run.lockTimeout)
     let generation = try coordinator(run).remove(
         path, recursively: run.arguments.flag("recursive"), durability(run), timeout: timeout)
     return try tell("removed", .written(generation), path, &run)
 }
 
 func move(_ run: inout CommandRun) throws -> ExitStatus {
-    let (from, to, timeout) = (try run.itemPath("FROM"), try run.itemPath("TO"), run.leaseTimeout)
+    let (from, to, timeout) = (try run.itemPath("FROM"), try run.itemPath("TO"), run.lockTimeout)
     let generation = try advising(run, from, to) {
         try coordinator(run).move(
             from, to: to, replacing: !run.arguments.flag("no-replace"), durability(run), timeout: timeout)
@@ -31,7 +31,7 @@ func move(_ run: inout CommandRun) throws -> ExitStatus {
 }
 
 func copy(_ run: inout CommandRun) throws -> ExitStatus {
-    let (from, to, timeout) = (try run.itemPath("FROM"), try run.itemPath("TO"), run.leaseTimeout)
+    let (from, to, timeout) = (try run.itemPath("FROM"), try run.itemPath("TO"), run.lockTimeout)
     let outcome = try advising(run, from, to) {
         try coordinator(run).copy(
             from, to: to, recursively: run.arguments.flag("recursive"), replacing: !run.arguments.flag("no-replace"),
@@ -48,12 +48,12 @@ private func advising<Answer>(
         return try body()
     } catch var error as CoordinationError {
         let place = try run.openContainer().path.bytes + [UInt8(ascii: "/")] + to.bytes
-        let isFolder = (try? FileDescriptor.open(path: place, [.placeOnly, .folder])) != nil
-        if [.wrongType, .notEmpty].contains(error.code) && isFolder {
+        let isDirectory = (try? FileDescriptor.open(path: place, [.placeOnly, .directory])) != nil
+        if [.wrongType, .notEmpty].contains(error.code) && isDirectory {
             let name = from.bytes.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? []
             let inside = to.bytes + [UInt8(ascii: "/")] + name
-            (error.item, error.cause) = (PipeText.escaped(to.bytes), "a folder stands there")
-            error.advice = "TO is the new path itself: to put it into the folder, say '\(PipeText.escaped(inside))'"
+            (error.item, error.cause) = (PipeText.escaped(to.bytes), "a directory stands there")
+            error.advice = "TO is the new path itself: to put it into the directory, say '\(PipeText.escaped(inside))'"
         } else if error.code == .conflict && run.arguments.flag("no-replace") {
             error.advice = "without -n it is replaced"
         }

@@ -49,13 +49,13 @@ func list(_ run: inout CommandRun) throws -> ExitStatus {
         return .success
     }
     let container = try run.openContainer()
-    let folder = run.arguments.positional("PATH").map { ItemPath(bytes: withoutSlash($0)) }
-    for item in try container.items(in: folder) { try run.output.writeLine(line(item, asJSON: run.options.isJSON)) }
+    let directory = run.arguments.positional("PATH").map { ItemPath(bytes: withoutSlash($0)) }
+    for item in try container.items(in: directory) { try run.output.writeLine(line(item, asJSON: run.options.isJSON)) }
     return .success
 }
 
 private func line(_ item: Item, asJSON: Bool) -> String {
-    if !asJSON { return PipeText.escaped(item.path.bytes) + (item.type == .folder ? "/" : "") }
+    if !asJSON { return PipeText.escaped(item.path.bytes) + (item.type == .directory ? "/" : "") }
     var fields: [(String, JSONValue)] = [("path", .string(PipeText.lossyString(item.path.bytes)))]
     if item.path.bytes.validText == nil { fields.append(("pathBytes", .string(Base64.encoded(item.path.bytes)))) }
     fields += [

@@ -23,10 +23,10 @@ func deleteGroup(_ run: inout CommandRun) throws -> ExitStatus {
             JSONValue.object([
                 ("path", .string(PipeText.lossyString(try Container.location(named: group)))),
                 ("items", .integer(Int64(contents.items))), ("bytes", .unsigned(contents.bytes)),
-                ("folderRemoved", .bool(isGone)),
+                ("directoryRemoved", .bool(isGone)),
             ]).encoded())
     }
     run.explain("\(place) was deleted: \(items), \(contents.bytes) bytes")
-    if !isGone { run.explain("the folder itself stays: it may not be removed, or something new is in it") }
+    if !isGone { run.explain("the directory itself stays: it may not be removed, or something new is in it") }
     return .success
 }

@@ -6,7 +6,7 @@ import GroupSystemCalls
 func read(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()
     let coordinator = container.coordinator(purpose: run.options.purpose).blocking
-    let (path, timeout) = (try run.itemPath(), run.leaseTimeout)
+    let (path, timeout) = (try run.itemPath(), run.lockTimeout)
     if let file = run.arguments.value("generation-file") { try container.checkMayKeep(file, "keep the generation in") }
     let progress = run.progress("reading '\(path)'", of: .bytes, printing: true)
     defer { progress.end() }
@@ -29,8 +29,8 @@ func read(_ run: inout CommandRun) throws -> ExitStatus {
     return .success
 }
 
-/// Prints an item's content while it is read, under the lease. What is small is read first and printed after that, so that
-/// nobody waits for the reader of the output; it is the answer.
+/// Prints an item's content while it is read, under the lock. What is small is read first and printed after that, so
+/// that nobody waits for the reader of the output; it is the answer.
 private func printContent(
     _ reader: inout ItemReader, _ progress: Progress, _ run: inout CommandRun
 ) throws -> [UInt8] {
@@ -56,7 +56,7 @@ func write(_ run: inout CommandRun) throws -> ExitStatus {
         return mode
     }
     let condition = try condition(run)
-    let (path, timeout) = (try run.itemPath(), run.leaseTimeout)
+    let (path, timeout) = (try run.itemPath(), run.lockTimeout)
     let container = try run.openContainer()
     // Before the input, which may take long to come.
     try container.checkNotReadOnly(path, "write")
@@ -77,7 +77,7 @@ func write(_ run: inout CommandRun) throws -> ExitStatus {
 
 func update(_ run: inout CommandRun) throws -> ExitStatus {
     guard let command = run.arguments.command else { throw run.arguments.usageError("COMMAND is missing") }
-    let (path, timeout) = (try run.itemPath(), run.leaseTimeout)
+    let (path, timeout) = (try run.itemPath(), run.lockTimeout)
     let container = try run.openContainer()
     do {
         let outcome = try container.coordinator(purpose: run.options.purpose).blocking

@@ -3,7 +3,7 @@ import GroupCommands
 import GroupContainer
 import GroupSystemCalls
 
-/// Runs COMMAND while the items are leased; its status is ours.
+/// Runs COMMAND while the items are locked; its status is ours.
 func lock(_ run: inout CommandRun) throws -> ExitStatus {
     guard let command = run.arguments.command else { throw run.arguments.usageError("COMMAND is missing") }
     let paths = run.arguments.positionals("PATH").map { ItemPath(bytes: $0) }
@@ -16,15 +16,15 @@ func lock(_ run: inout CommandRun) throws -> ExitStatus {
     let intents = paths.map { run.arguments.flag("shared") ? AccessIntent.reading($0) : .writing($0) }
     do {
         let coordinator = try run.openContainer().coordinator(purpose: run.options.purpose).blocking
-        return try coordinator.coordinate(intents, timeout: run.leaseTimeout) { _ in
+        return try coordinator.coordinate(intents, timeout: run.lockTimeout) { _ in
             do throws(Errno) {
                 return ExitStatus(rawValue: try ChildProcess.run(command))
             } catch {
                 return try CommandRefusal.status(of: command, error, for: run)
             }
         }
-    } catch let error as CoordinationError where error.code == .leaseTimedOut && conflict != nil {
+    } catch let error as CoordinationError where error.code == .lockTimedOut && conflict != nil {
         run.complain("\(error)")
-        return conflict ?? .leaseTimedOut
+        return conflict ?? .lockTimedOut
     }
 }

@@ -26,7 +26,7 @@ func refresh(_ run: inout CommandRun) throws -> ExitStatus {
     let container = try run.openContainer()
     _ = container.coordinator(purpose: run.options.purpose)
     let file = try RefreshSession.file(ofKind: kind, in: container)
-    let holding = try file.holdBlocking("refresh", timeout: run.leaseTimeout)
+    let holding = try file.holdBlocking("refresh", timeout: run.lockTimeout)
     defer { holding.end() }
     let session = try RefreshSession(file, container, interests: interests)
     let result =

@@ -32,7 +32,7 @@ private func text(_ status: ContainerStatus, _ container: Container, _ text: Ter
         for access in member.accesses {
             let what =
                 (access.isWaiting ? "waits to " : "holds to ") + (access.isWriting ? "write" : "read")
-                + (access.isWholeFolder ? " with all below" : "")
+                + (access.isWholeDirectory ? " with all below" : "")
             let role: TerminalText.Role = access.isWaiting ? .error : .modified
             lines.append(
                 "    " + text.styled(what, as: role)
@@ -131,12 +131,12 @@ private func json(_ member: ContainerStatus.Member) -> JSONValue {
         ("condition", member.condition.map { .string($0.rawValue) } ?? .null),
         ("pidNamespace", member.pidNamespace.map(JSONValue.unsigned) ?? .null),
         (
-            "leases",
+            "locks",
             .array(
                 member.accesses.map { access in
                     .object([
                         ("path", .string(access.path)), ("mode", .string(access.isWriting ? "writing" : "reading")),
-                        ("wholeFolder", .bool(access.isWholeFolder)), ("purpose", .string(access.purpose)),
+                        ("wholeDirectory", .bool(access.isWholeDirectory)), ("purpose", .string(access.purpose)),
                         ("state", .string(access.isWaiting ? "waiting" : "holding")),
                         ("since", .string(Timestamp.text(access.since))),
                     ])

@@ -10,7 +10,7 @@ CommandRun.main(GroupControl.specification) { run in
     case "read": try read(&run)
     case "write": try write(&run)
     case "update": try update(&run)
-    case "mkdir": try makeFolder(&run)
+    case "mkdir": try createDirectory(&run)
     case "remove": try remove(&run)
     case "move": try move(&run)
     case "copy": try copy(&run)

@@ -3,7 +3,7 @@ import GroupCommands
 import GroupContainer
 
 /// The line that --verbose is for: from here on every change is seen when it happens. Said once, when there is a leader
-/// that watches every folder.
+/// that watches every directory.
 struct Announcement {
     /// Until the next look; nil once it was said.
     private(set) var patience: Duration? = .milliseconds(1)

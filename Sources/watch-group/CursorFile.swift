@@ -3,8 +3,8 @@ import GroupCommands
 import GroupContainer
 import GroupSystemCalls
 
-/// The file that keeps a follower's place: written whole beside it and renamed, at most 100 ms behind the lines. Its first
-/// byte is locked meanwhile, the next file's before that has its name: it is one follower's.
+/// The file that keeps a follower's place: written whole beside it and renamed, at most 100 ms behind the lines. Its
+/// first byte is locked meanwhile, the next file's before that has its name: it is one follower's.
 struct CursorFile {
     private final class Held: Sendable {
         let file: FileDescriptor
@@ -29,9 +29,9 @@ struct CursorFile {
     private static let patience: Int64 = 1_000_000_000
     private static let first = ByteRange(start: 0, length: 1)
 
-    /// The place that it holds; nil where there is none, or an empty one. From here on nobody else keeps a place in it. Damaged: a typed
-    /// error, so that nobody takes the loss of a place for a new beginning. Errors: `conflict` where another follower
-    /// keeps its own there
+    /// The place that it holds; nil where there is none, or an empty one. From here on nobody else keeps a place in it.
+    /// Damaged: a typed error, so that nobody takes the loss of a place for a new beginning. Errors: `conflict` where
+    /// another follower keeps its own there
     mutating func claim() throws(CoordinationError) -> Cursor? {
         let content: [UInt8]
         do throws(Errno) {
@@ -76,7 +76,7 @@ struct CursorFile {
             do throws(Errno) {
                 file = try FileDescriptor.open(path: path, [.readingAndWriting, .nonBlocking])
             } catch {
-                if ![.accessDenied, .readOnly, .isAFolder].contains(error) { throw error }
+                if ![.accessDenied, .readOnly, .isADirectory].contains(error) { throw error }
                 return try FileDescriptor.open(path: path, [.reading, .nonBlocking])
             }
             let status = try file.status()

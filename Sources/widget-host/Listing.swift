@@ -5,7 +5,7 @@ import GroupWidgetHosting
 /// What is installed, and whether it is shown: first those that are, in their order.
 func list(_ run: inout CommandRun) throws -> ExitStatus {
     let (_, settings) = try run.host()
-    let found = settings.folders.read()
+    let found = settings.directories.read()
     let manifests = Dictionary(found.manifests.map { ($0.kind, $0) }, uniquingKeysWith: { first, _ in first })
     let list = try settings.listFile.read()
     let shown = list.kinds(among: manifests.keys)
@@ -41,7 +41,7 @@ private func described(_ finding: ManifestError) -> JSONValue {
 /// The list, by add, remove and order. A host that runs sees it within two seconds.
 func edit(_ run: inout CommandRun) throws -> ExitStatus {
     let (_, settings) = try run.host()
-    let installed = settings.folders.read().manifests.map(\.kind)
+    let installed = settings.directories.read().manifests.map(\.kind)
     let kinds = try run.kinds()
     let isRemoval = run.arguments.subcommands.first == "remove"
     if !isRemoval, !run.areKnown(kinds, settings) { return .notFound }

@@ -10,11 +10,12 @@ extension CommandRun {
     func host() throws -> (container: Container, settings: HostSettings) {
         let container = try openContainer()
         _ = container.coordinator(purpose: options.purpose)
-        let folder = try arguments.text("widgets")
-        if let folder, FileIdentity(path: Array("\(folder)/.".utf8)) == nil {
-            throw arguments.usageError("--widgets \(PipeText.escaped(Array(folder.utf8))): there is no such folder")
+        let directory = try arguments.text("widgets")
+        if let directory, FileIdentity(path: Array("\(directory)/.".utf8)) == nil {
+            throw arguments.usageError(
+                "--widgets \(PipeText.escaped(Array(directory.utf8))): there is no such directory")
         }
-        var settings = try HostSettings(container, folders: ManifestFolders(folder))
+        var settings = try HostSettings(container, directories: ManifestDirectories(directory))
         if let grace = try arguments.time("grace") { settings.options.grace = grace.nanoseconds }
         if let opener = try arguments.text("opener") { settings.opener = opener }
         if let kinds = try arguments.text("show") {
@@ -33,10 +34,10 @@ extension CommandRun {
 
     /// Says which it does not know. True: all are installed.
     func areKnown(_ kinds: [String], _ settings: HostSettings) -> Bool {
-        let known = settings.folders.read().manifests.map(\.kind)
+        let known = settings.directories.read().manifests.map(\.kind)
         let unknown = kinds.filter { !known.contains($0) }
         for kind in unknown {
-            complain("there is no widget '\(PipeText.escaped(Array(kind.utf8)))' in \(settings.folders.names)")
+            complain("there is no widget '\(PipeText.escaped(Array(kind.utf8)))' in \(settings.directories.names)")
         }
         return unknown.isEmpty
     }
@@ -65,7 +66,7 @@ func show(_ run: inout CommandRun) throws -> ExitStatus {
     let signal = try host.run()
     try host.frontEnd.end(at: Moment(monotonic: monotonicNanoseconds(), wall: wallNanoseconds()))
     if settings.isOnce { try host.frontEnd.printAll() }
-    if settings.isOnce, try settings.list().kinds(among: settings.folders.read().manifests.map(\.kind)).isEmpty {
+    if settings.isOnce, try settings.list().kinds(among: settings.directories.read().manifests.map(\.kind)).isEmpty {
         run.complain("no widget is on the list of those that are shown: widget-host add puts one there")
     }
     if let signal { return .signal(signal) }
@@ -78,7 +79,7 @@ private func showToday(
     _ run: borrowing CommandRun, _ container: Container, _ settings: HostSettings, _ signals: consuming SignalQueue
 ) throws -> ExitStatus {
     var settings = settings
-    let view = try TodayFrontEnd(run.options, settings.folders)
+    let view = try TodayFrontEnd(run.options, settings.directories)
     settings.options.rooms = view.rooms
     var host = try WidgetHost(container, settings, signals: signals, frontEnd: view)
     return try host.run().map { .signal($0) } ?? .success

@@ -10,7 +10,7 @@ private let running: [OptionSpecification] = [
     .value(
         "grace", "T",
         help:
-            "How long a widget may take to give back what it holds before it is suspended; then it is ended, if it keeps a lease, and goes on, if it keeps another lock. 5 s, unless told."
+            "How long a widget may take to give back what it holds before it is suspended; then it is ended, if it keeps an item's lock, and goes on, if it keeps a lock on another file. 5 s, unless told."
     ),
     .value(
         "opener", "COMMAND",

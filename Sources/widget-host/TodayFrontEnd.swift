@@ -20,10 +20,10 @@ struct TodayFrontEnd: HostFrontEnd, ~Copyable {
         !isOnce && !options.isJSON && TodayTerminal.isPossible
     }
 
-    init(_ options: CommonOptions, _ folders: ManifestFolders) throws {
+    init(_ options: CommonOptions, _ directories: ManifestDirectories) throws {
         isVerbose = options.isVerbose
         terminal = try TodayTerminal(TodayLook(options.color)) {
-            folders.read().manifests.map { KnownWidget(kind: $0.kind, title: $0.title) }
+            directories.read().manifests.map { KnownWidget(kind: $0.kind, title: $0.title) }
         }
         knownRooms = rooms
     }

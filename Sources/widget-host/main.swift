@@ -8,8 +8,8 @@ private func kinds(_ point: CompletionPoint) -> [String]? {
     case .positional(let positional) where positional.name == "KIND": break
     default: return nil
     }
-    let folder = point.options.last { $0.name == "widgets" }?.value.validText
-    return ManifestFolders(folder).read().manifests.map(\.kind).sorted()
+    let directory = point.options.last { $0.name == "widgets" }?.value.validText
+    return ManifestDirectories(directory).read().manifests.map(\.kind).sorted()
 }
 
 CommandRun.main(widgetHostSpecification, completing: kinds) { run in

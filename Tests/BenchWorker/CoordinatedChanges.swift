@@ -4,7 +4,7 @@ import GroupContainer
 /// Writes one item after the other through the coordinator, without waiting for the disk, and then prints for each:
 /// number, when the call began, when it returned, by the clock that the readers note arrivals by.
 struct CoordinatedChanges {
-    var folder: String
+    var directory: String
     var first: Int
     var count: Int
     var pace: Pace
@@ -12,7 +12,7 @@ struct CoordinatedChanges {
     private static let size = 120
 
     func run() throws {
-        let coordinator = try Container(path: folder).coordinator(purpose: "bench-worker").blocking
+        let coordinator = try Container(path: directory).coordinator(purpose: "bench-worker").blocking
         // The first of a process is slower, for reasons of its own.
         for number in 0..<3 { try write("warm-up", "\(number)", coordinator) }
         var times: [(began: Int64, done: Int64)] = []

@@ -7,7 +7,7 @@ struct DefaultsWork {
     private static let key = GroupDefaults.Key<Int>("n", default: 0)
     private static let batch = 1_000
 
-    init(folder: String) throws { defaults = try GroupDefaults(Container(path: folder)) }
+    init(directory: String) throws { defaults = try GroupDefaults(Container(path: directory)) }
 
     /// Adds one from a moment on for so long; prints how often, and the longest that one took, in nanoseconds.
     func increment(from begin: Int64, for nanoseconds: Int64, _ durability: Durability) throws {
@@ -25,8 +25,8 @@ struct DefaultsWork {
     /// Prints the sum.
     func sum() { print(defaults[Self.key]) }
 
-    /// Nanoseconds of a read of an unchanged value by typed key, of the question whether anything changed, and of a read
-    /// by name: a line a batch.
+    /// Nanoseconds of a read of an unchanged value by typed key, of the question whether anything changed, and of a
+    /// read by name: a line a batch.
     func read(_ batches: Int) throws {
         try defaults.set(1, for: Self.key)
         guard let mark = defaults.mark else { return }

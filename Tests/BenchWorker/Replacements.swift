@@ -1,15 +1,15 @@
 import GroupContainer
 
-/// Replaces one item again and again through the coordinator, and prints nanoseconds of each; files.c does the same with
-/// nothing but system calls.
+/// Replaces one item again and again through the coordinator, and prints nanoseconds of each; files.c does the same
+/// with nothing but system calls.
 struct Replacements {
-    var folder: String
+    var directory: String
     var size: Int
     var count: Int
     var durability: Durability
 
     func run() throws {
-        let coordinator = try Container(path: folder).coordinator(purpose: "bench-worker").blocking
+        let coordinator = try Container(path: directory).coordinator(purpose: "bench-worker").blocking
         var content = [UInt8](repeating: UInt8(ascii: "."), count: max(8, size))
         var times: [Int64] = []
         times.reserveCapacity(count)

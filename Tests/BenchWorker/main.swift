@@ -3,21 +3,21 @@ import Glibc
 import GroupContainer
 
 let usage = """
-    usage: bench-worker create FOLDER [BYTES]            make a container, also where files are; its journal is kept up
+    usage: bench-worker create DIRECTORY [BYTES]            make a container, also where files are; its journal is kept up
                                                          to such a size
-           bench-worker write FOLDER FIRST COUNT PACE    write the items sample-NNNNNN; PACE is none,
+           bench-worker write DIRECTORY FIRST COUNT PACE    write the items sample-NNNNNN; PACE is none,
                                                          pause:NANOSECONDS or steady:NANOSECONDS
-           bench-worker replace FOLDER SIZE COUNT relaxed|durable
+           bench-worker replace DIRECTORY SIZE COUNT relaxed|durable
                                                          replace an item; print nanoseconds of each
-           bench-worker increment FOLDER BEGIN NANOSECONDS relaxed|durable
+           bench-worker increment DIRECTORY BEGIN NANOSECONDS relaxed|durable
                                                          add one to a key from a moment on for so long; print
                                                          how often, and the longest that one took
-           bench-worker sum FOLDER                       print what it has come to
-           bench-worker read FOLDER BATCHES              print nanoseconds of a read by typed key, of the question
+           bench-worker sum DIRECTORY                       print what it has come to
+           bench-worker read DIRECTORY BATCHES              print nanoseconds of a read by typed key, of the question
                                                          whether anything changed, and of a read by name
-           bench-worker set FOLDER KEYS COUNT            print nanoseconds of each set in a suite of so many keys
-           bench-worker send FOLDER COUNT NANOSECONDS    set a key to what time it is, with such pauses; then to -1
-           bench-worker follow FOLDER                    print "ready", then how long after each it was told
+           bench-worker set DIRECTORY KEYS COUNT            print nanoseconds of each set in a suite of so many keys
+           bench-worker send DIRECTORY COUNT NANOSECONDS    set a key to what time it is, with such pauses; then to -1
+           bench-worker follow DIRECTORY                    print "ready", then how long after each it was told
 
     """
 
@@ -31,20 +31,20 @@ do {
         _ = try Container(path: words[2], creating: true, retention: retention)
     case ("write", 6):
         guard let first = Int(words[3]), let count = Int(words[4]), let pace = Pace(words[5]) else { fallthrough }
-        try CoordinatedChanges(folder: words[2], first: first, count: count, pace: pace).run()
+        try CoordinatedChanges(directory: words[2], first: first, count: count, pace: pace).run()
     case ("replace", 6):
         try Replacements(
-            folder: words[2], size: Int(words[3]) ?? 0, count: Int(words[4]) ?? 0,
+            directory: words[2], size: Int(words[3]) ?? 0, count: Int(words[4]) ?? 0,
             durability: words[5] == "durable" ? .durable : .relaxed
         ).run()
     case ("increment", 6):
-        try DefaultsWork(folder: words[2]).increment(
+        try DefaultsWork(directory: words[2]).increment(
             from: Int64(words[3]) ?? 0, for: Int64(words[4]) ?? 0, words[5] == "durable" ? .durable : .relaxed)
-    case ("sum", 3): try DefaultsWork(folder: words[2]).sum()
-    case ("read", 4): try DefaultsWork(folder: words[2]).read(Int(words[3]) ?? 0)
-    case ("set", 5): try DefaultsWork(folder: words[2]).set(keys: Int(words[3]) ?? 1, Int(words[4]) ?? 0)
-    case ("send", 5): try DefaultsWork(folder: words[2]).send(Int(words[3]) ?? 0, pause: Int64(words[4]) ?? 0)
-    case ("follow", 3): try DefaultsWork(folder: words[2]).follow()
+    case ("sum", 3): try DefaultsWork(directory: words[2]).sum()
+    case ("read", 4): try DefaultsWork(directory: words[2]).read(Int(words[3]) ?? 0)
+    case ("set", 5): try DefaultsWork(directory: words[2]).set(keys: Int(words[3]) ?? 1, Int(words[4]) ?? 0)
+    case ("send", 5): try DefaultsWork(directory: words[2]).send(Int(words[3]) ?? 0, pause: Int64(words[4]) ?? 0)
+    case ("follow", 3): try DefaultsWork(directory: words[2]).follow()
     default:
         print(usage, terminator: "")
         exit(64)

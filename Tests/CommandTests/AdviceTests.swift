@@ -11,16 +11,16 @@ struct `Advice` {
         try await container.start("groupctl", words, environment: environment).finish()
     }
 
-    private func inFolder(_ container: TemporaryContainer, _ words: String...) async throws -> Command.Outcome {
+    private func inDirectory(_ container: TemporaryContainer, _ words: String...) async throws -> Command.Outcome {
         try await Command(
-            "groupctl", words, environment: container.environment, folder: container.folder
+            "groupctl", words, environment: container.environment, directory: container.directory
         ).finish()
     }
 
     @Test func `create says where the container of an identifier is, and nothing of a path`() async throws {
         let container = try await TemporaryContainer(creating: false)
         let named = try await groupctl("create", "shared", in: container)
-        #expect(named.status == 0 && named.text == container.folder + "/home/shared\n" && named.errors == "")
+        #expect(named.status == 0 && named.text == container.directory + "/home/shared\n" && named.errors == "")
         #expect(try await groupctl("create", "shared", in: container).text == named.text, "also where it was there")
         #expect(try await groupctl("create", container.path, in: container).output.isEmpty)
     }
@@ -29,17 +29,17 @@ struct `Advice` {
         let container = try await TemporaryContainer()
         for words in [["list", "container"], ["read", "container", "a"], ["delete-group", "container", "--yes"]] {
             let outcome = try await Command(
-                "groupctl", words, environment: container.environment, folder: container.folder
+                "groupctl", words, environment: container.environment, directory: container.directory
             ).finish()
             #expect(outcome.status == 66, "\(outcome)")
             #expect(outcome.errors.contains("there is one at ./container: name it so"), "\(outcome)")
         }
-        let doctor = try await inFolder(container, "doctor", "container")
+        let doctor = try await inDirectory(container, "doctor", "container")
         #expect(doctor.text.contains("one of that name stands at ./container"), "\(doctor)")
-        let made = try await inFolder(container, "create", "container")
-        #expect(made.status == 0 && made.text == container.folder + "/home/container\n")
+        let made = try await inDirectory(container, "create", "container")
+        #expect(made.status == 0 && made.text == container.directory + "/home/container\n")
         #expect(made.errors == "groupctl: ./container is another container, which stays as it is\n", "\(made)")
-        #expect(try await inFolder(container, "list", "elsewhere").errors.contains("make it with groupctl create"))
+        #expect(try await inDirectory(container, "list", "elsewhere").errors.contains("make it with groupctl create"))
     }
 
     @Test func `where the working directory was deleted, that is what is said`() async throws {
@@ -66,7 +66,7 @@ struct `Advice` {
     @Test func `a file of the user's that cannot be kept is not looked for in the container`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
-        let none = container.folder + "/none/file"
+        let none = container.directory + "/none/file"
         for outcome in [
             try await container.watch("--since", "start", "--cursor-file", none, "-n", "1").finish(),
             try await container.run("read", "a", "--generation-file", none),
@@ -79,13 +79,14 @@ struct `Advice` {
     }
 }
 
-@Suite(.serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build folder that everybody may enter"))
+@Suite(
+    .serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that everybody may enter"))
 struct `Advice to another user` {
     private func asNobody(
         _ words: [String], in container: TemporaryContainer, environment: [String: String?] = [:]
     ) async throws -> Command.Outcome {
         try await container.start(
-            "setpriv", nobody() + [BuildFolder.resolve("groupctl")] + words, environment: environment
+            "setpriv", nobody() + [BuildDirectory.resolve("groupctl")] + words, environment: environment
         ).finish()
     }
 
@@ -101,11 +102,12 @@ struct `Advice to another user` {
 
     @Test func `who has no home is told where nothing can be made`() async throws {
         let container = try await TemporaryContainer(creating: false)
-        #expect(unsafe chmod(container.folder, 0o755) == 0)
-        let environment: [String: String?] = ["GROUP_CONTAINERS_HOME": nil, "HOME": container.folder + "/nobody"]
+        #expect(unsafe chmod(container.directory, 0o755) == 0)
+        let environment: [String: String?] = ["GROUP_CONTAINERS_HOME": nil, "HOME": container.directory + "/nobody"]
         let outcome = try await asNobody(["create", "g"], in: container, environment: environment)
         #expect(outcome.status == 77, "\(outcome)")
-        #expect(outcome.errors.contains("may make nothing in \(container.folder) (mode 0755, of user 0)"), "\(outcome)")
+        #expect(
+            outcome.errors.contains("may make nothing in \(container.directory) (mode 0755, of user 0)"), "\(outcome)")
         #expect(!outcome.errors.contains("--unix-group"), "\(outcome)")
     }
 }

@@ -2,12 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What another user than root can keep of a file. Glibc's module has no setxattr, and setfacl(1) may be missing: Python
-/// has all that is needed.
+/// What another user than root can keep of a file. Glibc's module has no setxattr, and setfacl(1) may be missing:
+/// Python has all that is needed.
 // case 26
-@Suite(.serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build folder that everybody may enter"))
+@Suite(
+    .serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that everybody may enter"))
 struct `Another user's write` {
-    /// A container that root shares with the group `games`, in a folder that everybody may pass through.
+    /// A container that root shares with the group `games`, in a directory that everybody may pass through.
     private func sharedContainer() async throws -> TemporaryContainer {
         let container = try await TemporaryContainer(creating: false)
         _ = try await container.start("groupctl", ["create", container.path, "--unix-group", "games"]).finish()
@@ -19,7 +20,7 @@ struct `Another user's write` {
     private func write(
         _ words: String..., in container: TemporaryContainer, groups: String = "60"
     ) async throws {
-        let words = [BuildFolder.resolve("groupctl"), "write", container.path] + words
+        let words = [BuildDirectory.resolve("groupctl"), "write", container.path] + words
         let outcome = try await container.start("setpriv", nobody(groups: groups) + words, input: "new").finish()
         #expect(outcome.status == 0, "\(outcome)")
         #expect(try await container.shell("ls \"$1/.group/staging\"").output.isEmpty)
@@ -119,29 +120,29 @@ struct `Another user's write` {
         #expect(try await python("assert os.listxattr('a') == ['system.posix_acl_access']", in: container))
     }
 
-    @Test func `in a folder with a default list heeds it, in place of the umask`() async throws {
+    @Test func `in a directory with a default list heeds it, in place of the umask`() async throws {
         let container = try await sharedContainer()
         let isThere = try await python(
             """
-            os.mkdir('folder'); os.chmod('folder', 0o2770)
-            os.setxattr('folder', 'system.posix_acl_default',
+            os.mkdir('directory'); os.chmod('directory', 0o2770)
+            os.setxattr('directory', 'system.posix_acl_default',
                 acl((1, 7, none), (2, 7, 1234), (4, 5, none), (16, 7, none), (32, 0, none)))
             """, in: container)
         if !isThere { return }
-        #expect(try await container.shell("umask 077; echo x | groupctl write \"$1\" folder/root/a").status == 0)
-        try await write("folder/nobody/a", in: container)
-        #expect(try await description("folder/root/a", in: container) == "0:60:660")
-        #expect(try await description("folder/nobody/a", in: container) == "65534:60:660")
-        #expect(try await description("folder/nobody", in: container) == "65534:60:2770")
+        #expect(try await container.shell("umask 077; echo x | groupctl write \"$1\" directory/root/a").status == 0)
+        try await write("directory/nobody/a", in: container)
+        #expect(try await description("directory/root/a", in: container) == "0:60:660")
+        #expect(try await description("directory/nobody/a", in: container) == "65534:60:660")
+        #expect(try await description("directory/nobody", in: container) == "65534:60:2770")
         #expect(
             try await python(
                 """
-                for name in ['folder/root/a', 'folder/nobody/a']:
+                for name in ['directory/root/a', 'directory/nobody/a']:
                     assert os.getxattr(name, 'system.posix_acl_access') == acl(
                         (1, 6, none), (2, 7, 1234), (4, 5, none), (16, 6, none), (32, 0, none)), name
-                default = os.getxattr('folder', 'system.posix_acl_default')
-                assert os.getxattr('folder/nobody', 'system.posix_acl_default') == default
-                assert os.getxattr('folder/nobody', 'system.posix_acl_access') == default
+                default = os.getxattr('directory', 'system.posix_acl_default')
+                assert os.getxattr('directory/nobody', 'system.posix_acl_default') == default
+                assert os.getxattr('directory/nobody', 'system.posix_acl_access') == default
                 """, in: container))
     }
 }

@@ -12,7 +12,7 @@ struct `watch-group -- COMMAND` {
         let container = try await TemporaryContainer()
         for item in ["a", "b", "a"] { try await container.done("write", item, input: UUID().uuidString) }
         try await container.done("move", "b", "c")
-        let file = container.folder + "/cursor"
+        let file = container.directory + "/cursor"
         let script = "cat; echo \"$GROUP_PATHS $GROUP_FAILURES [$GROUP_RESCAN] $GROUP_CONTAINER $GROUP_CURSOR\""
         let outcome = try await container.start(
             "watch-group",
@@ -38,7 +38,7 @@ struct `watch-group -- COMMAND` {
     @Test func `that fails gets the same again, with what came since, and the place stays`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
-        let file = container.folder + "/cursor"
+        let file = container.directory + "/cursor"
         // The first run writes itself, and fails; the next one gets both.
         let script = """
             cat; echo "failures $GROUP_FAILURES"
@@ -87,15 +87,15 @@ struct `watch-group -- COMMAND` {
     {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
-        let file = container.folder + "/cursor"
+        let file = container.directory + "/cursor"
         let script = "trap 'echo ended; exit 1' TERM INT; echo begun; while :; do read -r x < \"$2\"; done"
-        _ = try await container.shell("mkfifo \"$2\"", container.folder + "/fifo")
+        _ = try await container.shell("mkfifo \"$2\"", container.directory + "/fifo")
         let watcher = try container.start(
             "watch-group",
             [
                 "--since", "start", "--cursor-file", file, container.path, "--", "sh", "-c", script, "sh",
                 container.path,
-                container.folder + "/fifo",
+                container.directory + "/fifo",
             ])
         #expect(try await watcher.readLine() == "begun")
         watcher.signal(signal)

@@ -25,7 +25,7 @@ struct `groupctl mkdir, remove, move and copy` {
         #expect(try await container.shell("ls \"$1/.group/staging\"").output.isEmpty)
     }
 
-    @Test func `copy a folder with everything in it as one transaction, with -r only`() async throws {
+    @Test func `copy a directory with everything in it as one transaction, with -r only`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a/b/file", input: "content")
         #expect(try await container.run("copy", "a", "c").status == 1)
@@ -79,9 +79,9 @@ struct `groupctl mkdir, remove, move and copy` {
             (["move", "b", "a"], 1, "cannot move"),
             (["move", "a", "a/x"], 64, "cannot move 'a': it cannot be moved into itself"),
             (["copy", "-n", "b", "a/file"], 4, "cannot copy 'a/file': File exists"),
-            (["copy", "a", "x"], 1, "cannot copy 'a': it is a folder"),
+            (["copy", "a", "x"], 1, "cannot copy 'a': it is a directory"),
             (["copy", "b", "b"], 64, "cannot copy 'b': it cannot be copied onto itself"),
-            (["mkdir", "b"], 1, "cannot make folder 'b': something else stands there"),
+            (["mkdir", "b"], 1, "cannot create directory 'b': something else stands there"),
             (["remove", ".group"], 77, "cannot remove '.group'"), (["remove", ".."], 77, "cannot remove '..'"),
             (["move", "b", "../b"], 77, "cannot move '../b'"), (["copy", "b", "/b"], 77, "cannot copy '/b'"),
             (["move", "b"], 64, "missing TO"),
@@ -99,7 +99,7 @@ struct `groupctl mkdir, remove, move and copy` {
         let container = try await TemporaryContainer()
         try await container.done("write", "a/file", input: "1")
         try await container.done("write", "b", input: "1")
-        let holder = try await LeaseHolder(of: "b", in: container, purpose: "somebody")
+        let holder = try await LockHolder(of: "b", in: container, purpose: "somebody")
         for words in [
             ["remove", "b"], ["move", "b", "c"], ["move", "a", "b"], ["copy", "a/file", "b"], ["copy", "b", "c"],
         ] {
@@ -112,10 +112,10 @@ struct `groupctl mkdir, remove, move and copy` {
     }
 
     @Test(.enabled(if: canPlayNobody, "needs root and setpriv(1)"))
-    func `remove a tree with folders that its owner may not enter`() async throws {
+    func `remove a tree with directories that its owner may not enter`() async throws {
         let container = try await TemporaryContainer(creating: false)
         #expect(try await container.shell("chmod 711 \"${1%/*}\" && install -d -o nobody -g games \"$1\"").status == 0)
-        let groupctl = BuildFolder.resolve("groupctl")
+        let groupctl = BuildDirectory.resolve("groupctl")
         let script = """
             "$2" create "$1" && cd "$1" && mkdir -p a/b/c d && : >a/b/file && : >a/b/c/file && chmod 0 a/b/c && chmod 500 a/b a
             "$2" remove "$1" -r a && ls .group/staging && chmod 0 d && "$2" remove -r "$1" d && ls

@@ -114,7 +114,7 @@ struct `groupctl channels` {
     @Test func `run a COMMAND for each message, again until it succeeds, and in order`() async throws {
         let container = try await TemporaryContainer()
         for text in ["a", "b"] { try await container.done("channels post", "c", text) }
-        let file = container.folder + "/runs"
+        let file = container.directory + "/runs"
         let script = """
             echo "$GROUP_MESSAGE $(cat) $GROUP_FAILURES $GROUP_CHANNEL [$GROUP_SIGNAL]" >>"$0"; test "$GROUP_FAILURES" != 0
             """
@@ -129,7 +129,7 @@ struct `groupctl channels` {
     @Test func `acknowledge a message only after its COMMAND, whenever the follower is killed`() async throws {
         let container = try await TemporaryContainer()
         for number in 1...4 { try await container.done("channels post", "c", "\(number)") }
-        let file = container.folder + "/runs"
+        let file = container.directory + "/runs"
         // It kills its follower in the middle of the second, and behind the work for the third.
         let script = """
             m=$(cat); if [ $m = 2 ] && [ ! -e "$0.2" ]; then : >"$0.2"; kill -KILL $PPID; fi

@@ -51,14 +51,14 @@ struct `What watch-group chooses` {
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/share/i18n/locales/de_DE")))
     func `is told with the days' names of the user's locale`() async throws {
         let container = try await TemporaryContainer()
-        let name = container.folder + "/de_DE.UTF-8"
+        let name = container.directory + "/de_DE.UTF-8"
         let words = ["-i", "de_DE", "-f", "UTF-8", "--no-archive", name]
         #expect(try await Command("localedef", words).finish().status == 0)
         try await container.done("write", "a", input: "1")
         func day(_ locale: String) async throws -> String {
             try await container.start(
                 "watch-group", ["--since", "start", "--format", "%T", "--timefmt", "%A", "-n", "1", container.path],
-                environment: ["LOCPATH": container.folder, "LC_ALL": nil, "LANG": nil, "LC_TIME": locale]
+                environment: ["LOCPATH": container.directory, "LC_ALL": nil, "LANG": nil, "LC_TIME": locale]
             ).finish().text
         }
         let german = ["Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag"]

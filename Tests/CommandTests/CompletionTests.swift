@@ -14,10 +14,10 @@ import Testing
             COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); $(complete -p "$1" | grep -o -- '-F [^ ]*' | cut -c 4-)
             [ ${#COMPREPLY[@]} = 0 ] || printf '%s\\n' "${COMPREPLY[@]}"
             """
-        let program = BuildFolder.resolve(words.first ?? "")
+        let program = BuildDirectory.resolve(words.first ?? "")
         let outcome = try await Command(
             "bash", ["-c", script, "bash", program] + words, environment: container.environment,
-            folder: container.folder
+            directory: container.directory
         ).finish()
         #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome)")
         return outcome.lines
@@ -54,7 +54,7 @@ import Testing
         ).finish()
         #expect(try await offered("groupctl", "list", "") == ["group.example", "./container/"])
         #expect(try await offered("groupctl", "list", "./con") == ["./container/"])
-        #expect(try await offered("watch-group", container.folder + "/c") == [container.path + "/"])
+        #expect(try await offered("watch-group", container.directory + "/c") == [container.path + "/"])
         #expect(try await offered("groupctl", "read", "./container/", "Li") == ["Lib", "Library/"])
         #expect(try await offered("groupctl", "read", "./container/", "Library/") == [#"Library/a\ b"#, "Library/b"])
         #expect(try await offered("groupctl", "lock", "./container/", "Lib", "Library/b") == ["Library/b"])
@@ -81,7 +81,7 @@ import Testing
             let script = "groupctl --completions=fish | source; complete -C $argv[1]"
             let outcome = try await Command(
                 "fish", ["--no-config", "-c", script, line], environment: container.environment,
-                folder: container.folder
+                directory: container.directory
             ).finish()
             #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome)")
             return outcome.lines.map { String($0.prefix { $0 != "\t" }) }
@@ -99,7 +99,7 @@ import Testing
     {
         try await container.done("write", "Library/a b", input: "what it says")
         let terminal = try TerminalProcess(
-            ["env", "-C", container.folder, "zsh", "-f", "-i"], columns: 200, rows: 40,
+            ["env", "-C", container.directory, "zsh", "-f", "-i"], columns: 200, rows: 40,
             environment: container.environment)
         let script =
             isRead

@@ -10,7 +10,7 @@ struct `Out of the container` {
     ])
     func `no path leads, neither to read nor to write`(path: String) async throws {
         let container = try await TemporaryContainer()
-        try "secret".write(toFile: container.folder + "/x", atomically: false, encoding: .utf8)
+        try "secret".write(toFile: container.directory + "/x", atomically: false, encoding: .utf8)
         for call in [["read"], ["write"], ["list"], ["update"]] {
             let command = call == ["update"] ? ["--", "echo", "changed"] : []
             let words = call + [container.path, path] + command
@@ -27,9 +27,9 @@ struct `Out of the container` {
 
     // case 24
     @Test(arguments: ["/etc/hostname", "../secret", "inner/../../secret"])
-    func `no symbolic link leads, neither as the item nor as its folder`(target: String) async throws {
+    func `no symbolic link leads, neither as the item nor as its directory`(target: String) async throws {
         let container = try await TemporaryContainer()
-        try "secret".write(toFile: container.folder + "/secret", atomically: false, encoding: .utf8)
+        try "secret".write(toFile: container.directory + "/secret", atomically: false, encoding: .utf8)
         try FileManager.default.createSymbolicLink(atPath: container.path + "/link", withDestinationPath: target)
         try FileManager.default.createSymbolicLink(atPath: container.path + "/up", withDestinationPath: "..")
         for path in ["link", "up/secret", "up/new"] {
@@ -45,19 +45,19 @@ struct `Out of the container` {
         }
         #expect(try await container.run("list", "up").status == 77)
         #expect(try container.content("../secret") == "secret")
-        #expect(!FileManager.default.fileExists(atPath: container.folder + "/new"))
+        #expect(!FileManager.default.fileExists(atPath: container.directory + "/new"))
     }
 
     @Test func `a symbolic link that stays inside is followed and kept`() async throws {
         let container = try await TemporaryContainer()
-        try await container.done("write", "folder/target", input: "old")
+        try await container.done("write", "directory/target", input: "old")
         try FileManager.default.createSymbolicLink(
-            atPath: container.path + "/link", withDestinationPath: "folder/target")
+            atPath: container.path + "/link", withDestinationPath: "directory/target")
         #expect(try await container.done("read", "link").text == "old")
         try await container.done("write", "link", input: "new")
-        #expect(try container.content("folder/target") == "new")
+        #expect(try container.content("directory/target") == "new")
         let target = try FileManager.default.destinationOfSymbolicLink(atPath: container.path + "/link")
-        #expect(target == "folder/target")
+        #expect(target == "directory/target")
     }
 
     @Test func `a loop of symbolic links ends`() async throws {

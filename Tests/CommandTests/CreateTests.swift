@@ -20,12 +20,13 @@ struct `groupctl create, path and list` {
         }
     }
 
-    @Test func `say where no folder can be made`() async throws {
+    @Test func `say where no directory can be made`() async throws {
         let container = try await TemporaryContainer(creating: false)
         let outcome = try await groupctl(["create", "/proc/of-nobody"], in: container)
         #expect(outcome.status == 66)
         #expect(
-            outcome.errors.hasPrefix("groupctl: cannot create '/proc/of-nobody': no folder can be made there; choose"))
+            outcome.errors.hasPrefix(
+                "groupctl: cannot create '/proc/of-nobody': no directory can be made there; choose"))
         #expect(try await container.shell("echo > \"$1\"").status == 0)
         let onFile = try await groupctl(["create", container.path], in: container)
         #expect(
@@ -75,7 +76,7 @@ struct `groupctl create, path and list` {
         #expect(try await container.shell("ls \"$1/.group/staging\" \"$1/.group/journal\" | grep -c new").text == "0\n")
     }
 
-    @Test func `keep what is in the folder already`() async throws {
+    @Test func `keep what is in the directory already`() async throws {
         let container = try await TemporaryContainer(creating: false)
         #expect(try await container.shell("mkdir \"$1\"; echo mine >\"$1/file\"").status == 0)
         try await container.done("create")
@@ -99,7 +100,7 @@ struct `groupctl create, path and list` {
             ])
     }
 
-    @Test func `make a folder private that was there before, unless its mode shares it`() async throws {
+    @Test func `make a directory private that was there before, unless its mode shares it`() async throws {
         let container = try await TemporaryContainer(creating: false)
         _ = try await container.shell("umask 022; mkdir \"$1\"; : > \"$1/kept\"")
         try await container.done("create")
@@ -115,11 +116,11 @@ struct `groupctl create, path and list` {
         #expect(try shared.mode() == 0o2770 && shared.mode(".group") == 0o2770)
     }
 
-    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build folder that everybody may enter"))
-    func `do not make one that others could enter, in a folder of somebody else`() async throws {
+    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that everybody may enter"))
+    func `do not make one that others could enter, in a directory of somebody else`() async throws {
         let container = try await TemporaryContainer(creating: false)
         _ = try await container.shell("chmod 755 \"${1%/*}\"; mkdir \"$1\"; chmod 777 \"$1\"")
-        let words = nobody() + [BuildFolder.resolve("groupctl"), "create", container.path]
+        let words = nobody() + [BuildDirectory.resolve("groupctl"), "create", container.path]
         let outcome = try await container.start("setpriv", words).finish()
         #expect(outcome.status == 77 && outcome.errors.contains("belongs to another user"), "\(outcome)")
         #expect(try await container.shell("ls -A \"$1\"").output.isEmpty)
@@ -145,7 +146,7 @@ struct `groupctl create, path and list` {
     func `do not share what only this user finds by its identifier`() async throws {
         let container = try await TemporaryContainer(creating: false)
         for home: [String: String?] in [
-            ["GROUP_CONTAINERS_HOME": nil], ["GROUP_CONTAINERS_HOME": nil, "XDG_DATA_HOME": container.folder],
+            ["GROUP_CONTAINERS_HOME": nil], ["GROUP_CONTAINERS_HOME": nil, "XDG_DATA_HOME": container.directory],
         ] {
             let words = ["create", "group.com.example.shared", "--unix-group", "games"]
             let outcome = try await groupctl(words, in: container, environment: home)
@@ -165,18 +166,21 @@ struct `groupctl create, path and list` {
         #expect(made.text == #"{"path":"\#(container.path)","identifier":null}"# + "\n")
         #expect(try await container.done("path", "--json").text == #"{"path":"\#(container.path)"}"# + "\n")
         let named = try await groupctl(["create", "group.com.example.todo", "--json"], in: container)
-        let path = container.folder + "/home/group.com.example.todo"
+        let path = container.directory + "/home/group.com.example.todo"
         #expect(named.text == #"{"path":"\#(path)","identifier":"group.com.example.todo"}"# + "\n")
     }
 
     @Test func `find an identifier under the first home that is set`() async throws {
         let container = try await TemporaryContainer(creating: false)
-        let folder = container.folder
+        let directory = container.directory
         let homes: [(variables: [String: String?], path: String)] = [
-            (["GROUP_CONTAINERS_HOME": "\(folder)/1", "XDG_DATA_HOME": "\(folder)/2"], "\(folder)/1/g"),
-            (["GROUP_CONTAINERS_HOME": nil, "XDG_DATA_HOME": "\(folder)/2"], "\(folder)/2/group-containers/g"),
-            (["GROUP_CONTAINERS_HOME": nil], "\(folder)/.local/share/group-containers/g"),
-            (["GROUP_CONTAINERS_HOME": "", "XDG_DATA_HOME": "relative"], "\(folder)/.local/share/group-containers/g"),
+            (["GROUP_CONTAINERS_HOME": "\(directory)/1", "XDG_DATA_HOME": "\(directory)/2"], "\(directory)/1/g"),
+            (["GROUP_CONTAINERS_HOME": nil, "XDG_DATA_HOME": "\(directory)/2"], "\(directory)/2/group-containers/g"),
+            (["GROUP_CONTAINERS_HOME": nil], "\(directory)/.local/share/group-containers/g"),
+            (
+                ["GROUP_CONTAINERS_HOME": "", "XDG_DATA_HOME": "relative"],
+                "\(directory)/.local/share/group-containers/g"
+            ),
         ]
         for (variables, path) in homes {
             let created = try await groupctl(["create", "g"], in: container, environment: variables)
@@ -200,7 +204,7 @@ struct `groupctl create, path and list` {
         #expect(json.lines == ["G_1-x", "g.a", "g.b"].map { #"{"identifier":"\#($0)"}"# })
     }
 
-    @Test func `list the items of a folder, sorted by their bytes, folders with a slash`() async throws {
+    @Test func `list the items of a directory, sorted by their bytes, directories with a slash`() async throws {
         let container = try await TemporaryContainer()
         for item in ["b", "a/c", "a/d/e", "Z", "ä", "a-b"] { try await container.done("write", item, input: "12345") }
         try FileManager.default.createSymbolicLink(atPath: container.path + "/l", withDestinationPath: "b")
@@ -210,14 +214,15 @@ struct `groupctl create, path and list` {
         let pattern = try Regex(
             #"\{"path":"a/c","type":"file","size":5,"modified":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"\}"#)
         #expect(json.count == 2 && json.first?.wholeMatch(of: pattern) != nil, "\(json)")
-        #expect(json.last?.contains(#""type":"folder""#) == true)
+        #expect(json.last?.contains(#""type":"directory""#) == true)
         #expect(try await container.done("list", "--json").lines[4].contains(#""type":"link""#))
     }
 
-    @Test func `find a container by a path from the working folder`() async throws {
+    @Test func `find a container by a path from the working directory`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "content")
-        let outcome = try await Command("groupctl", ["read", "./container", "a"], folder: container.folder).finish()
+        let outcome = try await Command("groupctl", ["read", "./container", "a"], directory: container.directory)
+            .finish()
         #expect(outcome.status == 0 && outcome.text == "content", "\(outcome)")
     }
 }
@@ -227,9 +232,9 @@ struct `A path with a slash at its end` {
     @Test(arguments: ["", "/", "//"])
     func `is as private as one without`(slashes: String) async throws {
         let container = try await TemporaryContainer()
-        let path = container.folder + "/on-its-way/private" + slashes
+        let path = container.directory + "/on-its-way/private" + slashes
         #expect(try await container.start("groupctl", ["create", path]).finish().status == 0)
-        let attributes = try FileManager.default.attributesOfItem(atPath: container.folder + "/on-its-way/private")
+        let attributes = try FileManager.default.attributesOfItem(atPath: container.directory + "/on-its-way/private")
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o700)
     }
 }

@@ -21,7 +21,7 @@ struct `Many processes` {
         try await container.done("write", "a", input: "0")
         try await container.done("write", "b", input: "0")
         let (a, b) = ("\(container.path)/a", "\(container.path)/b")
-        // In place, as programs do that know nothing of us: only the lease keeps readers from seeing half of it.
+        // In place, as programs do that know nothing of us: only the lock keeps readers from seeing half of it.
         let writing = "printf %s \"$0\" >\"$1\"; printf %s \"$0\" >\"$2\""
         var running: [Command] = []
         for number in 1...100 {

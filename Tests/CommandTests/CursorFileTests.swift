@@ -9,14 +9,14 @@ struct `A cursor file` {
     @Test func `that is absent begins as --since says, and is made`() async throws {
         let container = try await TemporaryContainer()
         for item in ["a", "b"] { try await container.done("write", item, input: "1") }
-        let file = container.folder + "/seen"
+        let file = container.directory + "/seen"
         let all = try await container.watch(
             "--since", "start", "--cursor-file", file, "--count", "2", "--json"
         ).finish()
         let changes = try all.lines.map { try JSONChange($0) }
         #expect(all.status == 0 && changes.map(\.path) == ["a", "b"])
         #expect(try read(file) == (changes.last?.cursor ?? "") + "\n")
-        let now = container.folder + "/now"
+        let now = container.directory + "/now"
         #expect(try await container.watch("--cursor-file", now, "--timeout", "0").finish().status == 2)
         try await container.done("write", "c", input: "1")
         #expect(try await container.watch("--cursor-file", now, "--count", "1").finish().lines == ["created\tc"])
@@ -32,14 +32,14 @@ struct `A cursor file` {
             #expect(outcome.status == 0 && outcome.lines == [expected], "\(outcome)")
         }
         let keys = try await container.start(
-            "watch-group", ["--defaults", "s", "--cursor-file", container.folder + "/none/c", container.path]
+            "watch-group", ["--defaults", "s", "--cursor-file", container.directory + "/none/c", container.path]
         ).finish()
         #expect(keys.errors.contains("make the directory that it is to stand in, first"), "\(keys)")
     }
 
     @Test func `comes before --since, and goes on where it stopped`() async throws {
         let container = try await TemporaryContainer()
-        let file = container.folder + "/seen"
+        let file = container.directory + "/seen"
         for item in ["a", "b", "c"] { try await container.done("write", item, input: "1") }
         for expected in ["created\ta", "created\tb", "created\tc"] {
             let outcome = try await container.watch(
@@ -54,7 +54,7 @@ struct `A cursor file` {
     @Test(arguments: ["\n", "garbage\n", "g1-00\n", "\u{0}\u{0}\u{0}", "start\n"])
     func `that is damaged ends with 65 and stays as it is`(content: String) async throws {
         let container = try await TemporaryContainer()
-        let file = container.folder + "/seen"
+        let file = container.directory + "/seen"
         try content.write(toFile: file, atomically: false, encoding: .utf8)
         let outcome = try await container.watch("--cursor-file", file, "--since", "start", "--json").finish()
         #expect(outcome.status == 65, "\(outcome)")
@@ -65,7 +65,7 @@ struct `A cursor file` {
 
     @Test func `is kept current, soon after the lines`() async throws {
         let container = try await TemporaryContainer()
-        let file = container.folder + "/seen"
+        let file = container.directory + "/seen"
         let watcher = try await container.watching("--cursor-file", file, "--json")
         let before = try await JSONStatus(of: container).journal.cursor
         for number in 0..<5 {
@@ -84,7 +84,7 @@ struct `A cursor file` {
     @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
     func `is current when a signal ends its follower, and the next goes on`(signal: Int32) async throws {
         let container = try await TemporaryContainer()
-        let file = container.folder + "/seen"
+        let file = container.directory + "/seen"
         let first = try await container.watching("--cursor-file", file)
         for item in ["a", "b"] { try await container.done("write", item, input: "1") }
         #expect(try await first.readLines(2) == ["created\ta", "created\tb"])
@@ -100,10 +100,10 @@ struct `A cursor file` {
 
     @Test func `is one follower's: the next is refused, and told whose it is`() async throws {
         let container = try await TemporaryContainer()
-        let file = container.folder + "/seen"
+        let file = container.directory + "/seen"
         let script = #"echo $$; exec "$0" --verbose --cursor-file "$1" "$2""#
         let first = try container.start(
-            "sh", ["-c", script, BuildFolder.resolve("watch-group"), file, container.path])
+            "sh", ["-c", script, BuildDirectory.resolve("watch-group"), file, container.path])
         let process = try #require(try await first.readLine())
         _ = try await first.readLine(from: .errors)
         // It is replaced with each place.
@@ -128,7 +128,7 @@ struct `A cursor file` {
 
     @Test func `waits for one that is about to end`() async throws {
         let container = try await TemporaryContainer()
-        let file = container.folder + "/seen"
+        let file = container.directory + "/seen"
         let first = try await container.watching("--cursor-file", file)
         let second = try container.watch("--verbose", "--cursor-file", file)
         first.signal(SIGTERM)
@@ -140,7 +140,7 @@ struct `A cursor file` {
 
     @Test func `repeats no line whose number is higher than the last one that was seen`() async throws {
         let container = try await TemporaryContainer()
-        let file = container.folder + "/seen"
+        let file = container.directory + "/seen"
         try await container.done("write", "a", input: "1")
         let early = try await JSONStatus(of: container).journal.cursor
         try await container.done("move", "a", "b")
@@ -165,7 +165,7 @@ struct `A cursor file` {
     @Test func `that cannot be written is an error before anything is printed`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "1")
-        let file = container.folder + "/no/such/folder"
+        let file = container.directory + "/no/such/directory"
         let outcome = try await container.watch("--since", "start", "--cursor-file", file).finish()
         #expect(outcome.status == 66 && outcome.output.isEmpty, "\(outcome)")
         #expect(outcome.errors.contains("'\(file)'"))
@@ -174,7 +174,7 @@ struct `A cursor file` {
     @Test func `of another container is answered with one rescan, then followed`() async throws {
         let (container, other) = (try await TemporaryContainer(), try await TemporaryContainer())
         try await other.done("write", "x", input: "1")
-        let file = container.folder + "/seen"
+        let file = container.directory + "/seen"
         try await JSONStatus(of: other).journal.cursor.write(toFile: file, atomically: false, encoding: .utf8)
         let outcome = try await container.watch("--cursor-file", file, "--count", "1").finish()
         #expect(outcome.lines == ["rescan\t"])

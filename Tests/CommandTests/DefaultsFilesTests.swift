@@ -75,7 +75,7 @@ struct `groupctl defaults import and export` {
     @Test func `keep other keys, and are one change`() async throws {
         let container = try await TemporaryContainer()
         _ = try await container.defaults("s", "set", "--type", "int", "kept", "1")
-        let file = container.folder + "/file.json"
+        let file = container.directory + "/file.json"
         try "\u{FEFF} {\"a\": 1, \"b\": 2}".write(toFile: file, atomically: false, encoding: .utf8)
         #expect(try await container.defaults("s", "import", file).status == 0)
         #expect(try await container.defaults("s", "export").text == #"{"a":1,"b":2,"kept":1}"# + "\n")
@@ -110,7 +110,7 @@ struct `groupctl defaults import and export` {
 
     @Test func `name the file that is not there, or not good`() async throws {
         let container = try await TemporaryContainer()
-        let file = container.folder + "/file"
+        let file = container.directory + "/file"
         let missing = try JSONError(try await container.defaults("s", "import", file, "--json"))
         #expect(missing.code == "notFound" && missing.item == file && missing.operation == "import")
         try "{".write(toFile: file, atomically: false, encoding: .utf8)

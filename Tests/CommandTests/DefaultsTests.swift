@@ -131,7 +131,7 @@ struct `groupctl defaults` {
         let words = ["-c", "chmod -R a+rX \"$1\" \"${1%/*}\"; chmod -R go-w \"$1\"", "sh", container.path]
         _ = try await container.start("sh", words).finish()
         let nobody = [
-            "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", BuildFolder.resolve("groupctl"),
+            "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", BuildDirectory.resolve("groupctl"),
         ]
         try #require(geteuid() == 0)
         func run(_ words: String...) async throws -> Command.Outcome {

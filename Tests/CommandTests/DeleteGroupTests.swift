@@ -25,20 +25,21 @@ import Testing
         let container = try await container()
         let outcome = try await container.run("delete-group", "--yes", "--json")
         #expect(outcome.status == 0, "\(outcome)")
-        #expect(outcome.text.hasSuffix("\"items\":8,\"bytes\":6,\"folderRemoved\":true}\n"), "\(outcome)")
+        #expect(outcome.text.hasSuffix("\"items\":8,\"bytes\":6,\"directoryRemoved\":true}\n"), "\(outcome)")
         #expect(try await container.shell("ls \"${1%/*}\"").lines == ["outside"])
         #expect(try await container.shell("ls \"${1%/*}/outside\"").lines == ["kept"])
         #expect(try await container.run("delete-group", "--yes").status == 66)
         #expect(try await container.run("doctor").status == 1)
     }
 
-    @Test func `leaves the folder, empty, where that cannot be removed by the name that it was given`() async throws {
+    @Test func `leaves the directory, empty, where that cannot be removed by the name that it was given`() async throws
+    {
         let container = try await container()
         let command = try Command(
             "groupctl", ["delete-group", "./", "--yes", "--json"], environment: container.environment,
-            folder: container.path)
+            directory: container.path)
         let outcome = try await command.finish()
-        #expect(outcome.status == 0 && outcome.text.hasSuffix("\"folderRemoved\":false}\n"), "\(outcome)")
+        #expect(outcome.status == 0 && outcome.text.hasSuffix("\"directoryRemoved\":false}\n"), "\(outcome)")
         #expect(try await container.shell("ls -A \"$1\"").lines == [])
     }
 
@@ -63,14 +64,14 @@ import Testing
         #expect(try await container.run("delete-group", "--yes").status == 0)
     }
 
-    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build folder that everybody may enter"))
+    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that everybody may enter"))
     func `ends those who follow without being members`() async throws {
         let container = try await TemporaryContainer()
         _ = try await container.shell(
             "chmod 755 \"$1/..\" \"$1\" \"$1/.group\" \"$1/.group/journal\"; chmod 644 $1/.group/[flmr]* $1/.group/journal/*"
         )
         let follower = try container.start(
-            "setpriv", nobody() + [BuildFolder.resolve("watch-group"), "--verbose", container.path])
+            "setpriv", nobody() + [BuildDirectory.resolve("watch-group"), "--verbose", container.path])
         #expect(try await follower.readLine(from: .errors)?.hasPrefix("watching") == true)
         #expect(try await container.run("delete-group", "--yes").status == 0)
         let outcome = try await follower.finish()
@@ -115,7 +116,7 @@ import Testing
     }
 
     @Test(.enabled(if: Strace.isThere, "needs strace"))
-    func `can be gone on with wherever it was killed, and is never a plain folder before its end`() async throws {
+    func `can be gone on with wherever it was killed, and is never a plain directory before its end`() async throws {
         let model = try await TemporaryContainer()
         _ = try await model.shell("cd \"$1\"; mkdir a; : > a/f; : > g")
         let command = { (container: TemporaryContainer) in ["groupctl", "delete-group", container.path, "--yes"] }
@@ -141,7 +142,7 @@ import Testing
             mkdir "$1/mounted" && mount --bind "$1/../outside" "$1/mounted" && "$0" delete-group "$1" --yes; echo $?
             """
         let outcome = try await container.start(
-            "unshare", ["-m", "sh", "-c", script, BuildFolder.resolve("groupctl"), container.path]
+            "unshare", ["-m", "sh", "-c", script, BuildDirectory.resolve("groupctl"), container.path]
         ).finish()
         #expect(outcome.lines == ["4"] && outcome.errors.contains("'mounted'"), "\(outcome)")
         #expect(try container.content("g") == "1")

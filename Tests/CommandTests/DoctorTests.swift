@@ -33,29 +33,30 @@ import Testing
         }
         let nowhere = try await findings()
         #expect(nowhere.status == 1, "\(nowhere)")
-        #expect(nowhere.text.contains("there is no container at \(container.folder)/home/group.example.todo"))
+        #expect(nowhere.text.contains("there is no container at \(container.directory)/home/group.example.todo"))
         #expect(nowhere.text.contains("because of GROUP_CONTAINERS_HOME"))
         _ = try await container.start("groupctl", ["create", "group.example.todo"]).finish()
-        let other: [String: String?] = ["GROUP_CONTAINERS_HOME": nil, "XDG_DATA_HOME": container.folder + "/data"]
+        let other: [String: String?] = ["GROUP_CONTAINERS_HOME": nil, "XDG_DATA_HOME": container.directory + "/data"]
         _ = try await container.start("groupctl", ["create", "Group.Example.TODO"], environment: other).finish()
         let elsewhere = try await findings(other)
         #expect(elsewhere.text.contains("because of XDG_DATA_HOME"))
         #expect(elsewhere.text.contains("there is Group.Example.TODO"), "\(elsewhere)")
         let both = try await findings([
-            "GROUP_CONTAINERS_HOME": container.folder + "/empty", "XDG_DATA_HOME": container.folder,
-            "HOME": container.folder,
+            "GROUP_CONTAINERS_HOME": container.directory + "/empty", "XDG_DATA_HOME": container.directory,
+            "HOME": container.directory,
         ])
         #expect(both.status == 1 && both.text.contains("because of GROUP_CONTAINERS_HOME"), "\(both)")
         _ = try await container.shell("mv \"${1%/*}/home\" \"${1%/*}/group-containers\"")
         let found = try await findings([
-            "GROUP_CONTAINERS_HOME": container.folder + "/empty", "XDG_DATA_HOME": container.folder,
+            "GROUP_CONTAINERS_HOME": container.directory + "/empty", "XDG_DATA_HOME": container.directory,
         ])
         #expect(
-            found.text.contains("one of that name stands at \(container.folder)/group-containers/group.example.todo"))
+            found.text.contains("one of that name stands at \(container.directory)/group-containers/group.example.todo")
+        )
         #expect(try await container.start("groupctl", ["doctor", "bad name"]).finish().status == 64)
     }
 
-    @Test func `tells a folder without a container from a missing one`() async throws {
+    @Test func `tells a directory without a container from a missing one`() async throws {
         let container = try await TemporaryContainer(creating: false)
         let missing = try await container.findings()
         #expect(missing.map(\.code) == ["containerMissing"] && missing.first?.item == container.path)
@@ -171,7 +172,7 @@ import Testing
         #expect(try await follower.readLine() == "created\tnew")
     }
 
-    @Test func `makes a folder for staging where there is none`() async throws {
+    @Test func `makes a directory for staging where there is none`() async throws {
         let container = try await container()
         _ = try await container.shell("rmdir \"$1/.group/staging\"")
         #expect(try await container.findings().map(\.code) == ["stagingMissing"])
@@ -216,7 +217,7 @@ import Testing
             """)
         let found = try await container.findings()
         #expect(found.map(\.code) == ["leftovers"] && found.first?.severity == "warning", "\(found)")
-        #expect(found.first?.what.hasPrefix("2 files and folders") == true)
+        #expect(found.first?.what.hasPrefix("2 files and directories") == true)
         #expect(try await container.findings("--repair").map(\.mended) == [true])
         #expect(try await container.shell("ls \"$1/.group/staging\"; ls \"$1/.group/journal\"").lines == ["1.log"])
         follower.signal(SIGTERM)

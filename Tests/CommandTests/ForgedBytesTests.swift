@@ -31,7 +31,7 @@ struct `What a container's own files say` {
     func `of a lock's age that cannot be hides no holder`(word: UInt64) async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "old")
-        let holder = try await LeaseHolder(of: "a", in: container, purpose: "the-holder")
+        let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")
         // Slot 0, where it joined, and the time of its first access.
         for offset in [8, 384 + 24] { try put(word, at: 69_632 + Int64(offset), of: "members", container) }
         for command in ["status", "doctor"] {

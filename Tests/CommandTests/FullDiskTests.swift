@@ -54,7 +54,7 @@ struct `A full disk` {
             echo "message=$(cat err)"
             big b | note refusedJSON groupctl write disk/c item --json
             echo "json=$(cat err)"
-            big b | note new groupctl write disk/c folder/new
+            big b | note new groupctl write disk/c directory/new
             note update groupctl update disk/c item -- tr a b
             echo "old=$(tr -d a <disk/c/item | wc -c) $(wc -c <disk/c/item)"
             echo "staging=$(ls disk/c/.group/staging)"
@@ -63,7 +63,7 @@ struct `A full disk` {
             note status groupctl status disk/c
             make_room
             big b | note again groupctl write disk/c item
-            note newAgain groupctl write disk/c folder/new </dev/null
+            note newAgain groupctl write disk/c directory/new </dev/null
             echo "after=$(groupctl changes disk/c --since start | tr '\\t\\n' '  ')"
             """, on: disk)
         #expect(answers["create"] == "0" && answers["first"] == "0", "\(answers)")
@@ -76,13 +76,14 @@ struct `A full disk` {
         #expect(answers["staging"] == "")
         #expect(answers["status"] == "0")
         #expect(answers["again"] == "0" && answers["newAgain"] == "0", "\(answers)")
-        // The folder on the way may have been made before the disk was found full.
-        let made = answers["changes"]?.contains("folder") == true ? "created folder " : ""
-        #expect(answers["list"] == (made.isEmpty ? "item " : "folder/ item "))
+        // The directory on the way may have been made before the disk was found full.
+        let made = answers["changes"]?.contains("directory") == true ? "created directory " : ""
+        #expect(answers["list"] == (made.isEmpty ? "item " : "directory/ item "))
         #expect(answers["changes"] == "created item " + made)
-        let folder =
-            made.isEmpty ? "modified item created folder created folder/new " : "modified item created folder/new "
-        #expect(answers["after"] == "created item \(made)\(folder)")
+        let directory =
+            made.isEmpty
+            ? "modified item created directory created directory/new " : "modified item created directory/new "
+        #expect(answers["after"] == "created item \(made)\(directory)")
     }
 
     // case 6
@@ -103,7 +104,7 @@ struct `A full disk` {
             done
             wait
             echo "empty=$(cat status? | tr '\n' ' ')$(cat error?)"
-            note folder groupctl remove disk/c tree -r
+            note directory groupctl remove disk/c tree -r
             echo "message=$(cat err)"
             note item groupctl remove disk/c item
             big b | note again groupctl write disk/c item
@@ -117,7 +118,7 @@ struct `A full disk` {
         #expect(answers["create"] == "0" && answers["first"] == "0" && answers["tree"] == "0", "\(answers)")
         #expect(answers["refused"] == "74", "\(answers)")
         #expect(answers["empty"] == String(repeating: "0 ", count: 8), "\(answers)")
-        for call in ["folder", "item", "again", "delete"] { #expect(answers[call] == "0", "\(call) \(answers)") }
+        for call in ["directory", "item", "again", "delete"] { #expect(answers[call] == "0", "\(call) \(answers)") }
         #expect(answers["list"] == "item " && answers["removed"] == "10", "\(answers)")
         #expect(answers["reserve"]?.hasPrefix("16384 ") == true && answers["staging"] == "", "\(answers)")
     }

@@ -7,7 +7,7 @@ struct `groupctl's generations` {
     @Test func `are read with the content and compared by the write`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", "--if-generation", "absent", input: "1")
-        let file = container.folder + "/generation"
+        let file = container.directory + "/generation"
         #expect(try await container.done("read", "a", "--generation-file", file).text == "1")
         #expect(try String(contentsOfFile: file, encoding: .utf8) == "1\n")
         let json = try await container.done("write", "a", "--if-generation", "1", "--json", input: "2")
@@ -33,7 +33,7 @@ struct `groupctl's generations` {
             done
             """
         let runs = try ["x", "y", "z"].map { name in
-            try container.start("sh", ["-c", script, container.folder, container.path, name])
+            try container.start("sh", ["-c", script, container.directory, container.path, name])
         }
         for run in runs {
             let outcome = try await run.finish()
@@ -69,7 +69,7 @@ struct `groupctl's generations` {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "one")
         let watcher = isWatched ? try await container.watching("--json") : nil
-        let file = container.folder + "/generation"
+        let file = container.directory + "/generation"
         let scripts = [
             "printf two > \"$1/a\"", "printf six > \"$1/b\"; touch -r \"$1/a\" \"$1/b\"; mv \"$1/b\" \"$1/a\"",
             "rm \"$1/a\"; printf six > \"$1/a\"",
@@ -93,21 +93,21 @@ struct `groupctl's generations` {
 
     @Test func `are not written where there is no content, and no content is without one`() async throws {
         let container = try await TemporaryContainer()
-        let file = container.folder + "/generation"
+        let file = container.directory + "/generation"
         #expect(try await container.run("read", "a", "--generation-file", file).status == 66)
         #expect(!FileManager.default.fileExists(atPath: file))
         try await container.done("write", "a", input: "content")
         let unread = try await container.run("read", "a", "--generation-file", file, output: .closedPipe)
         #expect(unread.status == 0, "a closed pipe ends quietly")
         #expect(!FileManager.default.fileExists(atPath: file), "nobody got the content")
-        let nowhere = container.folder + "/missing/generation"
+        let nowhere = container.directory + "/missing/generation"
         let outcome = try await container.run("read", "a", "--generation-file", nowhere)
         #expect(outcome.status == 66 && outcome.text == "content")
         #expect(outcome.errors.contains("cannot keep the generation in '\(nowhere)'"), "\(outcome.errors)")
         try await container.done("read", "a", "--generation-file", file)
         #expect(try String(contentsOfFile: file, encoding: .utf8) == "1\n")
         #expect(
-            try FileManager.default.contentsOfDirectory(atPath: container.folder).sorted() == [
+            try FileManager.default.contentsOfDirectory(atPath: container.directory).sorted() == [
                 "container", "generation",
             ])
     }
@@ -123,7 +123,7 @@ struct `groupctl's generations` {
         let outcome = try await container.run("write", "second", "--if-generation", "2", input: "y")
         #expect(outcome.status == 65 && outcome.errors.contains(".group/journal"), "\(outcome)")
         #expect(
-            try await container.run("read", "second", "--generation-file", container.folder + "/generation").status
+            try await container.run("read", "second", "--generation-file", container.directory + "/generation").status
                 == 65)
         #expect(try container.content("second") == "x")
     }
@@ -133,7 +133,7 @@ struct `groupctl's generations` {
     func `heed a writer that was killed before its record`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "old")
-        // The first fsync is that of the content, the second that of the folder.
+        // The first fsync is that of the content, the second that of the directory.
         let words = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:signal=KILL:when=2"]
         let killed = try await container.start(
             "strace", words + ["groupctl", "write", container.path, "a", "--if-generation", "1"], input: "new"
@@ -147,14 +147,16 @@ struct `groupctl's generations` {
         #expect(try lines.map { try JSONChange($0) }.map(\.coordinated) == [true, true], "it is the writer's")
     }
 
-    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build folder that everybody may enter"))
+    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that everybody may enter"))
     func `of a file that may not be read are told by its dates`() async throws {
         let container = try await TemporaryContainer(creating: false)
         try await container.done("create", "--unix-group", "games")
         #expect(try await container.shell("chmod 711 \"$1/..\"").status == 0)
         try await container.done("write", "a", "--mode", "600", input: "old")
         let write = { (generation: String) in
-            let words = [BuildFolder.resolve("groupctl"), "write", container.path, "a", "--if-generation", generation]
+            let words = [
+                BuildDirectory.resolve("groupctl"), "write", container.path, "a", "--if-generation", generation,
+            ]
             return try container.start("setpriv", nobody(groups: "60") + words, input: "new")
         }
         #expect(try await write("2").finish().status == 4)

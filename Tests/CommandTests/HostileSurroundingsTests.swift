@@ -108,7 +108,7 @@ import Testing
                 watch-group --version && groupctl read "$1" a
             """
         let outcome = try await container.start(
-            "unshare", ["-m", "sh", "-c", script, "sh", container.path, BuildFolder.path]
+            "unshare", ["-m", "sh", "-c", script, "sh", container.path, BuildDirectory.path]
         ).finish()
         #expect(outcome.lines.count == 2 && outcome.status == 69, "\(outcome)")
         #expect(outcome.errors.contains("/proc is not mounted; mount it"), "\(outcome)")
@@ -120,7 +120,7 @@ import Testing
         #expect(outcome.status == 66 && outcome.errors.isEmpty, "\(outcome)")
     }
 
-    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build folder that everybody may enter"))
+    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that everybody may enter"))
     func `members of one Unix group write each other's items, whatever their umask`() async throws {
         let container = try await TemporaryContainer(creating: false)
         #expect(

@@ -40,7 +40,7 @@ struct `Whatever happens` {
                 i=$((i + 1)); echo $i | groupctl write "$1" "item-$((i % 7))" --relaxed || exit
             done
             """
-        let file = container.folder + "/seen"
+        let file = container.directory + "/seen"
         let words = ["--json", "--cursor-file", file, container.path]
         var follower = try await container.watching("--json", "--cursor-file", file)
         let writer = try container.start("sh", ["-c", script, "sh", container.path])
@@ -91,7 +91,7 @@ struct `Whatever happens` {
         while !writer.hasEnded {
             plain = await plain.continued(by: 100)
             if plain.count >= reads {
-                _ = FileManager.default.createFile(atPath: container.folder + "/enough", contents: nil)
+                _ = FileManager.default.createFile(atPath: container.directory + "/enough", contents: nil)
             }
         }
         let outcome = try await writer.finish()

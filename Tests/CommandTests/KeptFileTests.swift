@@ -7,7 +7,7 @@ struct `A file that a command keeps for its user` {
     @Test func `replaces a regular file, keeps its mode, and touches nothing beside it`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "content")
-        let (file, beside) = ("\(container.folder)/seen", "\(container.folder)/seen.new")
+        let (file, beside) = ("\(container.directory)/seen", "\(container.directory)/seen.new")
         try "precious".write(toFile: beside, atomically: false, encoding: .utf8)
         try "old".write(toFile: file, atomically: false, encoding: .utf8)
         #expect(unsafe chmod(file, 0o600) == 0)
@@ -16,7 +16,7 @@ struct `A file that a command keeps for its user` {
         #expect(try String(contentsOfFile: beside, encoding: .utf8) == "precious")
         let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? NSNumber
         #expect(mode?.intValue == 0o600)
-        let names = try FileManager.default.contentsOfDirectory(atPath: container.folder)
+        let names = try FileManager.default.contentsOfDirectory(atPath: container.directory)
         #expect(!names.contains { $0.hasPrefix(".seen") })
     }
 
@@ -24,15 +24,15 @@ struct `A file that a command keeps for its user` {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "content")
         let script = "cd \"$2\" && mkfifo fifo && mkdir dir && echo x >target && ln -s target link"
-        #expect(try await container.shell(script, container.folder).status == 0)
+        #expect(try await container.shell(script, container.directory).status == 0)
         for name in ["fifo", "dir", "link"] {
-            let outcome = try await container.run("read", "a", "--generation-file", "\(container.folder)/\(name)")
+            let outcome = try await container.run("read", "a", "--generation-file", "\(container.directory)/\(name)")
             #expect(outcome.status != 0 && outcome.errors.contains(name), "\(outcome)")
         }
         #expect(try await container.run("read", "a", "--generation-file", "").status != 0)
         let still =
             "cd \"$2\" && test -p fifo && test -d dir && test -L link && cat target && ls -A . | grep -c '^\\.' || true"
-        #expect(try await container.shell(still, container.folder).text == "x\n0\n")
+        #expect(try await container.shell(still, container.directory).text == "x\n0\n")
     }
 
     @Test func `is refused inside a container, where it would be an item or more`() async throws {
@@ -63,7 +63,7 @@ struct `A file that a command keeps for its user` {
         let container = try await TemporaryContainer()
         try await container.done("write", "a", input: "content")
         #expect(try await container.shell("cd \"$1/..\" && mkfifo fifo && >target && ln -s target link").status == 0)
-        let file = place.hasPrefix("/") ? place : "\(container.folder)/\(place)"
+        let file = place.hasPrefix("/") ? place : "\(container.directory)/\(place)"
         let outcomes = [
             try await container.watch("--cursor-file", file, "--since", "start", "--timeout", "0").finish(),
             try await container.run("read", "a", "--generation-file", file),

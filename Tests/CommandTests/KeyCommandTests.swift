@@ -10,7 +10,7 @@ struct `watch-group --defaults -- COMMAND` {
     @Test func `gets each key that changed once, and the place behind it`() async throws {
         let container = try await TemporaryContainer()
         _ = try await container.defaults("s", "batch", input: "set 'a\tb' 1\nset c 1\nset 'a\tb' 2\nclear\n")
-        let file = container.folder + "/cursor"
+        let file = container.directory + "/cursor"
         let words = ["--defaults", "s", "--since", "start", "--settle", "1ms", "-n", "1"]
         let outcome = try await container.start(
             "watch-group", words + ["--cursor-file", file, container.path, "--", "sh", "-c", Self.all]
@@ -27,7 +27,7 @@ struct `watch-group --defaults -- COMMAND` {
     @Test func `that fails gets the same again, with what came since, and the place stays`() async throws {
         let container = try await TemporaryContainer()
         _ = try await container.defaults("s", "set", "a", "1")
-        let file = container.folder + "/cursor"
+        let file = container.directory + "/cursor"
         let script = """
             cat; cat "$2"; echo "failures $GROUP_FAILURES"
             if [ "$GROUP_FAILURES" = 0 ]; then groupctl defaults set "$1" s b 1; exit 3; fi

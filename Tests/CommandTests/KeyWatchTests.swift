@@ -51,7 +51,7 @@ struct `watch-group --defaults` {
         let container = try await TemporaryContainer()
         for value in ["first", "second", "third"] { _ = try await container.defaults("s", "set", "k", value) }
         try container.overwrite(".group/defaults/s/1.log", behind: "second", by: 0, with: Array("S".utf8))
-        let words = ["--defaults", "s", "--cursor-file", container.folder + "/seen", "--since", "start"]
+        let words = ["--defaults", "s", "--cursor-file", container.directory + "/seen", "--since", "start"]
         let pipe = try await container.start("watch-group", words + ["-n", "3", "--verbose", container.path]).finish()
         #expect(pipe.status == 0 && pipe.lines.first == "set\tk\tfirst" && pipe.lines.last == "set\tk\tthird")
         #expect(pipe.lines[1].hasPrefix("degraded\t\tthe record at byte "), "\(pipe)")
@@ -105,7 +105,7 @@ struct `watch-group --defaults` {
         let empty = try await container.watch("--defaults", "s", "--since", "snapshot", "--timeout", "0").finish()
         #expect(empty.lines == ["bookmark\t"] && empty.status == 2, "\(empty)")
         for key in ["b", "a"] { _ = try await container.defaults("s", "set", key, "1") }
-        let file = container.folder + "/cursor"
+        let file = container.directory + "/cursor"
         func watch(_ count: String) async throws -> [String] {
             try await container.watch(
                 "--defaults", "s", "--since", "snapshot", "--cursor-file", file, "--count", count
@@ -171,7 +171,7 @@ struct `watch-group --defaults` {
         let watcher = try await container.watching("--defaults", "s")
         watcher.signal(SIGTERM)
         #expect(try await watcher.finish().status == 128 + SIGTERM)
-        let file = container.folder + "/cursor"
+        let file = container.directory + "/cursor"
         try "garbage".write(toFile: file, atomically: false, encoding: .utf8)
         #expect(try await container.watch("--defaults", "s", "--cursor-file", file).finish().status == 65)
     }
@@ -179,7 +179,7 @@ struct `watch-group --defaults` {
     // case 1
     @Test func `killed at any moment goes on without a gap`() async throws {
         let container = try await TemporaryContainer()
-        let file = container.folder + "/cursor"
+        let file = container.directory + "/cursor"
         let words = ["--defaults", "s", "--since", "start", "--cursor-file", file, "--json", container.path]
         func commands(_ numbers: ClosedRange<Int>) -> String { numbers.map { "set --type int n \($0)\n" }.joined() }
         // More than fits a pipe.

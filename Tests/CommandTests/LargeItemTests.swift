@@ -5,8 +5,8 @@ import Testing
 /// In a constant amount of memory. What has no content is a hole, so that nothing here is large on the disk for long.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct `A large item` {
-    /// Runs a command of the shell's with an upper limit on its address space, and prints how much memory it had at most,
-    /// in KiB, as the last line of standard error.
+    /// Runs a command of the shell's with an upper limit on its address space, and prints how much memory it had at
+    /// most, in KiB, as the last line of standard error.
     private static let limited = """
         limited() {
             python3 -c 'import resource, subprocess, sys
@@ -49,13 +49,13 @@ struct `A large item` {
         #expect(text == "536870912\n536870912\n1\n", "\(text)")
     }
 
-    @Test(arguments: ["copy \"$1\" large copy", "copy -r \"$1\" folder copy"])
+    @Test(arguments: ["copy \"$1\" large copy", "copy -r \"$1\" directory copy"])
     func `keeps its holes when it is copied`(words: String) async throws {
         let container = try await TemporaryContainer()
         let text = try await run(
             """
-            mkdir "$1/folder"
-            for name in large folder/large; do
+            mkdir "$1/directory"
+            for name in large directory/large; do
                 printf middle | dd of="$1/$name" bs=1M seek=300 2>/dev/null
                 truncate -s 512M "$1/$name"
             done

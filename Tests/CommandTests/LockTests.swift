@@ -9,19 +9,19 @@ struct `groupctl lock` {
         let command = try container.start(
             "groupctl",
             ["lock", container.path] + words + [
-                "--", "sh", "-c", "echo $$ >&2; exec cat \"$0\"", "\(container.folder)/gate",
+                "--", "sh", "-c", "echo $$ >&2; exec cat \"$0\"", "\(container.directory)/gate",
             ])
         _ = try await command.readLine(from: .errors)
         return command
     }
 
     private func makeGate(in container: TemporaryContainer) throws {
-        let isMade = unsafe mkfifo("\(container.folder)/gate", 0o600) == 0
+        let isMade = unsafe mkfifo("\(container.directory)/gate", 0o600) == 0
         try #require(isMade)
     }
 
     private func openGate(in container: TemporaryContainer) throws {
-        try FileHandle(forWritingTo: URL(filePath: "\(container.folder)/gate")).close()
+        try FileHandle(forWritingTo: URL(filePath: "\(container.directory)/gate")).close()
     }
 
     @Test(arguments: [("exit 0", 0), ("exit 7", 7), ("kill -TERM $$", 143)])
@@ -78,7 +78,10 @@ struct `groupctl lock` {
         try makeGate(in: container)
         let command = try container.start(
             "groupctl",
-            ["lock", container.path, "a", "--", "sh", "-c", "echo $$ >&2; exec cat \"$0\"", "\(container.folder)/gate"])
+            [
+                "lock", container.path, "a", "--", "sh", "-c", "echo $$ >&2; exec cat \"$0\"",
+                "\(container.directory)/gate",
+            ])
         let child = try #require(pid_t(try await command.readLine(from: .errors) ?? ""))
         let waiter = try container.start("write", "a", input: "next")
         command.signal(SIGKILL)

@@ -3,13 +3,13 @@ import TestSupport
 import Testing
 
 @Suite struct `The manual` {
-    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    private static let directory = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "docs/man")
 
     @Test(arguments: ["watch-group", "groupctl", "widget-host"])
     func `says what the help says`(program: String) async throws {
         let made = try await Command(program, ["--manual-page"]).finish()
-        let kept = try String(contentsOf: Self.folder.appending(path: "\(program).1"), encoding: .utf8)
+        let kept = try String(contentsOf: Self.directory.appending(path: "\(program).1"), encoding: .utf8)
         #expect(made.status == 0)
         #expect(made.text == kept, "make it anew: \(program) --manual-page > docs/man/\(program).1")
     }

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Something else stands where one of the container's own files or folders should be: nobody waits for it, the doctor
-/// finds it, and `--repair` mends it.
+/// Something else stands where one of the container's own files or directories should be: nobody waits for it, the
+/// doctor finds it, and `--repair` mends it.
 @Suite(.serialized) struct `Something else in place of a part` {
     private func container() async throws -> TemporaryContainer {
         let container = try await TemporaryContainer()
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: ["journal", "defaults", "channels", "widgets", "widgets/kind", "staging"])
-    func `is mended in place of a folder`(part: String) async throws {
+    func `is mended in place of a directory`(part: String) async throws {
         let container = try await container()
         let file = container.path + "/.group/" + part
         #expect(try await container.shell("set -e; rm -r \"$2\"; echo x >\"$2\"", file).status == 0)
@@ -92,12 +92,12 @@ import Testing
 
     @Test func `does not remain where the disk is full`() async throws {
         let container = try await container()
-        for (command, folder) in [
+        for (command, directory) in [
             ("defaults set \"$1\" s2 key value", "defaults/s2"), ("channels post \"$1\" ch2 message", "channels/ch2"),
         ] {
             let outcome = try await container.shell("trap '' XFSZ; ulimit -f 8; groupctl \(command)")
             #expect(outcome.status != 0, "\(outcome)")
-            #expect(!FileManager.default.fileExists(atPath: container.path + "/.group/" + folder))
+            #expect(!FileManager.default.fileExists(atPath: container.path + "/.group/" + directory))
         }
         try await isWhole(container)
     }

@@ -28,7 +28,7 @@ struct `What does not exist` {
         #expect(outcome.errors.hasPrefix("watch-group: cannot open '\(container.path)': there is no container"))
     }
 
-    @Test func `a group that is deleted with a folder around it is gone, rather than to be opened in staging`()
+    @Test func `a group that is deleted with a directory around it is gone, rather than to be opened in staging`()
         async throws
     {
         let container = try await TemporaryContainer()
@@ -41,7 +41,7 @@ struct `What does not exist` {
             outcome.errors.contains("the container was removed") && !outcome.errors.contains("staging"), "\(outcome)")
     }
 
-    @Test func `a folder that is no container has status 66 and stays as it is`() async throws {
+    @Test func `a directory that is no container has status 66 and stays as it is`() async throws {
         let container = try await TemporaryContainer(creating: false)
         try FileManager.default.createDirectory(atPath: container.path, withIntermediateDirectories: true)
         let outcome = try await container.run("write", "p", input: "x")
@@ -70,7 +70,7 @@ struct `What does not exist` {
     }
 
     @Test(arguments: ["read", "write", "update"])
-    func `a folder is not taken for a file`(subcommand: String) async throws {
+    func `a directory is not taken for a file`(subcommand: String) async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a/b", input: "x")
         let command = subcommand == "update" ? ["--", "echo", "y"] : []
@@ -78,7 +78,7 @@ struct `What does not exist` {
             "groupctl", [subcommand, container.path, "a"] + command, input: "y"
         ).finish()
         #expect(outcome.status == 1, "\(outcome)")
-        #expect(outcome.errors.contains("it is a folder"))
+        #expect(outcome.errors.contains("it is a directory"))
         #expect(try container.content("a/b") == "x")
     }
 

@@ -7,7 +7,7 @@ struct `A mistaken call` {
     @Test(arguments: [
         ("write g/ ./x", "leave out './'"), ("write g/ d/", "leave out the '/' at the end"),
         ("write x g/", "GROUP comes first: groupctl write g/ x"),
-        ("move g/ b d", "cannot move 'd': a folder stands there; TO is the new path itself"),
+        ("move g/ b d", "cannot move 'd': a directory stands there; TO is the new path itself"),
         ("copy g/ b d", "say 'd/b'"), ("copy -n g/ b c", "without -n it is replaced"),
         ("create g/ --unix-group nosuchgrp", "cannot create 'g/': there is no Unix group of that name: 'nosuchgrp'"),
         ("create h/ --journal-size 1", "at least 4K"),
@@ -31,7 +31,7 @@ struct `A mistaken call` {
         }
     }
 
-    @Test func `is none where a folder has a '/' at its end`() async throws {
+    @Test func `is none where a directory has a '/' at its end`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("mkdir", "d/")
         try await container.done("write", "d/a", input: "1")

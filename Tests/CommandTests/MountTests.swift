@@ -26,7 +26,7 @@ struct `A container on a disk that is mounted` {
     }
 
     /// Each line of the answer is a word and what follows `=`. Runs in a mount namespace of its own, in which `disk`
-    /// and `other` are empty folders.
+    /// and `other` are empty directories.
     private func run(_ script: String, on kind: Kind) async throws -> [String: String] {
         let surroundings = try await TemporaryContainer(creating: false)
         let whole = """
@@ -39,7 +39,7 @@ struct `A container on a disk that is mounted` {
             \(kind.rawValue)
             \(script)
             """
-        let words = ["-m", "--propagation", "private", "sh", "-c", whole, "sh", surroundings.folder]
+        let words = ["-m", "--propagation", "private", "sh", "-c", whole, "sh", surroundings.directory]
         let outcome = try await surroundings.start("unshare", words).finish()
         #expect(outcome.status == 0, "\(outcome)")
         return Dictionary(

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.serialized) struct `A container inside another` {
-    /// The outer one has the folder `d`, with a file and the container `d/sub`, which has a file, too.
+    /// The outer one has the directory `d`, with a file and the container `d/sub`, which has a file, too.
     private func nest() async throws -> TemporaryContainer {
         let container = try await TemporaryContainer()
         let made = try await container.shell(
@@ -40,9 +40,10 @@ import Testing
         let words = [call[0], container.path] + call.dropFirst()
         let outcome = try await container.start("groupctl", words, input: "x").finish()
         #expect(outcome.status == 77 && outcome.output.isEmpty, "\(outcome)")
-        let isOwnFolder = call.contains { $0.contains(".group") }
+        let isOwnDirectory = call.contains { $0.contains(".group") }
         #expect(
-            outcome.errors.contains(isOwnFolder ? "'.group' is a container's own folder" : "the container 'd/sub'"),
+            outcome.errors.contains(
+                isOwnDirectory ? "'.group' is a container's own directory" : "the container 'd/sub'"),
             "\(outcome)")
         #expect(try await picture(container) == before)
         #expect(try await container.done("list").lines == ["d/", "g"])
@@ -85,7 +86,7 @@ import Testing
         #expect(try await container.start("groupctl", words).finish().status == 0)
     }
 
-    @Test func `goes with a folder that is moved, and is whole there`() async throws {
+    @Test func `goes with a directory that is moved, and is whole there`() async throws {
         let container = try await nest()
         let before = try await picture(container)
         try await container.done("move", "d", "e")
@@ -96,7 +97,7 @@ import Testing
         #expect(try await container.shell("ls \"$1/.group/staging\"").output.isEmpty)
     }
 
-    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build folder that everybody may enter"))
+    @Test(.enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that everybody may enter"))
     func `that this user may not look into is not removed or moved`() async throws {
         let container = try await TemporaryContainer(creating: false)
         let made = try await container.shell(
@@ -106,7 +107,7 @@ import Testing
             """)
         #expect(made.status == 0, "\(made)")
         for call in [["remove", "-r", "d"], ["move", "d", "e"]] {
-            let words = nobody() + [BuildFolder.resolve("groupctl"), call[0], container.path] + call.dropFirst()
+            let words = nobody() + [BuildDirectory.resolve("groupctl"), call[0], container.path] + call.dropFirst()
             let outcome = try await container.start("setpriv", words).finish()
             #expect(outcome.status == 77 && outcome.errors.contains("d/sub"), "\(outcome)")
         }
@@ -114,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: ["x", "x/y", "journal", "../.group/x", "staging/x"])
-    func `is not made in another one's own folder`(place: String) async throws {
+    func `is not made in another one's own directory`(place: String) async throws {
         let container = try await TemporaryContainer()
         let before = try await container.shell("cd \"$1/.group\"; find . | sort").lines
         for script in [
@@ -124,12 +125,12 @@ import Testing
         ] {
             let outcome = try await container.shell(script, place)
             #expect(outcome.status == 77, "\(script) \(outcome)")
-            #expect(outcome.errors.contains("'.group' is a container's own folder"), "\(outcome)")
+            #expect(outcome.errors.contains("'.group' is a container's own directory"), "\(outcome)")
             #expect(try await container.shell("cd \"$1/.group\"; find . | sort").lines == before)
         }
     }
 
-    @Test func `that is made while the folder around it is removed stays, or is not made`() async throws {
+    @Test func `that is made while the directory around it is removed stays, or is not made`() async throws {
         // Where the remover is stopped: after it has looked, before it renames.
         let model = try await TemporaryContainer()
         _ = try await model.shell("mkdir -p \"$1/d/e\"")
@@ -153,9 +154,9 @@ import Testing
         #expect(!told.contains("removed"), "\(told)")
     }
 
-    @Test func `is not opened where the folder around it was removed meanwhile`() async throws {
+    @Test func `is not opened where the directory around it was removed meanwhile`() async throws {
         let container = try await nest()
-        // It has the folder open, and not the lock yet.
+        // It has the directory open, and not the lock yet.
         let calls = try Strace.calls(of: ["groupctl", "list", container.path + "/d/sub"], input: "", in: container)
         let before = try #require(calls.first { $0.name == "openat2" && $0.arguments.contains("\"lock\"") })
         let opener = try Strace.start(["groupctl", "list", container.path + "/d/sub"], fault: .stop, at: before)

@@ -11,7 +11,7 @@ import Testing
         for item in ["s", "p"] {
             for call in [
                 ["read", item], ["write", item], ["update", item, "--", "echo"], ["copy", item, "x"],
-                ["copy", item, "y"], ["read", "--generation-file", container.folder + "/g", item],
+                ["copy", item, "y"], ["read", "--generation-file", container.directory + "/g", item],
             ] {
                 let outcome = try await container.start(
                     "groupctl", [call[0], container.path] + call.dropFirst(), input: "x"
@@ -53,7 +53,7 @@ import Testing
         for (path, sentence) in [
             ("up/x", "'up' is a symbolic link that leads out of the container, to '../..'"),
             ("etc/passwd", "'etc' is a symbolic link that leads out of the container, to '/etc'"), ("a/x", "loop"),
-            ("own/format", "'own' is a symbolic link that leads into a container's own folder, to '.group'"),
+            ("own/format", "'own' is a symbolic link that leads into a container's own directory, to '.group'"),
         ] {
             let outcome = try await container.run("read", path)
             #expect(outcome.status == 77 && outcome.errors.contains(sentence), "\(outcome)")

@@ -4,7 +4,7 @@ import Testing
 /// What lies on another file system than `.group`, in a mount namespace of its own.
 @Suite(.serialized, .enabled(if: SmallFileSystem.isPossible, "needs root and the permission to mount"))
 struct `An item on another file system` {
-    /// Runs a shell script; the container is made, or not, and `disk` is the folder of the file system.
+    /// Runs a shell script; the container is made, or not, and `disk` is the directory of the file system.
     private func run(_ kind: SmallFileSystem.Kind, _ script: String) async throws -> Command.Outcome {
         try await SmallFileSystem(kind).shell(script)
     }
@@ -89,7 +89,7 @@ struct `Where openat2 is filtered away` {
             ["doctor", container.path], ["list"], ["delete-group", container.path],
         ] {
             let trace = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=openat2", "-e", "inject=openat2:error=\(error)"]
-            let outcome = try await container.start("strace", trace + [BuildFolder.resolve("groupctl")] + words)
+            let outcome = try await container.start("strace", trace + [BuildDirectory.resolve("groupctl")] + words)
                 .finish()
             #expect(outcome.status == (words[0] == "doctor" ? 1 : 77), "\(words) \(outcome)")
             #expect((outcome.errors + outcome.text).contains(sentence), "\(words) \(outcome)")

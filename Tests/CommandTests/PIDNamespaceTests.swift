@@ -10,14 +10,14 @@ struct `A member in a PID namespace` {
     /// Without `--mount-proc` the processes inside see the /proc of those outside, and its numbers.
     static let wrappers = [["unshare", "-p", "-f", "--mount-proc"], ["unshare", "-p", "-f"]]
 
-    private func held(_ wrapper: [String], in container: TemporaryContainer) async throws -> LeaseHolder {
+    private func held(_ wrapper: [String], in container: TemporaryContainer) async throws -> LockHolder {
         try await container.done("write", "a", input: "old")
-        return try await LeaseHolder(of: "a", in: container, purpose: "the-holder", wrapper: wrapper)
+        return try await LockHolder(of: "a", in: container, purpose: "the-holder", wrapper: wrapper)
     }
 
     private func tried(_ wrapper: [String], in container: TemporaryContainer) async throws -> Command.Outcome {
         let words =
-            wrapper.dropFirst() + [BuildFolder.resolve("groupctl"), "read", container.path, "a", "--timeout", "0"]
+            wrapper.dropFirst() + [BuildDirectory.resolve("groupctl"), "read", container.path, "a", "--timeout", "0"]
         return try await container.start(wrapper[0], Array(words)).finish()
     }
 
@@ -62,7 +62,7 @@ struct `A member in a PID namespace` {
         let name = "process \(here) of PID namespace \(try namespace(of: here))"
         #expect(outcome.errors.contains("held by the-holder (\(name)"), "\(outcome)")
         #expect(!outcome.errors.contains("end who holds it"), "\(outcome)")
-        let words = wrapper.dropFirst() + [BuildFolder.resolve("groupctl"), "doctor", container.path]
+        let words = wrapper.dropFirst() + [BuildDirectory.resolve("groupctl"), "doctor", container.path]
         let doctor = try await container.start(wrapper[0], Array(words)).finish()
         #expect(!doctor.text.contains("kill"), "\(doctor)")
         holder.command.signal(SIGCONT)
@@ -89,7 +89,7 @@ struct `A member in a PID namespace` {
             """#
         let words =
             wrapper.dropFirst() + [
-                "sh", "-c", script, BuildFolder.resolve("groupctl"), container.path, container.folder,
+                "sh", "-c", script, BuildDirectory.resolve("groupctl"), container.path, container.directory,
             ]
         let outcome = try await container.start(wrapper[0], Array(words)).finish()
         #expect(outcome.status == 0, "\(outcome)")

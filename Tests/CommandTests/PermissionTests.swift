@@ -2,9 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build folder that everybody may enter"))
+@Suite(
+    .serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that everybody may enter"))
 struct `Another user` {
-    /// A container that root has, in a folder that everybody may pass through.
+    /// A container that root has, in a directory that everybody may pass through.
     private func container(_ options: String...) async throws -> TemporaryContainer {
         let container = try await TemporaryContainer(creating: false)
         _ = try await container.start("groupctl", ["create", container.path] + options).finish()
@@ -17,7 +18,7 @@ struct `Another user` {
         -> Command.Outcome
     {
         try await container.start(
-            "setpriv", nobody(groups: groups) + [BuildFolder.resolve("groupctl")] + words, input: "changed"
+            "setpriv", nobody(groups: groups) + [BuildDirectory.resolve("groupctl")] + words, input: "changed"
         ).finish()
     }
 
@@ -37,7 +38,7 @@ struct `Another user` {
         #expect(try container.content("a") == "secret")
     }
 
-    @Test func `is not permitted in by an open folder around a private one`() async throws {
+    @Test func `is not permitted in by an open directory around a private one`() async throws {
         let container = try await container()
         #expect(try await container.shell("chmod 777 \"$1\"").status == 0)
         let outcome = try await asNobody(["read", container.path, "a"], in: container)

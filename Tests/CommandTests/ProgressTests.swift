@@ -8,9 +8,10 @@ import Testing
     private func write(_ container: TemporaryContainer, _ options: String, onTerminal: Bool) throws
         -> (writer: RunningProcess, feeder: RunningProcess)
     {
-        let pipe = container.folder + "/pipe"
+        let pipe = container.directory + "/pipe"
         #expect(unsafe mkfifo(pipe, 0o600) == 0)
-        let command = "cat '\(pipe)' | '\(BuildFolder.resolve("groupctl"))' write \(options) '\(container.path)' item"
+        let command =
+            "cat '\(pipe)' | '\(BuildDirectory.resolve("groupctl"))' write \(options) '\(container.path)' item"
         let words = onTerminal ? ["script", "-qec", command, "/dev/null"] : ["sh", "-c", command]
         let writer = try RunningProcess(words, environment: container.environment.merging(["SHELL": "/bin/sh"]) { $1 })
         let feeder = try RunningProcess(["sh", "-c", "exec 3>'\(pipe)'; printf 12345 >&3; echo open; read -r end"])

@@ -45,7 +45,7 @@ import Testing
             "$2" transact "$1" 1500 > /dev/null & "$2" count "$1" number 300 > /dev/null &
             "$2" write "$1" item 2000 > /dev/null & kill -STOP $!; kill -CONT $!; wait; : > "$1/last"
             """
-        #expect(try await container.shell(script, BuildFolder.resolve("test-member")).status == 0)
+        #expect(try await container.shell(script, BuildDirectory.resolve("test-member")).status == 0)
         var lines: (ours: [String], its: [String]) = ([], [])
         while lines.ours.last != "created\tlast", let line = try await follower.readLine() { lines.ours.append(line) }
         while lines.its.last != "created\tlast", let line = try await reader.readLine() { lines.its.append(line) }
@@ -73,7 +73,7 @@ import Testing
         try await compare(container, atLeast: 3)
         let script = "echo 0 > /proc/sys/user/max_inotify_watches && exec \"$0\" \"$1\""
         let watcher = try container.start(
-            "unshare", ["-Ur", "sh", "-c", script, BuildFolder.resolve("watch-group"), container.path])
+            "unshare", ["-Ur", "sh", "-c", script, BuildDirectory.resolve("watch-group"), container.path])
         #expect(try await watcher.readLine()?.hasPrefix("degraded") == true)
         watcher.signal(SIGTERM)
         _ = try await watcher.finish()

@@ -8,7 +8,7 @@ private let readings = [
     "lock ./view a b --shared -- true",
 ]
 private let changes = [
-    "create ./view", "write ./view a", "write ./view new/b", "update ./view a -- cat", "mkdir ./view folder",
+    "create ./view", "write ./view a", "write ./view new/b", "update ./view a -- cat", "mkdir ./view directory",
     "remove ./view a", "move ./view a b", "copy ./view a b", "refresh ./view widget",
     "lock ./view a -- true",
 ]
@@ -33,7 +33,7 @@ struct `A container on a read-only mount` {
 
     /// A test-member that goes on until it is killed, once it has said `word`.
     private func member(_ words: String, in disk: SmallFileSystem, says word: String) async throws -> Command {
-        let script = "mkfifo gate-$$; exec 3<>gate-$$; exec \(BuildFolder.resolve("test-member")) \(words) <&3"
+        let script = "mkfifo gate-$$; exec 3<>gate-$$; exec \(BuildDirectory.resolve("test-member")) \(words) <&3"
         let member = try disk.start("sh", ["-c", script])
         guard try await member.readLine() == word else {
             throw TemporaryContainer.Failed(description: "\(words): \(try await member.finish())")
@@ -123,7 +123,7 @@ struct `A container on a read-only mount` {
         let watch = try disk.start(
             "watch-group", ["./view", "--verbose", "--since", "start", "--count", "\(2 * count + 4)"])
         _ = try await watch.readLine(from: .errors)
-        try await done("echo 2 | groupctl write ./disk/c b; mkdir ./disk/c/folder", in: disk)
+        try await done("echo 2 | groupctl write ./disk/c b; mkdir ./disk/c/directory", in: disk)
         let writers = try ["x", "y"].map { tag in
             try disk.start("test-member", ["append", "./disk/c", "\(count)", tag], output: .file("/dev/null"))
         }
@@ -137,10 +137,10 @@ struct `A container on a read-only mount` {
             let expected = (1...count).map { "touched\t\(tag)/\($0)" }
             #expect(lines.filter { $0.hasPrefix("touched\t\(tag)/") } == expected, "\(tag)")
         }
-        #expect(Set(lines.filter { $0.hasPrefix("created") }) == ["created\ta", "created\tb", "created\tfolder"])
+        #expect(Set(lines.filter { $0.hasPrefix("created") }) == ["created\ta", "created\tb", "created\tdirectory"])
     }
 
-    @Test func `shares its leases with those who may write`() async throws {
+    @Test func `shares its locks with those who may write`() async throws {
         let disk = try await viewed()
         let reader = try await member("share ./view a", in: disk, says: "sharing")
         let refused = try await disk.shell("echo 2 | groupctl write ./disk/c a --timeout 0")
@@ -213,8 +213,7 @@ struct `A container on a read-only mount` {
 @Suite(.serialized, .enabled(if: SmallFileSystem.isPossible && canPlayNobody, "needs root, mounts and setpriv(1)"))
 struct `A container on overlayfs` {
     // case 29
-    @Test func `is followed, and its leases are shared, across the first change, which copies its files`() async throws
-    {
+    @Test func `is followed, and its locks are shared, across the first change, which copies its files`() async throws {
         let disk = try await SmallFileSystem(.ext4)
         let script = """
             set -e; chmod 711 .; mkdir merged disk/lower disk/upper disk/work
@@ -268,7 +267,8 @@ struct `A container on overlayfs` {
     }
 }
 
-@Suite(.serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build folder that everybody may enter"))
+@Suite(
+    .serialized, .enabled(if: canPlayNobody, "needs root, setpriv(1), and a build directory that everybody may enter"))
 struct `A container of another user that everybody may read` {
     @Test func `is read and followed, and every change is refused at once`() async throws {
         let container = try await TemporaryContainer()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.serialized, .enabled(if: Strace.isThere, "needs strace(1) and the permission to trace"))
 struct `A writer killed between its rename and its record` {
-    /// The first fsync is that of the content, the second that of the folder.
+    /// The first fsync is that of the content, the second that of the directory.
     private func killWriter(of item: String, in container: TemporaryContainer) async throws {
         let words = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:signal=KILL:when=2"]
         let outcome = try await container.start(
@@ -40,8 +40,8 @@ struct `A writer killed between its rename and its record` {
 
     @Test func `gets its record though another slot is free for the next who comes`() async throws {
         let container = try await TemporaryContainer()
-        // A follower might repair it at once; who only holds a lease does not.
-        let other = try await LeaseHolder(of: "b", in: container, purpose: "other")
+        // A follower might repair it at once; who only holds a lock does not.
+        let other = try await LockHolder(of: "b", in: container, purpose: "other")
         try await killWriter(of: "a", in: container)
         #expect(try await container.shell("ls \"$1/.group/staging\"").lines.count == 1, "its note is there")
         #expect(try await other.release().status == 0)
@@ -55,7 +55,7 @@ struct `A writer killed between its rename and its record` {
         #expect(try await container.shell("chmod 711 \"$1/..\"").status == 0)
         try await killWriter(of: "a", in: container)
         let outcome = try await container.start(
-            "setpriv", nobody(groups: "60") + [BuildFolder.resolve("groupctl"), "list", container.path]
+            "setpriv", nobody(groups: "60") + [BuildDirectory.resolve("groupctl"), "list", container.path]
         ).finish()
         #expect(outcome.status == 0 && outcome.lines == ["a"], "\(outcome)")
         try await expectOneRecord(of: "a", among: ["created\ta"], in: container)

@@ -8,12 +8,13 @@ import Testing
 
     init() async throws { container = try await TemporaryContainer() }
 
-    /// An executable of our own, under a name of the test's; made again, it takes the place of the one before. By another
-    /// process: a child of this one that is started meanwhile would have it open for writing, and nobody could run it.
+    /// An executable of our own, under a name of the test's; made again, it takes the place of the one before. By
+    /// another process: a child of this one that is started meanwhile would have it open for writing, and nobody could
+    /// run it.
     private func install(_ name: String, of program: String) async throws -> String {
-        let path = "\(container.folder)/\(name)"
+        let path = "\(container.directory)/\(name)"
         let script = "cp \"$2\" \"$3.new\" && mv \"$3.new\" \"$3\""
-        let outcome = try await container.shell(script, BuildFolder.resolve(program), path)
+        let outcome = try await container.shell(script, BuildDirectory.resolve(program), path)
         try #require(outcome.status == 0, "\(outcome)")
         return path
     }
@@ -33,9 +34,9 @@ import Testing
     }
 
     // case 44
-    @Test func `leaves its leases with it, and it is named by what it was started as`() async throws {
+    @Test func `leaves its locks with it, and it is named by what it was started as`() async throws {
         let program = try await install("holder", of: "groupctl")
-        let old = try await LeaseHolder(of: "item", in: container, purpose: "the-holder", program: program)
+        let old = try await LockHolder(of: "item", in: container, purpose: "the-holder", program: program)
         _ = try await install("holder", of: "groupctl")
         let refused = try await container.start(
             program, ["write", container.path, "--timeout", "0", "item"], input: "other"

@@ -16,8 +16,8 @@ struct `The script of docs/following.md` {
             .replacingOccurrences(of: "./shared/", with: "container/")
     }
 
-    /// What is handled once the whole pipeline was killed while a change was handled, which the stream had told long since,
-    /// and the script was run again until nothing is left.
+    /// What is handled once the whole pipeline was killed while a change was handled, which the stream had told long
+    /// since, and the script was run again until nothing is left.
     private func handled(killedAt path: String, _ container: TemporaryContainer) async throws -> [String] {
         let handle = """
             cd "$1/.."
@@ -31,7 +31,7 @@ struct `The script of docs/following.md` {
             _ = try await container.start("setsid", ["-w", "bash", "-c", handle + Self.script(), "sh", container.path])
                 .finish()
         }
-        return try String(contentsOfFile: container.folder + "/handled", encoding: .utf8).split(separator: "\n")
+        return try String(contentsOfFile: container.directory + "/handled", encoding: .utf8).split(separator: "\n")
             .map(String.init)
     }
 

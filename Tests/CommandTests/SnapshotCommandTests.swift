@@ -14,7 +14,7 @@ struct `watch-group --since snapshot` {
         let changes = try await watcher.readLines(6).map { try JSONChange($0) }
         #expect(changes.map(\.kind) == ["present", "present", "present", "present", "present", "bookmark"])
         #expect(changes.map(\.path) == ["a", "b", "b/a", "f", "f/foreign", ""])
-        #expect(changes.map(\.type) == ["file", "folder", "file", "folder", "file", nil])
+        #expect(changes.map(\.type) == ["file", "directory", "file", "directory", "file", nil])
         #expect(changes[2].size == 2 && changes[2].generation == 2 && changes[2].by == nil)
         #expect(changes.allSatisfy { $0.sequence == changes[5].sequence })
         try await container.done("write", "later", input: "1")
@@ -29,7 +29,7 @@ struct `watch-group --since snapshot` {
     @Test func `that ends in the middle begins anew, and does not once it was told`() async throws {
         let container = try await TemporaryContainer()
         for item in ["a", "b"] { try await container.done("write", item, input: "1") }
-        let file = container.folder + "/cursor"
+        let file = container.directory + "/cursor"
         let words = ["--since", "snapshot", "--cursor-file", file, "--count"]
         for _ in 0..<2 {
             #expect(
@@ -47,7 +47,7 @@ struct `watch-group --since snapshot` {
     @Test func `with a place that was lost says so and tells everything`() async throws {
         let (container, other) = (try await TemporaryContainer(), try await TemporaryContainer())
         try await container.done("write", "a", input: "1")
-        let file = container.folder + "/cursor"
+        let file = container.directory + "/cursor"
         let foreign = try await JSONStatus(of: other).journal.cursor
         _ = try await container.shell("echo \"$2\" > \"$3\"", foreign, file)
         let outcome = try await container.watch("--since", "snapshot", "--cursor-file", file, "-n", "3").finish()

@@ -18,7 +18,7 @@ import Testing
         #expect(try await container.findings("--repair").contains { $0.code == "memberTableReplaced" && !$0.mended })
     }
 
-    @Test func `ends its followers when its own folder is moved away`() async throws {
+    @Test func `ends its followers when its own directory is moved away`() async throws {
         let container = try await TemporaryContainer()
         let follower = try await container.watching()
         _ = try await container.shell("mv \"$1/.group\" \"$1.group\"")

@@ -7,7 +7,7 @@ import Testing
 struct `groupctl status and changes` {
     @Test func `name the members and what each holds`() async throws {
         let container = try await TemporaryContainer()
-        let holder = try await LeaseHolder(of: "a", in: container, purpose: "the-holder")
+        let holder = try await LockHolder(of: "a", in: container, purpose: "the-holder")
         let watcher = try await container.watching("--purpose", "the-watcher")
         let outcome = try await container.done("status", "--json", "--purpose", "the-asker")
         let status = try JSONDecoder().decode(JSONStatus.self, from: Data(outcome.output))
@@ -18,10 +18,10 @@ struct `groupctl status and changes` {
         #expect(status.members.allSatisfy { isTimestamp($0.since) && $0.user == getuid() })
         let holding = try #require(status.members.first { $0.purpose == "the-holder" })
         #expect(holding.pid == holder.command.identifier)
-        #expect(holding.leases.map(\.path) == ["a"] && holding.leases.map(\.mode) == ["writing"])
-        #expect(holding.leases.map(\.state) == ["holding"] && isTimestamp(holding.leases.first?.since))
+        #expect(holding.locks.map(\.path) == ["a"] && holding.locks.map(\.mode) == ["writing"])
+        #expect(holding.locks.map(\.state) == ["holding"] && isTimestamp(holding.locks.first?.since))
         #expect(status.members.first { $0.purpose == "the-watcher" }?.pid == watcher.identifier)
-        #expect(status.members.filter { $0.purpose != "the-holder" }.allSatisfy { $0.leases.isEmpty })
+        #expect(status.members.filter { $0.purpose != "the-holder" }.allSatisfy { $0.locks.isEmpty })
 
         let text = try await container.done("status").text
         #expect(text.contains("the-holder  process \(holder.command.identifier), user \(getuid())"))

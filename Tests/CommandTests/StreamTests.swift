@@ -40,13 +40,13 @@ struct `A line of watch-group` {
         let lines = try await watcher.finish().lines
         let changes = try lines.map { try JSONChange($0) }
         for (line, change) in zip(lines, changes) {
-            let isFolder = change.sequence == 1
-            // A folder's size is the file system's affair.
-            let size = isFolder ? change.size.map { "\($0)" } ?? "null" : "6"
+            let isDirectory = change.sequence == 1
+            // A directory's size is the file system's affair.
+            let size = isDirectory ? change.size.map { "\($0)" } ?? "null" : "6"
             #expect(
                 line == #"{"sequence":\#(change.sequence),"cursor":"\#(change.cursor)","kind":"created","#
-                    + #""path":"\#(isFolder ? "Library" : "Library/todo.json")","from":null,"#
-                    + #""type":"\#(isFolder ? "folder" : "file")","size":\#(size),"generation":\#(change.sequence),"#
+                    + #""path":"\#(isDirectory ? "Library" : "Library/todo.json")","from":null,"#
+                    + #""type":"\#(isDirectory ? "directory" : "file")","size":\#(size),"generation":\#(change.sequence),"#
                     + #""transaction":null,"coordinated":true,"#
                     + #""by":{"pid":\#(writer.identifier),"purpose":"todo-app"},"time":"\#(change.time)"}"#)
             #expect(isTimestamp(change.time))

@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized, .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/script"), "needs script(1)"))
 struct `On a terminal, watch-group` {
     private func shown(_ container: TemporaryContainer, _ options: String) throws -> Command {
-        let program = BuildFolder.resolve("watch-group")
+        let program = BuildDirectory.resolve("watch-group")
         return try container.start(
             "script", ["-qec", "'\(program)' \(options) '\(container.path)'", "/dev/null"],
             environment: ["TERM": "xterm", "SHELL": "/bin/sh"])

@@ -29,7 +29,7 @@ struct `groupctl update` {
         #expect(try container.content("a") == "old")
         let absent = try await container.run("update", "f/b", "--", "sh", "-c", script)
         #expect(absent.status == status)
-        #expect(try await container.done("list").lines == ["a"], "the folder on the way neither")
+        #expect(try await container.done("list").lines == ["a"], "the directory on the way neither")
         #expect(try await container.done("changes", "--since", "start").lines == ["created\ta"])
         #expect(try await container.run("read", "a", "--timeout", "0").status == 0)
     }

@@ -40,7 +40,7 @@ struct `A wrong call` {
     }
 
     @Test(arguments: ["", ".hidden", "-x", "a b", "ä", "a\nb", "a:b", String(repeating: "a", count: 256)])
-    func `a malformed identifier is a usage error that says how to name a folder`(identifier: String) async throws {
+    func `a malformed identifier is a usage error that says how to name a directory`(identifier: String) async throws {
         let outcome = try await Command(
             "groupctl", ["create", "--", identifier], environment: ["GROUP_CONTAINERS_HOME": "/nonexistent"]
         ).finish()

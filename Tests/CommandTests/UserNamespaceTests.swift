@@ -20,14 +20,14 @@ struct `A member in a user namespace` {
     private func start(_ program: String, _ words: [String], in container: TemporaryContainer, input: String = "")
         throws -> Command
     {
-        try container.start("unshare", ["-U", "-r", BuildFolder.resolve(program)] + words, input: input)
+        try container.start("unshare", ["-U", "-r", BuildDirectory.resolve(program)] + words, input: input)
     }
 
     private func changes(_ container: TemporaryContainer, since cursor: String) async throws -> [String] {
         try await container.done("changes", "--since", cursor).lines
     }
 
-    @Test func `that watches takes no owner for another, and tells what is changed under a lease once`() async throws {
+    @Test func `that watches takes no owner for another, and tells what is changed under a lock once`() async throws {
         let container = try await prepared()
         let cursor = try await JSONStatus(of: container).journal.cursor
         let watcher = try start("watch-group", ["--verbose", "--since", cursor, container.path], in: container)
@@ -56,7 +56,7 @@ struct `A member in a user namespace` {
         let container = try await prepared()
         let cursor = try await JSONStatus(of: container).journal.cursor
         for item in ["f1", "f2"] {
-            let file = container.folder + "/generation"
+            let file = container.directory + "/generation"
             let read = ["read", "--generation-file", file, container.path, item]
             #expect(try await start("groupctl", read, in: container).finish().text == "x\n")
             let generation = try String(contentsOfFile: file, encoding: .utf8).trimmingCharacters(in: .newlines)

@@ -86,7 +86,7 @@ struct `groupctl write` {
         #expect(verbose.output.isEmpty && verbose.errors == "'f/a' is at generation 3\n")
     }
 
-    @Test func `makes the folders on the way, each a change`() async throws {
+    @Test func `makes the directories on the way, each a change`() async throws {
         let container = try await TemporaryContainer()
         try await container.done("write", "a/b/c", input: "1")
         try await container.done("write", "a/b/d", "--relaxed", input: "1")

@@ -24,8 +24,8 @@ struct Inspection {
         return (found, faults + (try doctorsFaults("after it was opened", below: .warning)))
     }
 
-    /// What a doctor says that looks from outside. Nothing is damaged by a power cut; what is left half done is mended by
-    /// who opens it.
+    /// What a doctor says that looks from outside. Nothing is damaged by a power cut; what is left half done is mended
+    /// by who opens it.
     private func doctorsFaults(_ moment: String, below limit: Finding.Severity) throws -> [String] {
         try ContainerDoctor(named: Array(path.utf8)).examine().filter {
             $0.severity == .error || $0.severity == .warning && limit == .warning
@@ -33,7 +33,7 @@ struct Inspection {
         .map { "doctor, \(moment): \($0.code) \($0.item ?? ""): \($0.what)" }
     }
 
-    /// The tree, read under leases; an item that is not whole is a fault.
+    /// The tree, read under locks; an item that is not whole is a fault.
     private func items(_ performance: Performance, _ faults: inout [String]) throws -> [String: String] {
         var found: [String: String] = [:]
         for path in try filePaths(performance.container) where !isOwn(path) {
@@ -99,7 +99,7 @@ struct Inspection {
         return []
     }
 
-    /// Each change that was acknowledged is told once, as made under a lease; nothing twice.
+    /// Each change that was acknowledged is told once, as made under a lock; nothing twice.
     private func journalsFaults(_ container: Container) throws -> [String] {
         var follower = try container.recordedChanges(since: .start)
         var all: [Change] = []

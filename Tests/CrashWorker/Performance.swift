@@ -24,13 +24,13 @@ struct Performance {
     func perform(_ step: CrashStep, number: Int) async throws {
         switch step {
         case .write: try write("a \(number)", to: "a")
-        case .writeLarge: try write("large \(number)", to: "new/folder/large")
+        case .writeLarge: try write("large \(number)", to: "new/directory/large")
         case .update: _ = try items.update("n", default: 0) { $0 += 1 }
         case .remove:
             if try exists("dir/b") { try items.remove("dir/b") } else { try write("b \(number)", to: "dir/b") }
         case .move:
             if try exists("here") { try items.move("here", to: "there") } else { try items.move("there", to: "here") }
-        case .moveFolder:
+        case .moveDirectory:
             let isHere = try exists("tree/one")
             try items.move(isHere ? "tree" : "far/tree", to: isHere ? "far/tree" : "tree")
         case .copy: _ = try items.copy("a", to: "copy", replacing: true)

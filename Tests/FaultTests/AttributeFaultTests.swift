@@ -80,16 +80,16 @@ struct `A write whose file cannot have an attribute of the old one` {
         }
     }
 
-    @Test func `in a folder that cannot be made as it should be leaves nothing of it`() throws {
+    @Test func `in a directory that cannot be made as it should be leaves nothing of it`() throws {
         let container = try TemporaryContainer()
         let list: [UInt8] = [2, 0, 0, 0] + [1, 4, 32].flatMap { [$0, 0, 7, 0, 255, 255, 255, 255] }
-        let root = try FileDescriptor.open(path: Array(container.path.utf8), [.reading, .folder])
+        let root = try FileDescriptor.open(path: Array(container.path.utf8), [.reading, .directory])
         do { try root.setAttribute(Array("system.posix_acl_default".utf8), to: list) } catch { return }
         let (status, text) = try Strace.run(
-            ["groupctl", "write", "--json", container.path, "folder/item"], input: "new\n",
+            ["groupctl", "write", "--json", container.path, "directory/item"], input: "new\n",
             fault: .error("ENOSPC"), at: Strace.Call(name: "fsetxattr", number: 2))
         #expect(status == 74 && text.contains(#""code":"noSpace""#), "\(text)")
-        #expect(!container.exists("folder"))
+        #expect(!container.exists("directory"))
         #expect(container.staging.isEmpty)
         #expect(try container.changes().isEmpty)
     }

@@ -69,7 +69,8 @@ struct `A circle of members that wait for each other` {
         try container.waitForAccess("f", waiting: false, in: watcher)
         let mover = try RunningProcess(["groupctl", "move", container.path, "f", "f2"])
         try container.waitForAccess("f", waiting: true, whole: true, in: watcher)
-        // The third gets what it waits for, and has the next of its items to wait for: behind the second, not the mover.
+        // The third gets what it waits for, and has the next of its items to wait for: behind the second, not the
+        // mover.
         first.closeInput()
         #expect(try first.finish().status == 0)
         try container.waitForAccess("f/g/h", waiting: true, in: watcher)
@@ -91,15 +92,15 @@ struct `A circle of members that wait for each other` {
                 "$1" lock "$2" d "$3" d/e/g -- true 2>&1 | grep -i deadlock
             done; echo ended
             """
-        let folders = """
+        let directories = """
             for i in $(seq 40); do
                 "$1" move "$2" d d2 2>&1 | grep -i deadlock
                 "$1" move "$2" d2 d 2>&1 | grep -i deadlock
                 "$1" remove "$2" -r d/e 2>&1 | grep -i deadlock
             done; echo ended
             """
-        let groupctl = BuildFolder.resolve("groupctl")
-        let processes = try [script, script, script, folders, folders].map {
+        let groupctl = BuildDirectory.resolve("groupctl")
+        let processes = try [script, script, script, directories, directories].map {
             try RunningProcess(["sh", "-c", $0, "sh", groupctl, container.path, item])
         }
         for process in processes { #expect(try process.finish(within: .seconds(120)).text == "ended\n") }

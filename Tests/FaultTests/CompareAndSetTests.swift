@@ -16,7 +16,7 @@ struct `Processes that compare and set` {
             generations += text.split(separator: "\n").compactMap { UInt64($0) }
         }
         #expect(container.content(of: "d/n") == "200\n")
-        // The folder, and the 0 that one of them began with, come first.
+        // The directory, and the 0 that one of them began with, come first.
         #expect(generations.sorted() == Array(3...202))
         #expect(try Invariants.broken(in: container) == [])
     }

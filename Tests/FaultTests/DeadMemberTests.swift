@@ -10,12 +10,12 @@ import Testing
 struct `A dead member` {
     // case 2
     @Test(.enabled(if: Strace.isThere, Strace.isMissing), arguments: [true, false])
-    func `between its rename and its record gets the record from the item's next lease`(isNew: Bool) throws {
+    func `between its rename and its record gets the record from the item's next lock`(isNew: Bool) throws {
         let container = try TemporaryContainer()
         if !isNew { _ = try container.groupctl("write", "item", input: "old") }
         // It is alive before, so the dead one's slot is not its own.
         let heir = try container.open()
-        let leases = heir.coordinator(purpose: "heir").blocking
+        let locks = heir.coordinator(purpose: "heir").blocking
         let command = ["groupctl", "write", "--purpose", "deceased", container.path, "item"]
         let calls = try Strace.calls(
             of: isNew ? command.dropLast() + ["model"] : command, input: "newer", in: container)
@@ -26,14 +26,14 @@ struct `A dead member` {
         #expect(container.content(of: "item") == "new")
         #expect(!container.staging.isEmpty)
 
-        _ = try? leases.readBytes("another")
+        _ = try? locks.readBytes("another")
         #expect(try container.changes(heir).count == before)
-        #expect(try leases.readBytes("item") == Array("new".utf8))
+        #expect(try locks.readBytes("item") == Array("new".utf8))
         let change = try #require(try container.changes(heir).dropFirst(before).first)
         #expect(change.kind == (isNew ? .created : .modified) && change.path == "item" && change.size == 3)
         #expect(change.by?.purpose == "deceased")
         #expect(container.staging.isEmpty)
-        // Once: neither another lease nor the slot's next member finds it again.
+        // Once: neither another lock nor the slot's next member finds it again.
         #expect(try container.groupctl("read", "item").text == "new")
         #expect(try container.changes(heir).count == before + 1)
     }
@@ -48,9 +48,9 @@ struct `A dead member` {
         wanting.kill()
         holder.closeInput()
         _ = try holder.finish()
-        // Behind a want nobody gets a lease in one try.
-        let leases = reader.coordinator(purpose: "reader").blocking
-        #expect(try leases.readBytes("item", timeout: .zero) == Array("old".utf8))
+        // Behind a want nobody gets a lock in one try.
+        let locks = reader.coordinator(purpose: "reader").blocking
+        #expect(try locks.readBytes("item", timeout: .zero) == Array("old".utf8))
         #expect(try container.groupctl("read", "item", "--timeout", "0").text == "old")
     }
 
@@ -73,7 +73,7 @@ struct `A dead member` {
             #expect(try watcher.status().members.count == 1)
         }
         let writers = try (0..<50).map { number in
-            try RunningProcess(["groupctl", "write", container.path, "folder/\(number)"], input: "\(number)")
+            try RunningProcess(["groupctl", "write", container.path, "directory/\(number)"], input: "\(number)")
         }
         for writer in writers { #expect(try writer.finish().status == 0) }
         #expect(try container.changes(watcher).count == 51)

@@ -6,7 +6,7 @@ import Testing
 /// Locks that belong to a process, `fcntl(F_SETLK)`, go when any descriptor of the file is closed in it: SQLite's, too.
 @Suite(.ownThreads, .timeLimit(.minutes(2)))
 struct `A lock of the whole process on a file of the container` {
-    private static let file = "folder/data"
+    private static let file = "directory/data"
 
     private let container: TemporaryContainer
 
@@ -22,15 +22,15 @@ struct `A lock of the whole process on a file of the container` {
     }
 
     @Test(arguments: [
-        "write the same", "write the same in a transaction", "copy", "copy in a transaction", "copy the folder",
-        "snapshot", "snapshot of the folder", "generation", "mode",
+        "write the same", "write the same in a transaction", "copy", "copy in a transaction", "copy the directory",
+        "snapshot", "snapshot of the directory", "generation", "mode",
     ])
     func `stays when its process coordinates`(word: String) throws {
         let holder = try container.member("lock-process-wide", Self.file)
         try holder.waitForText("locked")
         #expect(try !isFree())
         // Twice: what is there already is compared.
-        for count in 1...2 where count == 1 || word != "copy the folder" {
+        for count in 1...2 where count == 1 || word != "copy the directory" {
             try holder.send(word)
             try holder.waitForLines(1 + count)
             #expect(try !isFree(), "after \(holder.text)")

@@ -5,9 +5,9 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-/// The one who holds a lease dies, stops, forks, or loses its lock file.
+/// The one who holds a lock dies, stops, forks, or loses its lock file.
 @Suite(.ownThreads, .timeLimit(.minutes(5)))
-struct `A member that holds a lease` {
+struct `A member that holds a lock` {
     // case 1
     @Test(arguments: ["read", "write"])
     func `and is killed frees it for the waiter at once`(command: String) throws {
@@ -53,7 +53,7 @@ struct `A member that holds a lease` {
         try #require(holder.stop())
         let (status, text) = try container.groupctl(command, "item", "--timeout", "200ms", "--json", input: "new")
         #expect(status == 75)
-        #expect(text.contains(#""code":"leaseTimedOut""#) && text.contains(#""item":"item""#), "\(text)")
+        #expect(text.contains(#""code":"lockTimedOut""#) && text.contains(#""item":"item""#), "\(text)")
         #expect(text.contains(#""pid":\#(holder.identifier),"purpose":"holder","since":"2"#), "\(text)")
         holder.resume()
         holder.closeInput()
@@ -113,8 +113,8 @@ struct `A member that holds a lease` {
         if isReplaced { try FileManager.default.moveItem(atPath: "\(lock).new", toPath: lock) }
 
         let ask = { try coordinator.coordinate(.writing("item"), timeout: .zero) { _ in } }
-        #expect(Self.code(of: ask) == .leaseTimedOut)
-        // For a second lease it needs a descriptor of the file that was.
+        #expect(Self.code(of: ask) == .lockTimedOut)
+        // For a second lock it needs a descriptor of the file that was.
         try coordinator.coordinate(.writing("other")) { _ in
             #expect(Self.code(of: ask) == .damaged)
         }

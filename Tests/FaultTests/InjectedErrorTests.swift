@@ -21,7 +21,7 @@ struct `A write whose system call fails` {
     }
 
     // The write is the content, the pwrite the note for the repairer; the first fsync the file's, the second the
-    // folder's.
+    // directory's.
     static let faults: [Fault] =
         refusals("EIO", "inputOutput") + refusals("ENOSPC", "noSpace") + refusals("EDQUOT", "noSpace")
         + (before + behind + [("openat2", 1)]).map {

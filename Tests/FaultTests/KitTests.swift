@@ -8,8 +8,8 @@ import Testing
 struct `The fault harness` {
     @Test func `finds nothing wrong with a container that is as it should be`() throws {
         let container = try TemporaryContainer()
-        _ = try container.groupctl("write", "folder/item", input: "content")
-        _ = try container.groupctl("write", "folder/item", input: "other")
+        _ = try container.groupctl("write", "directory/item", input: "content")
+        _ = try container.groupctl("write", "directory/item", input: "other")
         #expect(try Invariants.broken(in: container) { $1 == Array("other".utf8) } == [])
     }
 

@@ -5,16 +5,16 @@ import Testing
 
 @Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 5)))
 struct `A large container` {
-    private static let (folders, files, records) =
+    private static let (directories, files, records) =
         runsLongTests ? (10_000, 10, 1_000_000) : (300, 10, 30_000)
 
-    private static func container(folders: Int, records: Int) throws -> TemporaryContainer {
+    private static func container(directories: Int, records: Int) throws -> TemporaryContainer {
         let container = try TemporaryContainer()
         if records > 0 {
             #expect(try container.member("append", "\(records)", "record").finish().status == 0)
         }
-        for folder in 0..<folders {
-            let path = "\(container.path)/folder \(folder)"
+        for directory in 0..<directories {
+            let path = "\(container.path)/directory \(directory)"
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
             for file in 0..<Self.files {
                 #expect(FileManager.default.createFile(atPath: "\(path)/\(file)", contents: nil))
@@ -39,12 +39,12 @@ struct `A large container` {
 
     // case 40
     @Test func `costs a follower no memory, however much is in it and in its journal`() throws {
-        let small = try memory(of: Self.container(folders: 1, records: 0))
-        let large = try memory(of: Self.container(folders: Self.folders, records: Self.records))
+        let small = try memory(of: Self.container(directories: 1, records: 0))
+        let large = try memory(of: Self.container(directories: Self.directories, records: Self.records))
         // A picture of 3,000 items would be more than that, and so would the journal.
         #expect(large - small < 512, "\(large) KiB, and \(small) KiB of a small one")
         print(
-            "a follower of \(Self.folders * (Self.files + 1)) items and \(Self.records) records: \(large) KiB; small: \(small)"
+            "a follower of \(Self.directories * (Self.files + 1)) items and \(Self.records) records: \(large) KiB; small: \(small)"
         )
     }
 }

@@ -10,7 +10,7 @@ struct `A journal that is cut down` {
     private static func container() throws -> TemporaryContainer {
         let container = try TemporaryContainer(creating: false)
         _ = try Container(path: container.path, creating: true, retention: JournalRetention(size: 128 << 10))
-        for item in ["kept", "folder/kept"] {
+        for item in ["kept", "directory/kept"] {
             _ = try container.groupctl("write", item, input: "1")
         }
         // By now it has dropped the records of those.
@@ -32,7 +32,7 @@ struct `A journal that is cut down` {
         let container = try Self.container()
         let other = isWatched ? try container.open() : nil
         #expect(!container.journalFiles.contains("1.log"))
-        let kept = (try Self.generation(container, "kept"), try Self.generation(container, "folder/kept"))
+        let kept = (try Self.generation(container, "kept"), try Self.generation(container, "directory/kept"))
         #expect(kept.0 == 1 && kept.1 == 3)
         let kills = try EverySystemCall(
             of: ["test-member", "rotate", container.path, "item", "model"], in: container)
@@ -48,7 +48,7 @@ struct `A journal that is cut down` {
             let reader = try container.open()
             let asker = reader.coordinator(purpose: "asker").blocking
             #expect(try asker.generation(of: "kept") == kept.0, "\(kill)")
-            #expect(try asker.generation(of: "folder/kept") == kept.1, "\(kill)")
+            #expect(try asker.generation(of: "directory/kept") == kept.1, "\(kill)")
             let version = try asker.readVersion("item")
             #expect([old, new].contains(String(decoding: version.content, as: UTF8.self)), "\(kill)")
             // Followed from before: it comes once, or there is one rescan.
@@ -71,7 +71,7 @@ struct `A journal that is cut down` {
         #expect(try Self.generation(container, "kept") == 1)
     }
 
-    /// Between its looks at its own new file and at the folder, say.
+    /// Between its looks at its own new file and at the directory, say.
     // case 41
     @Test func `by a process that is stopped while it makes a file keeps what others append meanwhile`() throws {
         let model = try Self.containerOfSmallFiles()

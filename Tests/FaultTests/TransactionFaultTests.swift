@@ -4,21 +4,21 @@ import GroupSystemCalls
 import TestSupport
 import Testing
 
-/// A transaction over a file in a new folder, one that is replaced and one that is removed.
+/// A transaction over a file in a new directory, one that is replaced and one that is removed.
 @Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)))
 struct `A transaction whose system calls end or fail` {
-    /// What anyone finds, without a lease.
+    /// What anyone finds, without a lock.
     private struct Finding: Equatable {
         var new: String?
         var kept: String?
         var gone: String?
-        var folderExists: Bool
+        var directoryExists: Bool
 
         init(in container: TemporaryContainer) {
-            new = container.content(of: "folder/new")
+            new = container.content(of: "directory/new")
             kept = container.content(of: "kept")
             gone = container.content(of: "gone")
-            folderExists = container.exists("folder")
+            directoryExists = container.exists("directory")
         }
     }
 
@@ -29,7 +29,7 @@ struct `A transaction whose system calls end or fail` {
     }
 
     private static func command(_ container: TemporaryContainer, _ durability: String = "durable") -> [String] {
-        ["test-member", "transact-three", container.path, "folder", "text", durability]
+        ["test-member", "transact-three", container.path, "directory", "text", durability]
     }
 
     /// The system calls that it makes.
@@ -38,7 +38,7 @@ struct `A transaction whose system calls end or fail` {
         return try Strace.calls(of: command(model, durability), input: "", in: model)
     }
 
-    private static let kinds = ["created folder", "created folder/new", "modified kept", "removed gone"]
+    private static let kinds = ["created directory", "created directory/new", "modified kept", "removed gone"]
 
     /// All or nothing: in the container, in the journal.
     private func expectWhole(_ container: TemporaryContainer, _ changes: [Change], _ happened: Bool, _ place: Comment) {
@@ -104,7 +104,7 @@ struct `A transaction whose system calls end or fail` {
         expectWhole(container, try container.changes(heir), true, "EIO from \(rename) on")
     }
 
-    @Test func `refused a rename and the way back keeps its leases until this process has completed it`() throws {
+    @Test func `refused a rename and the way back keeps its locks until this process has completed it`() throws {
         let container = try Self.prepare()
         let other = try container.open()
         let reader = other.coordinator(purpose: "reader").blocking
@@ -119,7 +119,7 @@ struct `A transaction whose system calls end or fail` {
         let error = #expect(throws: CoordinationError.self) {
             try reader.coordinate(.reading("kept"), .reading("gone"), timeout: .zero) { _ in }
         }
-        #expect(error?.code == .leaseTimedOut && Set(error?.holders.map(\.purpose) ?? []) == ["test-member"])
+        #expect(error?.code == .lockTimedOut && Set(error?.holders.map(\.purpose) ?? []) == ["test-member"])
         try member.send("go on")
         try member.waitForText("text")
         expectWhole(container, try container.changes(other), true, "after the next request")

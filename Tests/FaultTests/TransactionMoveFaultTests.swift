@@ -3,13 +3,13 @@ import GroupContainer
 import TestSupport
 import Testing
 
-/// A transaction that turns a log round: files are moved over others and out of the way of new ones, and a folder.
+/// A transaction that turns a log round: files are moved over others and out of the way of new ones, and a directory.
 @Suite(.ownThreads, .enabled(if: Strace.isThere, Strace.isMissing), .timeLimit(.minutes(runsLongTests ? 30 : 5)))
 struct `A transaction that moves, whose system calls end or fail` {
-    private static let before = ["log": "0", "log.1": "1", "log.2": "2", "old/folder/file": "x"]
-    private static let after = ["log": "new", "log.1": "0", "log.2": "1", "copy": "new", "new/folder/file": "x"]
+    private static let before = ["log": "0", "log.1": "1", "log.2": "2", "old/directory/file": "x"]
+    private static let after = ["log": "new", "log.1": "0", "log.2": "1", "copy": "new", "new/directory/file": "x"]
     private static let kinds = [
-        "moved log.2", "moved log.1", "created log", "created copy", "created new", "moved new/folder",
+        "moved log.2", "moved log.1", "created log", "created copy", "created new", "moved new/directory",
     ]
 
     private static func found(in container: TemporaryContainer) -> [String: String] {

@@ -7,7 +7,7 @@ import Testing
 /// Members that commit transactions over a pair of items and are killed at any moment, beside one that reads them.
 @Suite(.ownThreads, .timeLimit(.minutes(runsLongTests ? 30 : 5)))
 struct `A reader of what transactions write` {
-    /// Reads both under one lease, again and again, on a thread of its own.
+    /// Reads both under one lock, again and again, on a thread of its own.
     private final class Reader: @unchecked Sendable {
         private let lock = NSLock()
         private var (reads, mixtures, hasEnded) = (0, 0, false)
@@ -43,12 +43,12 @@ struct `A reader of what transactions write` {
     @Test func `never finds one item new and the other old, whichever process is killed`() throws {
         let container = try TemporaryContainer()
         let watcher = try container.open()
-        let leases = watcher.coordinator(purpose: "reader").blocking
+        let locks = watcher.coordinator(purpose: "reader").blocking
         var follower = try watcher.recordedChanges(since: .start)
         var numbers = SeededGenerator(seed: faultSeed)
         var (torn, records, period) = (0, 0, Int64(1_000_000))
         var last: (sequence: UInt64, identifier: String)?
-        let reader = Reader(leases)
+        let reader = Reader(locks)
         for _ in 0..<(runsLongTests ? 2_000 : 120) {
             let writer = try container.member("transact", "1000000000")
             try writer.waitForNumber(writer.lastNumber + 1)
@@ -60,7 +60,7 @@ struct `A reader of what transactions write` {
             while monotonicNanoseconds() < moment {}
             writer.kill()
             // At the latest this one has it completed.
-            reader.once(leases)
+            reader.once(locks)
             while let change = try follower.next(timeout: .zero) {
                 guard let part = change.transaction else {
                     torn += 1
@@ -118,7 +118,7 @@ struct `A reader of what transactions write` {
         #expect(names[0]?.count == 32 && names[0] == names[1])
     }
 
-    @Test func `that watches the folders meanwhile is told of nothing else`() throws {
+    @Test func `that watches the directories meanwhile is told of nothing else`() throws {
         let container = try TemporaryContainer()
         for item in ["kept", "gone"] { _ = try container.groupctl("write", item, "--relaxed", input: "old") }
         // Its process is the leader, and sees each rename.
@@ -127,14 +127,14 @@ struct `A reader of what transactions write` {
         ])
         try watch.waitForText("gone")
         for number in 0..<5 {
-            let run = try container.member("transact-three", "folder\(number)", "text\(number)", "relaxed")
+            let run = try container.member("transact-three", "directory\(number)", "text\(number)", "relaxed")
             #expect(try run.finish().status == 0)
             _ = try container.groupctl("write", "gone", "--relaxed", input: "again")
         }
         let lines = try watch.finish().text.split(separator: "\n").map(String.init)
         let expected = (0..<5).flatMap { number in
             [
-                "created\tfolder\(number)", "created\tfolder\(number)/new", "modified\tkept", "removed\tgone",
+                "created\tdirectory\(number)", "created\tdirectory\(number)/new", "modified\tkept", "removed\tgone",
                 "created\tgone",
             ]
         }

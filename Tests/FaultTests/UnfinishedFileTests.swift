@@ -78,13 +78,13 @@ struct `A process that is killed while it makes a file of a log` {
         try kill(in: container)
         let left = try Self.unfinished(container)
         // As if nobody had looked since: the slot's next member sweeps it otherwise.
-        let kept = "\(container.folder)/kept"
+        let kept = "\(container.directory)/kept"
         let suite = "\(container.path)/.group/defaults/standard"
         try FileManager.default.moveItem(atPath: "\(suite)/\(left[0])", toPath: kept)
         let next = try container.member("channel-listen", "news", "one", "2")
         try next.waitForText("listening")
         try FileManager.default.moveItem(atPath: kept, toPath: "\(suite)/\(left[0])")
-        #expect(try container.groupctl("doctor").text.contains("one file or folder"))
+        #expect(try container.groupctl("doctor").text.contains("one file or directory"))
         _ = try container.groupctl("doctor", "--repair")
         #expect(try Self.unfinished(container) == [])
         next.kill()

@@ -12,9 +12,9 @@ struct `Writing members that are killed at any moment` {
     @Test func `leave as many records of each as it made changes`() throws {
         let container = try TemporaryContainer()
         let watcher = try container.open()
-        let leases = watcher.coordinator(purpose: "watcher").blocking
+        let locks = watcher.coordinator(purpose: "watcher").blocking
         var numbers = SeededGenerator(seed: faultSeed)
-        let items = (0..<3).map { "folder/item\($0)" }
+        let items = (0..<3).map { "directory/item\($0)" }
         let start = { (item: String) in try container.member("write", item, "1000000000") }
         var writers = try items.map(start)
         defer { for writer in writers { writer.kill() } }
@@ -34,14 +34,14 @@ struct `Writing members that are killed at any moment` {
             let said = try writer.finish().text.split(separator: "\n").compactMap { UInt64($0) }
 
             // Whole, by this one or, if it was killed in its first write, by the one before.
-            let content = String(decoding: try leases.readBytes(ItemPath(items[victim])), as: UTF8.self)
+            let content = String(decoding: try locks.readBytes(ItemPath(items[victim])), as: UTF8.self)
             let words = content.split(separator: " ").compactMap { Int($0) }
             try #require(words.count == 2, "\(content)")
             let made = words[0] == writer.identifier ? words[1] : 0
             while let change = try follower.next(timeout: .zero) {
                 #expect(change.sequence == last + 1)
                 last = change.sequence
-                if change.path == "folder" { continue }
+                if change.path == "directory" { continue }
                 generations[last] = change.path
                 records[change.by?.processIdentifier ?? 0, default: 0] += 1
             }

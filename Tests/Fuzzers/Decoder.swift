@@ -1,7 +1,7 @@
 /// Something that reads bytes from outside. Whatever they are, they are something that comes back when it is written
 /// and read again, or a typed error; anything else is `Broken`, and the end of the process is found by its parent.
 struct Decoder: Sendable {
-    /// `tools/fuzz` calls it so, and so is the folder of its corpus.
+    /// `tools/fuzz` calls it so, and so is the directory of its corpus.
     let name: String
     /// Made by the real encoders, by their names: each is something.
     let samples: [String: [UInt8]]

@@ -7,9 +7,9 @@ import Testing
     private static let corpora = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Corpora")
 
     private static func corpus(_ decoder: Decoder) throws -> [(name: String, content: [UInt8])] {
-        let folder = corpora.appending(path: decoder.name)
-        return try FileManager.default.contentsOfDirectory(atPath: folder.path()).sorted().map { name in
-            (name, [UInt8](try Data(contentsOf: folder.appending(path: name))))
+        let directory = corpora.appending(path: decoder.name)
+        return try FileManager.default.contentsOfDirectory(atPath: directory.path()).sorted().map { name in
+            (name, [UInt8](try Data(contentsOf: directory.appending(path: name))))
         }
     }
 

@@ -22,15 +22,15 @@ private func end(_ message: String, status: Int32) -> Never {
 @_cdecl("LLVMFuzzerInitialize")
 public func initialize(_ count: UnsafeMutableRawPointer, _ words: UnsafeMutableRawPointer) -> Int32 {
     if environmentValue("FUZZ_LIST") != nil { end(Decoder.all.map(\.name).joined(separator: "\n"), status: 0) }
-    if let folder = environmentValue("FUZZ_SAMPLES") {
+    if let directory = environmentValue("FUZZ_SAMPLES") {
         do {
             for (name, content) in decoder.samples {
-                let path = [UInt8]("\(folder)/sample-\(name)")
+                let path = [UInt8]("\(directory)/sample-\(name)")
                 let file = try FileDescriptor.open(path: path, [.writing, .creating, .truncating], mode: 0o644)
                 try file.writeAll(content)
             }
         } catch {
-            end("cannot write to '\(folder)': \(error)", status: 74)
+            end("cannot write to '\(directory)': \(error)", status: 74)
         }
         exit(0)
     }

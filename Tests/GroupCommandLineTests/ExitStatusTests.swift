@@ -7,7 +7,7 @@ private typealias ExitStatus = GroupCommandLine.ExitStatus
 struct ExitStatusTests {
     private static let contract: [(ExitStatus, Int32)] = [
         (.success, 0), (.failure, 1), (.timedOut, 2), (.noData, 3), (.unchanged, 3), (.conflict, 4), (.usage, 64),
-        (.damaged, 65), (.notFound, 66), (.unsupported, 69), (.inputOutput, 74), (.leaseTimedOut, 75),
+        (.damaged, 65), (.notFound, 66), (.unsupported, 69), (.inputOutput, 74), (.lockTimedOut, 75),
         (.notPermitted, 77), (.commandNotExecutable, 126), (.commandNotFound, 127), (.signal(2), 130),
         (.signal(15), 143),
     ]

@@ -39,7 +39,7 @@ enum Samples {
                 options: [.flag("recursive", letter: "r", help: "With what is in it.")],
                 positionals: [PositionalSpecification("GROUP"), PositionalSpecification("PATH")]),
             CommandSpecification(
-                name: "lock", summary: "Run under a lease.", usage: ["groupctl lock GROUP PATH… -- COMMAND"],
+                name: "lock", summary: "Run under a lock.", usage: ["groupctl lock GROUP PATH… -- COMMAND"],
                 positionals: [PositionalSpecification("GROUP"), PositionalSpecification("PATH", .variadic)],
                 trailingCommand: .required),
             CommandSpecification(

@@ -33,20 +33,20 @@ func sample(
 
     @Test(
         arguments: [
-            (Change.Kind.created, ItemType.file, "CREATE"), (.created, .folder, "CREATE,ISDIR"),
+            (Change.Kind.created, ItemType.file, "CREATE"), (.created, .directory, "CREATE,ISDIR"),
             (.modified, .file, "MODIFY"),
-            (.touched, .folder, "ATTRIB,ISDIR"), (.removed, .file, "DELETE"), (.moved(from: "b"), .file, "MOVED_TO"),
-            (.moved(from: "b"), .folder, "MOVED_TO,ISDIR"), (.exchanged(with: "b"), .file, "EXCHANGED"),
-            (.present, .folder, "PRESENT,ISDIR"), (.bookmark, .file, "BOOKMARK"), (.rescan, .file, "RESCAN"),
+            (.touched, .directory, "ATTRIB,ISDIR"), (.removed, .file, "DELETE"), (.moved(from: "b"), .file, "MOVED_TO"),
+            (.moved(from: "b"), .directory, "MOVED_TO,ISDIR"), (.exchanged(with: "b"), .file, "EXCHANGED"),
+            (.present, .directory, "PRESENT,ISDIR"), (.bookmark, .file, "BOOKMARK"), (.rescan, .file, "RESCAN"),
             (.degraded(reason: "x"), .file, "DEGRADED"),
         ])
     func `says what happened in inotify's words`(kind: Change.Kind, type: ItemType, expected: String) throws {
         #expect(try line("%e", sample(kind, "a", type)) == expected + "\n")
     }
 
-    @Test func `of a folder that went says so, and joins names as it is told`() throws {
+    @Test func `of a directory that went says so, and joins names as it is told`() throws {
         var removed = sample(.removed, "a", nil)
-        removed.takesFolder = true
+        removed.takesDirectory = true
         #expect(try line("%e %:e", removed) == "DELETE,ISDIR DELETE:ISDIR\n")
     }
 

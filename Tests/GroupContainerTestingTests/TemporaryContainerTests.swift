@@ -23,50 +23,50 @@ import Testing
 
     @Test func `is another one each time`() throws {
         let others = try (0..<16).map { _ in try TemporaryContainer() }
-        #expect(Set(others.map(\.folder)).count == 16)
+        #expect(Set(others.map(\.directory)).count == 16)
     }
 
-    @Test func `goes with its folder when nothing refers to it`() throws {
-        var folder = ""
+    @Test func `goes with its directory when nothing refers to it`() throws {
+        var directory = ""
         do {
             let other = try TemporaryContainer()
-            folder = other.folder
-            #expect(FileManager.default.createFile(atPath: folder + "/beside", contents: nil))
+            directory = other.directory
+            #expect(FileManager.default.createFile(atPath: directory + "/beside", contents: nil))
         }
-        #expect(!FileManager.default.fileExists(atPath: folder))
+        #expect(!FileManager.default.fileExists(atPath: directory))
     }
 
     @Test func `of a scope goes with it, also where it fails`() async throws {
         struct Stop: Error {}
-        var folder = ""
+        var directory = ""
         await #expect(throws: Stop.self) {
             try await withTemporaryContainer { temporary in
-                folder = temporary.folder
-                #expect(FileManager.default.fileExists(atPath: folder))
+                directory = temporary.directory
+                #expect(FileManager.default.fileExists(atPath: directory))
                 throw Stop()
             }
         }
-        #expect(!folder.isEmpty && !FileManager.default.fileExists(atPath: folder))
+        #expect(!directory.isEmpty && !FileManager.default.fileExists(atPath: directory))
     }
 
     @Test func `goes also while somebody works in it`() async throws {
-        let folder = try await withTemporaryContainer { temporary in
+        let directory = try await withTemporaryContainer { temporary in
             let container = temporary.container
             Task.detached { for try await _ in container.changes(since: .start) {} }
             for number in 0..<20 {
                 _ = try await container.coordinator(purpose: "a test").write(bytes: [1], to: "\(number)")
             }
-            return temporary.folder
+            return temporary.directory
         }
-        #expect(!FileManager.default.fileExists(atPath: folder))
+        #expect(!FileManager.default.fileExists(atPath: directory))
     }
 
     @Test func `that cannot be made says why`() throws {
         let error = #expect(throws: CoordinationError.self) { try TemporaryContainer(in: "/nowhere at all") }
         #expect(error?.code == .notFound)
-        #expect(error?.description.hasPrefix("cannot make the temporary folder '/nowhere at all/") == true)
-        #expect(throws: CoordinationError.self) { try TemporaryContainer(group: "../x", in: temporary.folder) }
-        let left = try FileManager.default.contentsOfDirectory(atPath: temporary.folder)
+        #expect(error?.description.hasPrefix("cannot make the temporary directory '/nowhere at all/") == true)
+        #expect(throws: CoordinationError.self) { try TemporaryContainer(group: "../x", in: temporary.directory) }
+        let left = try FileManager.default.contentsOfDirectory(atPath: temporary.directory)
         #expect(left == ["group.com.example.kit"])
     }
 }

@@ -20,7 +20,7 @@ struct ModelTree {
     /// The next change; nil where chance chose one that cannot be.
     mutating func step() -> ChangePart? {
         switch number(below: moves ? 12 : 8) {
-        case 0...3: create(place(), number(below: 2) == 0 ? .folder : .file)
+        case 0...3: create(place(), number(below: 2) == 0 ? .directory : .file)
         case 4, 5: item().flatMap { modify($0) }
         case 6, 7: item().map { remove($0) }
         case 8: exchange()
@@ -30,15 +30,15 @@ struct ModelTree {
 
     private mutating func item() -> String? { items.keys.sorted().randomElement(using: &random) }
 
-    /// A place in a folder that exists.
+    /// A place in a directory that exists.
     private mutating func place() -> String {
-        let folders = items.keys.filter { items[$0]?.type == .folder && $0.count < 8 }.sorted() + [""]
-        let folder = folders.randomElement(using: &random) ?? ""
+        let directories = items.keys.filter { items[$0]?.type == .directory && $0.count < 8 }.sorted() + [""]
+        let directory = directories.randomElement(using: &random) ?? ""
         let name = names.randomElement(using: &random) ?? "a"
-        return folder.isEmpty ? name : "\(folder)/\(name)"
+        return directory.isEmpty ? name : "\(directory)/\(name)"
     }
 
-    private func isIn(_ path: String, _ folder: String) -> Bool { path.hasPrefix(folder + "/") }
+    private func isIn(_ path: String, _ directory: String) -> Bool { path.hasPrefix(directory + "/") }
 
     private mutating func create(_ path: String, _ type: ItemType) -> ChangePart? {
         if items[path] != nil { return nil }
@@ -54,9 +54,9 @@ struct ModelTree {
     }
 
     private mutating func remove(_ path: String) -> ChangePart {
-        let wasFolder = items[path]?.type == .folder
+        let wasDirectory = items[path]?.type == .directory
         items = items.filter { $0.key != path && !isIn($0.key, path) }
-        return ChangePart(kind: .removed, path: Array(path.utf8), state: nil, wasFolder: wasFolder)
+        return ChangePart(kind: .removed, path: Array(path.utf8), state: nil, wasDirectory: wasDirectory)
     }
 
     private mutating func move() -> ChangePart? {
@@ -154,7 +154,7 @@ extension Change {
                 transaction: parts, operation: ChangeRecord.noOperation, processIdentifier: 1, purpose: [], time: 0)
         var whole = record
         whole.otherState = parts.count == 1 ? parts[0].otherState : nil
-        whole.wasFolder = parts.count == 1 && parts[0].wasFolder
+        whole.wasDirectory = parts.count == 1 && parts[0].wasDirectory
         let position = LogPosition(file: 1, offset: Int(sequence), sequence: sequence, checksum: 0)
         return try Change.changes(
             in: Journal.Entry(record: whole, isControl: false, position: position), cursor: .sample(sequence),

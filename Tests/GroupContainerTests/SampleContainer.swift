@@ -4,14 +4,14 @@ import Testing
 
 @testable import GroupContainer
 
-/// A container in a temporary folder.
+/// A container in a temporary directory.
 struct SampleContainer {
-    let temporary: TemporaryFolder
+    let temporary: TemporaryDirectory
     let container: Container
 
-    /// Items of these names do not meet in one range of the lock file, as any two do once in 2,047 containers: tests hold
-    /// one and expect another to be free.
-    private static let apart = ["a", "b", "c", "d", "e", "n", "folder"]
+    /// Items of these names do not meet in one range of the lock file, as any two do once in 2,047 containers: tests
+    /// hold one and expect another to be free.
+    private static let apart = ["a", "b", "c", "d", "e", "n", "directory"]
 
     init(in place: String = "/dev/shm") throws {
         var made = try Self.make(in: place)
@@ -19,14 +19,14 @@ struct SampleContainer {
         (temporary, container) = made
     }
 
-    private static func make(in place: String) throws -> (temporary: TemporaryFolder, container: Container) {
-        let temporary = try TemporaryFolder(in: place)
+    private static func make(in place: String) throws -> (temporary: TemporaryDirectory, container: Container) {
+        let temporary = try TemporaryDirectory(in: place)
         return (temporary, try Container(path: temporary.path, creating: true))
     }
 
     private static func areApart(_ key: SipHash) throws -> Bool {
         let starts = try apart.map { name in
-            try LeaseBlock(ItemPath(stringLiteral: name).location(for: "test"), key: key).interval.start
+            try LockRange(ItemPath(stringLiteral: name).location(for: "test"), key: key).subtree.start
         }
         return Set(starts).count == apart.count
     }
@@ -46,7 +46,7 @@ struct SampleContainer {
 
     /// Nobody holds, nobody waits, and no trace is left of those who did.
     func isQuiet() throws -> Bool {
-        try waiting().isEmpty && holding().isEmpty && container.member.desk.turns.isQuiet
+        try waiting().isEmpty && holding().isEmpty && container.member.lockManager.turns.isQuiet
             && !container.member.memberTable.isAnythingWanted
     }
 
@@ -59,8 +59,8 @@ struct SampleContainer {
     }
 }
 
-/// Locks of an open file description that no queue of this process knows of: what another process's lease is.
-final class ForeignLease: Sendable {
+/// Locks of an open file description that no queue of this process knows of: what another process's lock is.
+final class OtherMemberLock: Sendable {
     private let sample: SampleContainer
     private let handle: LockFile.Handle
 
@@ -68,17 +68,17 @@ final class ForeignLease: Sendable {
         self.sample = sample
         handle = try sample.container.member.lockFile.borrow()
         for intent in intents {
-            let block = LeaseBlock(try intent.path.location(for: "test"), key: sample.container.member.hashKey)
-            let mode = try #require(intent.mode(concernsFolder: true))
-            #expect(try handle.tryStep(LeasePlan.Part(block, mode).whole))
+            let block = LockRange(try intent.path.location(for: "test"), key: sample.container.member.hashKey)
+            let mode = try #require(intent.mode(concernsDirectory: true))
+            #expect(try handle.tryStep(LockPlan.Part(block, mode).whole))
         }
     }
 
     func end() { sample.container.member.lockFile.giveBack(handle) }
 }
 
-/// A lease that another thread holds until it is told to let go.
-final class HeldLease: Sendable {
+/// A lock that another thread holds until it is told to let go.
+final class LockHolding: Sendable {
     private let granted = Event()
     private let released = Event()
     private let side: Side<Void>

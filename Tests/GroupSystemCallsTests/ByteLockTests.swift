@@ -27,7 +27,7 @@ struct `A byte lock` {
     }
 
     @Test func `of one descriptor is in the way of another in the same process`() throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try TemporaryDirectory()
         let one = try temporary.open("file", [.readingAndWriting, .creating])
         let other = try temporary.open("file", [.readingAndWriting, .creating])
         #expect(try one.tryLock(.exclusive, Self.range))
@@ -41,7 +41,7 @@ struct `A byte lock` {
     }
 
     @Test func `survives the closing of another descriptor of the file`() throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try TemporaryDirectory()
         let holder = try temporary.open("file", [.readingAndWriting, .creating])
         let other = try temporary.open("file", [.readingAndWriting, .creating])
         #expect(try holder.tryLock(.exclusive, Self.range))
@@ -53,7 +53,7 @@ struct `A byte lock` {
     }
 
     @Test func `is granted to a waiter when its holder lets go`() throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try TemporaryDirectory()
         let holder = try temporary.open("file", [.readingAndWriting, .creating])
         let waiting = try temporary.open("file", [.readingAndWriting, .creating])
         #expect(try holder.tryLock(.exclusive, Self.range))
@@ -69,7 +69,7 @@ struct `A byte lock` {
     }
 
     @Test func `is not left behind by a waiter that gives up, nor are those of its earlier steps`() throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try TemporaryDirectory()
         let holder = try temporary.open("file", [.readingAndWriting, .creating])
         let waiting = try temporary.open("file", [.readingAndWriting, .creating])
         #expect(try holder.tryLock(.exclusive, Self.range))
@@ -84,7 +84,7 @@ struct `A byte lock` {
     }
 
     @Test func `is never left behind by a waiter that gives up in the moment of the grant`() throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try TemporaryDirectory()
         let holder = try temporary.open("file", [.readingAndWriting, .creating])
         let waiting = try temporary.open("file", [.readingAndWriting, .creating])
         let probe = try temporary.open("file", [.readingAndWriting, .creating])

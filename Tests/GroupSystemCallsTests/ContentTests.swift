@@ -6,9 +6,9 @@ import Testing
     private static let sizes = [0, 1, 4_095, 4_096, 4_097, 65_536 + 4_096, 200_000]
 
     private func isHeld(_ content: [UInt8], by stands: [UInt8]) throws -> Bool {
-        let folder = try TemporaryFolder()
-        try folder.open("file", [.writing, .creating]).writeAll(stands)
-        return try folder.open("file", .reading).holds(content)
+        let directory = try TemporaryDirectory()
+        try directory.open("file", [.writing, .creating]).writeAll(stands)
+        return try directory.open("file", .reading).holds(content)
     }
 
     @Test(arguments: sizes) func `is true of its own`(size: Int) throws {

@@ -7,7 +7,7 @@ struct `Extended attributes` {
     private static let name = Array("user.test".utf8)
 
     /// Older kernels have none of users in memory.
-    private func file(in temporary: borrowing TemporaryFolder) throws -> FileDescriptor? {
+    private func file(in temporary: borrowing TemporaryDirectory) throws -> FileDescriptor? {
         let file = try temporary.open("file", [.readingAndWriting, .creating])
         do { try file.setAttribute(Self.name, to: []) } catch { return nil }
         try file.removeAttribute(Self.name)
@@ -16,7 +16,7 @@ struct `Extended attributes` {
 
     @Test(arguments: [0, 1, 1_023, 1_024, 1_025, 8_193, 65_536])
     func `are read back at any length`(length: Int) throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try TemporaryDirectory()
         guard let file = try file(in: temporary) else { return }
         let value = (0..<length).map { UInt8(truncatingIfNeeded: $0) }
         try file.setAttribute(Self.name, to: value)
@@ -25,7 +25,7 @@ struct `Extended attributes` {
     }
 
     @Test func `are listed, however many there are`() throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try TemporaryDirectory()
         guard let file = try file(in: temporary) else { return }
         let names = (100..<300).map { Array("user.\($0)-a-name-that-is-rather-long".utf8) }
         for name in names { try file.setAttribute(name, to: name) }
@@ -34,16 +34,16 @@ struct `Extended attributes` {
     }
 
     @Test func `are read of a file that is no more than a place`() throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try TemporaryDirectory()
         guard let file = try file(in: temporary) else { return }
         try file.setAttribute(Self.name, to: [1, 2])
-        let place = try FileDescriptor.open(Array("file".utf8), in: temporary.folder, [.placeOnly, .notFollowing])
+        let place = try FileDescriptor.open(Array("file".utf8), in: temporary.directory, [.placeOnly, .notFollowing])
         #expect(try place.attributeNames() == [Self.name])
         #expect(try place.attribute(Self.name) == [1, 2])
     }
 
     @Test func `are nil where there are none, and go`() throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try TemporaryDirectory()
         guard let file = try file(in: temporary) else { return }
         #expect(try file.attribute(Self.name) == nil)
         try file.removeAttribute(Self.name)

@@ -37,16 +37,16 @@ struct `An inotify queue` {
     @Test func `tells of a file's life in order, its two names joined by a cookie`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
-            let temporary = try TemporaryFolder()
+            let temporary = try TemporaryDirectory()
             let watcher = try Watcher()
-            let watch = try watcher.queue.watch(temporary.folder)
+            let watch = try watcher.queue.watch(temporary.directory)
 
             let file = try temporary.open("hello", [.readingAndWriting, .creating])
             try file.writeAll([1])
             try file.setMode(0o644)
             _ = consume file
-            try temporary.folder.rename(hello, to: other, in: temporary.folder, replacing: false)
-            try temporary.folder.unlink(other)
+            try temporary.directory.rename(hello, to: other, in: temporary.directory, replacing: false)
+            try temporary.directory.unlink(other)
 
             let events = try watcher.events(until: .removed)
             let kinds: [InotifyEvent.Kinds] = [
@@ -64,66 +64,66 @@ struct `An inotify queue` {
     @Test func `does not hear its own listing and reading`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
-            let temporary = try TemporaryFolder()
+            let temporary = try TemporaryDirectory()
             try temporary.create(hello)
             let watcher = try Watcher()
-            _ = try watcher.queue.watch(temporary.folder)
-            _ = try temporary.folder.entryNames()
-            _ = try FileDescriptor.open(hello, in: temporary.folder, .reading).readAll()
+            _ = try watcher.queue.watch(temporary.directory)
+            _ = try temporary.directory.entryNames()
+            _ = try FileDescriptor.open(hello, in: temporary.directory, .reading).readAll()
             #expect(try watcher.queue.drain() == [])
         }
     }
 
-    @Test func `knows a folder that it watches already`() async {
+    @Test func `knows a directory that it watches already`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
-            let temporary = try TemporaryFolder()
+            let temporary = try TemporaryDirectory()
             let queue = try InotifyQueue()
-            #expect(try queue.watch(temporary.folder) == queue.watch(temporary.folder))
+            #expect(try queue.watch(temporary.directory) == queue.watch(temporary.directory))
         }
     }
 
-    @Test func `watches folders only`() async {
+    @Test func `watches directories only`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
-            let temporary = try TemporaryFolder()
+            let temporary = try TemporaryDirectory()
             let file = try temporary.open("hello", [.readingAndWriting, .creating])
             let queue = try InotifyQueue()
-            #expect(throws: Errno.notAFolder) { try queue.watch(file) }
+            #expect(throws: Errno.notADirectory) { try queue.watch(file) }
         }
     }
 
-    @Test func `ends the watch of a folder that was removed, once nobody has it open`() async {
+    @Test func `ends the watch of a directory that was removed, once nobody has it open`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
-            let temporary = try TemporaryFolder()
-            try temporary.folder.makeFolder(hello, mode: 0o700)
+            let temporary = try TemporaryDirectory()
+            try temporary.directory.createDirectory(hello, mode: 0o700)
             let watcher = try Watcher()
-            let outer = try watcher.queue.watch(temporary.folder)
-            let folder = try FileDescriptor.open(hello, in: temporary.folder, [.placeOnly, .folder])
-            let inner = try watcher.queue.watch(folder)
+            let outer = try watcher.queue.watch(temporary.directory)
+            let directory = try FileDescriptor.open(hello, in: temporary.directory, [.placeOnly, .directory])
+            let inner = try watcher.queue.watch(directory)
 
-            try temporary.folder.unlink(hello, folder: true)
-            let removal = InotifyEvent(watch: outer, kinds: [.removed, .isFolder], name: hello)
+            try temporary.directory.unlink(hello, directory: true)
+            let removal = InotifyEvent(watch: outer, kinds: [.removed, .isDirectory], name: hello)
             let before = try watcher.queue.drain()
             #expect(before.contains(removal))
             #expect(!before.contains { $0.kinds.contains(.watchedRemoved) })
 
-            _ = consume folder
+            _ = consume directory
             let after = try watcher.events(until: .ignored)
             #expect(after == [.init(watch: inner, kinds: .watchedRemoved), .init(watch: inner, kinds: .ignored)])
         }
     }
 
-    @Test func `tells when a watched folder is moved`() async {
+    @Test func `tells when a watched directory is moved`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
-            let temporary = try TemporaryFolder()
-            try temporary.folder.makeFolder(hello, mode: 0o700)
+            let temporary = try TemporaryDirectory()
+            try temporary.directory.createDirectory(hello, mode: 0o700)
             let watcher = try Watcher()
             let watch = try watcher.queue.watch(
-                FileDescriptor.open(hello, in: temporary.folder, [.placeOnly, .folder]))
-            try temporary.folder.rename(hello, to: other, in: temporary.folder, replacing: false)
+                FileDescriptor.open(hello, in: temporary.directory, [.placeOnly, .directory]))
+            try temporary.directory.rename(hello, to: other, in: temporary.directory, replacing: false)
             let events = try watcher.events(until: .watchedMoved)
             #expect(events.map(\.watch) == [watch])
         }
@@ -132,9 +132,9 @@ struct `An inotify queue` {
     @Test func `ends a watch that is taken back, also twice`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
-            let temporary = try TemporaryFolder()
+            let temporary = try TemporaryDirectory()
             let watcher = try Watcher()
-            let watch = try watcher.queue.watch(temporary.folder)
+            let watch = try watcher.queue.watch(temporary.directory)
             watcher.queue.unwatch(watch)
             watcher.queue.unwatch(watch)
             try temporary.create(hello)
@@ -146,9 +146,9 @@ struct `An inotify queue` {
     func `leaves a name as it is`(name: [UInt8]) async {
         await #expect(processExitsWith: .success) { [name] in
             limitLifetime()
-            let temporary = try TemporaryFolder()
+            let temporary = try TemporaryDirectory()
             let watcher = try Watcher()
-            _ = try watcher.queue.watch(temporary.folder)
+            _ = try watcher.queue.watch(temporary.directory)
             try temporary.create(name)
             #expect(try watcher.events(until: .closedAfterWriting).map(\.name) == [name, name])
         }
@@ -157,9 +157,9 @@ struct `An inotify queue` {
     @Test func `loses none of 5,000 files in a burst, and keeps nothing back`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
-            let temporary = try TemporaryFolder()
+            let temporary = try TemporaryDirectory()
             let watcher = try Watcher()
-            _ = try watcher.queue.watch(temporary.folder)
+            _ = try watcher.queue.watch(temporary.directory)
             let names = (0..<5000).map { Array("file-\($0)".utf8) }
             for name in names { try temporary.create(name) }
             // One drain, because all has happened: what the library keeps in its buffer, the descriptor does not show.
@@ -173,9 +173,9 @@ struct `An inotify queue` {
     @Test func `says that it overflowed, and goes on`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
-            let temporary = try TemporaryFolder()
+            let temporary = try TemporaryDirectory()
             let watcher = try Watcher()
-            let watch = try watcher.queue.watch(temporary.folder)
+            let watch = try watcher.queue.watch(temporary.directory)
             for number in 0..<20_000 { try temporary.create(Array("file-\(number)".utf8)) }
             let events = try watcher.queue.drain()
             #expect(events.last == .init(watch: -1, kinds: .overflow))
@@ -190,18 +190,18 @@ struct `An inotify queue` {
     @Test func `begins with nothing, and without the watches of the one before`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
-            let temporary = try TemporaryFolder()
+            let temporary = try TemporaryDirectory()
             do {
                 let watcher = try Watcher()
-                _ = try watcher.queue.watch(temporary.folder)
+                _ = try watcher.queue.watch(temporary.directory)
                 try temporary.create(hello)
             }
             let watcher = try Watcher()
             #expect(try watcher.queue.drain() == [])
             try temporary.create(other)
             #expect(try watcher.queue.drain() == [])
-            _ = try watcher.queue.watch(temporary.folder)
-            try temporary.folder.unlink(other)
+            _ = try watcher.queue.watch(temporary.directory)
+            try temporary.directory.unlink(other)
             #expect(try watcher.events(until: .removed).map(\.name) == [other])
         }
     }
@@ -237,7 +237,7 @@ struct `An inotify queue` {
                 pipes.removeAll()
                 let queue = try InotifyQueue()
                 #expect(queue.descriptor < 1000)
-                // Nothing either of the folder by which the library's descriptor was found.
+                // Nothing either of the directory by which the library's descriptor was found.
                 #expect(try queue.drain() == [])
             }
         }

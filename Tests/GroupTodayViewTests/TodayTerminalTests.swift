@@ -8,12 +8,12 @@ import GroupTodayView
 struct `On a terminal, the view of today` {
     private final class Session {
         let process: TerminalProcess
-        private let folder: TemporaryFolder
-        var log: String { (try? String(contentsOfFile: folder.path + "/log", encoding: .utf8)) ?? "" }
+        private let directory: TemporaryDirectory
+        var log: String { (try? String(contentsOfFile: directory.path + "/log", encoding: .utf8)) ?? "" }
 
         init(_ arguments: [String] = [], shell: Bool = false) throws {
-            folder = try TemporaryFolder()
-            let program = [BuildFolder.resolve("test-today"), folder.path + "/log"] + arguments
+            directory = try TemporaryDirectory()
+            let program = [BuildDirectory.resolve("test-today"), directory.path + "/log"] + arguments
             let words = shell ? ["bash", "--norc", "--noprofile", "-i"] : program
             process = try TerminalProcess(
                 words, columns: 60, rows: 20, environment: ["PS1": "$ ", "SWIFT_BACKTRACE": "enable=no"])

@@ -20,10 +20,10 @@ struct `widget-host` {
         #expect(json.contains(#""kind":"b","title":"Bread","state":"active""#) && !json.contains(#""kind":"a""#))
         try run.write("fail", for: "b")
         let nowhere = try RunningProcess(
-            ["widget-host", "show", "--widgets", "/no/such/folder", run.container.path], input: "",
+            ["widget-host", "show", "--widgets", "/no/such/directory", run.container.path], input: "",
             environment: run.environment
         ).finish()
-        #expect(nowhere.status == 64 && nowhere.text.contains("there is no such folder"), "\(nowhere)")
+        #expect(nowhere.status == 64 && nowhere.text.contains("there is no such directory"), "\(nowhere)")
         let failed = try run.run("show", options: ["--once"])
         #expect(failed.status == 1 && failed.text.contains("failed: the test wants it"), "\(failed)")
     }
@@ -31,7 +31,7 @@ struct `widget-host` {
     @Test func `prints to a file as well, which no poller takes`() throws {
         let run = try HostRun(["a": ""])
         try run.quit()
-        let file = run.container.folder + "/lines"
+        let file = run.container.directory + "/lines"
         let script = #"exec widget-host show --widgets "$1" "$2" >"$3""#
         let host = try RunningProcess(
             ["sh", "-c", script, "sh", run.widgets, run.container.path, file], environment: run.environment)
@@ -125,7 +125,7 @@ struct `widget-host` {
         try run.quit()
     }
 
-    @Test func `shows all widgets where the user has no folder, and says that no choice can be kept`() throws {
+    @Test func `shows all widgets where the user has no directory, and says that no choice can be kept`() throws {
         let run = try HostRun(["a": "", "b": ""])
         try run.quit()
         let environment = run.environment.merging(["XDG_STATE_HOME": nil, "HOME": nil]) { $1 }
@@ -145,7 +145,7 @@ struct `widget-host` {
         let words = ["--widgets", run.widgets, "--quiet", run.container.path]
         let host = try RunningProcess(
             ["sh", "-c", "exec widget-host show \"$@\" </dev/urandom", "sh"] + words,
-            environment: run.environment.merging(["PATH": "\(BuildFolder.path):/usr/bin:/bin"]) { $1 })
+            environment: run.environment.merging(["PATH": "\(BuildDirectory.path):/usr/bin:/bin"]) { $1 })
         try host.waitForText("\ta\tactive\tnothing")
         host.signal(SIGTERM)
         #expect(try host.finish().status == 128 + SIGTERM)
@@ -164,7 +164,7 @@ struct `widget-host` {
     @Test func `hands addresses to what opens them`() throws {
         let run = try HostRun([:])
         try run.quit()
-        let opener = run.container.folder + "/opener"
+        let opener = run.container.directory + "/opener"
         try Data("#!/bin/sh\nprintf 'opened %s' \"$1\" >\"$GROUP/Library/b\"\n".utf8).write(to: URL(filePath: opener))
         #expect(unsafe chmod(opener, 0o700) == 0)
         let script = "#!/bin/sh\nGROUP='\(run.container.path)' exec '\(opener)' \"$1\"\n"
@@ -208,7 +208,7 @@ struct `widget-host` {
             { sh -c 'echo "host $$" >&3; exec "$0" show --json --widgets "$1" "$2"' "$0" "$1" "$2"; echo "end $?" >&3; } | sleep 60
             """
         let pipeline = try RunningProcess(
-            ["sh", "-c", script, BuildFolder.resolve("widget-host"), run.widgets, run.container.path],
+            ["sh", "-c", script, BuildDirectory.resolve("widget-host"), run.widgets, run.container.path],
             environment: run.environment)
         defer { pipeline.kill() }
         try pipeline.waitForText { $0.contains("host ") && $0.hasSuffix("\n") }

@@ -20,7 +20,7 @@ struct `The example widgets` {
                 .deletingLastPathComponent().appending(path: "Sources/Examples/Manifests").path
             let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
             let environment = container.environment.merging([
-                "XDG_STATE_HOME": container.folder + "/state", "PATH": "\(BuildFolder.path):\(path)",
+                "XDG_STATE_HOME": container.directory + "/state", "PATH": "\(BuildDirectory.path):\(path)",
             ]) { $1 }
             host = try RunningProcess(
                 ["widget-host", "show", "--verbose", "--widgets", manifests, "--show", kinds, container.path],
@@ -49,7 +49,7 @@ struct `The example widgets` {
     @Test func `have manifests without a mistake, and a title each`() throws {
         let manifests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Sources/Examples/Manifests").path
-        let found = ManifestFolders(manifests).read()
+        let found = ManifestDirectories(manifests).read()
         #expect(found.errors.isEmpty && found.findings.isEmpty && found.manifests.count == 6)
         #expect(Set(found.manifests.map(\.title)).count == 6, "\(found.manifests.map(\.title))")
     }
@@ -111,13 +111,16 @@ struct `The example widgets` {
         app.reap()
     }
 
-    @Test func `open an app that ran in another folder than it is started from`() throws {
+    @Test func `open an app that ran in another directory than it is started from`() throws {
         let stage = try Stage("quick-actions")
         try stage.host.waitForText("\tquick-actions\tactive\tCompose")
-        let folder = (stage.container.path as NSString).deletingLastPathComponent
+        let directory = (stage.container.path as NSString).deletingLastPathComponent
         let name = (stage.container.path as NSString).lastPathComponent
         let app = try RunningProcess(
-            ["sh", "-c", "cd '\(folder)' && exec '\(BuildFolder.path)/quick-actions' --group ./\(name) --idle 0"],
+            [
+                "sh", "-c",
+                "cd '\(directory)' && exec '\(BuildDirectory.path)/quick-actions' --group ./\(name) --idle 0",
+            ],
             input: "")
         #expect(try app.finish().status == 0)
         let container = try stage.container.open()

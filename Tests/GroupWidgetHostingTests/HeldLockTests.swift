@@ -45,10 +45,10 @@ struct `A hidden widget` {
         #expect(text.components(separatedBy: "widget-host: a: not suspended").count == 3, "\(text)")
     }
 
-    // The widget of a stranger, who has never heard of leases.
+    // The widget of a stranger, who has never heard of locks.
     @Test func `with a database transaction open does not keep the app from it`() throws {
         let run = try HostRun([:])
-        let program = run.container.folder + "/database-widget"
+        let program = run.container.directory + "/database-widget"
         try Data(Self.program.utf8).write(to: URL(filePath: program))
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: program)
         try run.write("begin", for: "a")
@@ -73,8 +73,8 @@ struct `A hidden widget` {
     private static let program = """
         #!/usr/bin/env python3
         import json, os, sqlite3, sys
-        folder = os.environ["GROUP_CONTAINER"] + "/Library"
-        data = sqlite3.connect(folder + "/data.db", isolation_level=None)
+        directory = os.environ["GROUP_CONTAINER"] + "/Library"
+        data = sqlite3.connect(directory + "/data.db", isolation_level=None)
         data.execute("create table if not exists t (x)")
         def say(message):
             print(json.dumps(message), flush=True)
@@ -82,7 +82,7 @@ struct `A hidden widget` {
         for line in sys.stdin:
             message = json.loads(line)
             if message["do"] == "update":
-                word = open(folder + "/a").read()
+                word = open(directory + "/a").read()
                 if word == "begin" and not data.in_transaction:
                     data.execute("begin immediate")
                     data.execute("insert into t values (1)")

@@ -79,11 +79,11 @@ struct `A widget under a host` {
         try run.await("a", "starting", "milk\tnot refreshed yet; shown as of 2")
         try run.await("a", "active", "milk\tnot refreshed yet; shown as of 2")
         // What was kept is only a copy: without it there is the placeholder.
-        let folder = run.container.folder + "/state/widget-host"
+        let directory = run.container.directory + "/state/widget-host"
         let views = try #require(
-            try FileManager.default.contentsOfDirectory(atPath: folder).first { $0.hasSuffix("views") })
+            try FileManager.default.contentsOfDirectory(atPath: directory).first { $0.hasSuffix("views") })
         try run.quit()
-        try Data("{".utf8).write(to: URL(filePath: "\(folder)/\(views)/a.json"))
+        try Data("{".utf8).write(to: URL(filePath: "\(directory)/\(views)/a.json"))
         try run.start()
         try run.await("a", "active", "…\n")
         try run.quit()
@@ -115,7 +115,7 @@ struct `A widget under a host` {
         try run.await("a", "active", "milk")
     }
 
-    @Test(arguments: ["keep", "deafkeep"]) func `that keeps a lease when it is hidden is ended, and the lease is free`(
+    @Test(arguments: ["keep", "deafkeep"]) func `that keeps a lock when it is hidden is ended, and the lock is free`(
         word: String
     ) throws {
         let run = try HostRun(["a": ""])
@@ -166,9 +166,9 @@ struct `A widget under a host` {
 
     @Test func `whose program is another one is started anew`() throws {
         let run = try HostRun([:], options: [])
-        let program = run.container.folder + "/program"
+        let program = run.container.directory + "/program"
         for name in [program, program + ".new"] {
-            try FileManager.default.copyItem(atPath: BuildFolder.path + "/test-widget", toPath: name)
+            try FileManager.default.copyItem(atPath: BuildDirectory.path + "/test-widget", toPath: name)
         }
         try run.install("a", "")
         let manifest = #"{"kind": "a", "executable": "../program", "interests": ["Library/a"]}"#

@@ -13,7 +13,7 @@ import Widgets
         """
 
     private static func read(_ text: String) throws(ManifestError) -> WidgetManifest {
-        try WidgetManifest(Array(text.utf8), file: "w/a.json", folder: "w")
+        try WidgetManifest(Array(text.utf8), file: "w/a.json", directory: "w")
     }
 
     @Test func `says all that a host needs`() throws {
@@ -64,7 +64,7 @@ import Widgets
 
     private static func findings(_ text: String) throws(ManifestError) -> [String] {
         var findings: [ManifestError] = []
-        _ = try WidgetManifest(Array(text.utf8), file: "w/a.json", folder: "w", &findings)
+        _ = try WidgetManifest(Array(text.utf8), file: "w/a.json", directory: "w", &findings)
         return findings.map(\.description)
     }
 
@@ -103,7 +103,7 @@ import Widgets
                 default: bytes.insert(UInt8.random(in: .min ... .max, using: &random), at: place)
                 }
             }
-            if let manifest = try? WidgetManifest(bytes, file: "a", folder: "") { #expect(!manifest.kind.isEmpty) }
+            if let manifest = try? WidgetManifest(bytes, file: "a", directory: "") { #expect(!manifest.kind.isEmpty) }
         }
     }
 

@@ -1,8 +1,8 @@
 import Glibc
 package import GroupSystemCalls
 
-/// The files of a container on the disk, changed as a program would that knows nothing of it. What is made has mode 0644
-/// or 0755, whatever the umask.
+/// The files of a container on the disk, changed as a program would that knows nothing of it. What is made has mode
+/// 0644 or 0755, whatever the umask.
 package struct DiskTree: SteppableTree, Sendable {
     private let container: [UInt8]
 
@@ -18,15 +18,15 @@ package struct DiskTree: SteppableTree, Sendable {
     }
 
     private struct Place: ~Copyable {
-        var folder: FileDescriptor
+        var directory: FileDescriptor
         var name: [UInt8]
     }
 
     private func parent(_ path: [UInt8]) throws(Errno) -> Place {
         let whole = place(path)
         let slash = whole.lastIndex(of: UInt8(ascii: "/")) ?? 0
-        let folder = try FileDescriptor.open(path: Array(whole[..<slash]), [.placeOnly, .folder])
-        return Place(folder: folder, name: Array(whole[(slash + 1)...]))
+        let directory = try FileDescriptor.open(path: Array(whole[..<slash]), [.placeOnly, .directory])
+        return Place(directory: directory, name: Array(whole[(slash + 1)...]))
     }
 
     private func put(_ path: [UInt8], _ text: [UInt8], _ access: FileDescriptor.Access, at end: Bool = false)
@@ -49,19 +49,19 @@ package struct DiskTree: SteppableTree, Sendable {
         case .rmdir(let path): unsafe try call(path) { unsafe rmdir($0) }
         case .symlink(let target, let path):
             let place = try parent(path)
-            try place.folder.makeLink(place.name, to: target)
+            try place.directory.makeLink(place.name, to: target)
         case .mv(let from, let to):
             let old = try parent(from)
             let new = try parent(to)
-            try old.folder.rename(old.name, to: new.name, in: new.folder, replacing: true)
+            try old.directory.rename(old.name, to: new.name, in: new.directory, replacing: true)
         case .exchange(let one, let other):
             let old = try parent(one)
             let new = try parent(other)
-            try old.folder.exchange(old.name, with: new.name, in: new.folder)
+            try old.directory.exchange(old.name, with: new.name, in: new.directory)
         case .ln(let from, let to):
             let old = try parent(from)
             let new = try parent(to)
-            try old.folder.link(old.name, as: new.name, in: new.folder)
+            try old.directory.link(old.name, as: new.name, in: new.directory)
         case .chmod(let mode, let path): unsafe try call(path) { unsafe Glibc.chmod($0, mode) }
         case .chown(let owner, let path): unsafe try call(path) { unsafe lchown($0, owner, owner) }
         case .touch(let path): unsafe try call(path) { unsafe utimensat(AT_FDCWD, $0, nil, AT_SYMLINK_NOFOLLOW) }
@@ -77,9 +77,9 @@ package struct DiskTree: SteppableTree, Sendable {
         }
     }
 
-    package func isFolder(_ path: [UInt8]) throws(Errno) -> Bool {
+    package func isDirectory(_ path: [UInt8]) throws(Errno) -> Bool {
         let place = try parent(path)
-        return try place.folder.status(of: place.name).isFolder
+        return try place.directory.status(of: place.name).isDirectory
     }
 
     package func content(_ path: [UInt8]) throws(Errno) -> [UInt8] {
@@ -90,10 +90,10 @@ package struct DiskTree: SteppableTree, Sendable {
 
     package func linkTarget(_ path: [UInt8]) throws(Errno) -> [UInt8]? {
         let place = try parent(path)
-        return try place.folder.status(of: place.name).isLink ? place.folder.linkTarget(of: place.name) : nil
+        return try place.directory.status(of: place.name).isLink ? place.directory.linkTarget(of: place.name) : nil
     }
 
-    package func entries(_ folder: [UInt8]) throws(Errno) -> [[UInt8]] {
-        try FileDescriptor.open(path: place(folder), [.reading, .folder]).entryNames()
+    package func entries(_ directory: [UInt8]) throws(Errno) -> [[UInt8]] {
+        try FileDescriptor.open(path: place(directory), [.reading, .directory]).entryNames()
     }
 }

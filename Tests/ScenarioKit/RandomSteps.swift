@@ -8,7 +8,7 @@ package enum RandomSteps {
         return Array(((leadsOut ? [".."] : []) + components).joined(separator: "/").utf8)
     }
 
-    /// What a member does under a lease, alone or in a transaction.
+    /// What a member does under a lock, alone or in a transaction.
     package static func nextCoordinated(_ random: inout some RandomNumberGenerator) -> ScenarioStep {
         let (one, other) = (path(&random, leadsOut: false), path(&random, leadsOut: false))
         let text = [UInt8](
@@ -44,15 +44,15 @@ package enum RandomSteps {
         return steps.randomElement(using: &random) ?? .touch(one)
     }
 
-    /// Folders of few names that come, go and take each other's places, with little in them.
-    package static func nextOfFolders(_ random: inout some RandomNumberGenerator) -> TreeStep {
+    /// Directories of few names that come, go and take each other's places, with little in them.
+    package static func nextOfDirectories(_ random: inout some RandomNumberGenerator) -> TreeStep {
         let places = ["d", "d/deep", "d/deep/item", "e", "e/deep", "e/deep/item", "f"].map { Array($0.utf8) }
         let place = places.randomElement(using: &random) ?? places[0]
-        let folders = [places[0], places[3], places[6]].shuffled(using: &random)
+        let directories = [places[0], places[3], places[6]].shuffled(using: &random)
         let text = Array("\(Int.random(in: 0..<1_000, using: &random))".utf8)
         let steps: [TreeStep] = [
-            .mkdir(place), .write(place, text), .rmtree(place), .rmdir(place), .mv(folders[0], folders[1]),
-            .mv(folders[0], folders[1]), .mv(folders[0], folders[1]),
+            .mkdir(place), .write(place, text), .rmtree(place), .rmdir(place), .mv(directories[0], directories[1]),
+            .mv(directories[0], directories[1]), .mv(directories[0], directories[1]),
         ]
         return steps.randomElement(using: &random) ?? .mkdir(place)
     }

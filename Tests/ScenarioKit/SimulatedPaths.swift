@@ -2,17 +2,17 @@ package import GroupSystemCalls
 
 /// How paths are walked.
 extension SimulatedTree {
-    /// The last component's folder, and its name. A name may lead nowhere.
-    func parent(_ path: [UInt8]) throws(Errno) -> (folder: UInt64, name: [UInt8]) {
+    /// The last component's directory, and its name. A name may lead nowhere.
+    func parent(_ path: [UInt8]) throws(Errno) -> (directory: UInt64, name: [UInt8]) {
         let slash = path.lastIndex(of: UInt8(ascii: "/"))
         let head = slash.map { Array(path[..<$0]) } ?? []
         let name = Array(path[(slash.map { $0 + 1 } ?? 0)...])
-        guard let folder = try resolve(head, following: true) else { throw .noSuchEntry }
-        guard self[folder]?.kind == .folder else { throw .notAFolder }
+        guard let directory = try resolve(head, following: true) else { throw .noSuchEntry }
+        guard self[directory]?.kind == .directory else { throw .notADirectory }
         if name.count > 255 { throw .nameTooLong }
         // What ends in dots is there always, and can be neither made nor taken away.
         if [[], [46], [46, 46]].contains(name) { throw .exists }
-        return (folder, name)
+        return (directory, name)
     }
 
     /// What stands there; nil where nothing does.
@@ -27,13 +27,13 @@ extension SimulatedTree {
         var place = start
         let components = path.split(separator: UInt8(ascii: "/")).map(Array.init)
         for (index, name) in components.enumerated() {
-            guard let folder = self[place], folder.kind == .folder else { throw .notAFolder }
+            guard let directory = self[place], directory.kind == .directory else { throw .notADirectory }
             if name == [46] { continue }
             if name == [46, 46] {
-                place = folder.parent
+                place = directory.parent
                 continue
             }
-            guard let next = folder.entries[name] else {
+            guard let next = directory.entries[name] else {
                 if index + 1 < components.count { throw .noSuchEntry }
                 return nil
             }
@@ -63,11 +63,12 @@ extension SimulatedTree {
         }
     }
 
-    /// The same, where nothing but folders may be on the way.
+    /// The same, where nothing but directories may be on the way.
     package func statusWithoutLinks(_ path: [UInt8]) -> (inode: UInt64, node: Node)? {
         var place = Self.container
         for name in path.split(separator: UInt8(ascii: "/")) {
-            guard let folder = self[place], folder.kind == .folder, let next = folder.entries[Array(name)] else {
+            guard let directory = self[place], directory.kind == .directory, let next = directory.entries[Array(name)]
+            else {
                 return nil
             }
             place = next
@@ -75,16 +76,16 @@ extension SimulatedTree {
         return self[place].map { (place, $0) }
     }
 
-    /// The same, of an entry of a folder that is open.
-    package func entry(_ name: [UInt8], ofFolder folder: UInt64) -> (inode: UInt64, node: Node)? {
-        guard let inode = self[folder]?.entries[name], let node = self[inode] else { return nil }
+    /// The same, of an entry of a directory that is open.
+    package func entry(_ name: [UInt8], ofDirectory directory: UInt64) -> (inode: UInt64, node: Node)? {
+        guard let inode = self[directory]?.entries[name], let node = self[inode] else { return nil }
         return (inode, node)
     }
 
     /// Whether one is the other, or around it.
-    func isWithin(_ inode: UInt64, _ folder: UInt64) -> Bool {
+    func isWithin(_ inode: UInt64, _ directory: UInt64) -> Bool {
         var place = inode
-        while place != folder {
+        while place != directory {
             guard let parent = self[place]?.parent, parent != 0 else { return false }
             place = parent
         }

@@ -5,8 +5,8 @@ extension SimulatedTree: SteppableTree {
     package mutating func performSimple(_ step: TreeStep) throws(Errno) {
         switch step {
         case .create(let path):
-            let (folder, name) = try parent(path)
-            if self[folder]?.entries[name] != nil { throw .exists }
+            let (directory, name) = try parent(path)
+            if self[directory]?.entries[name] != nil { throw .exists }
             try put(path, making: true) { _ in false }
         case .write(let path, let text):
             try put(path, making: true, truncating: true) { content in
@@ -29,12 +29,12 @@ extension SimulatedTree: SteppableTree {
                 node.content += [UInt8](repeating: 0, count: size - node.content.count)
                 node.modified = node.changed
             }
-        case .mkdir(let path): try make(.folder, path)
+        case .mkdir(let path): try make(.directory, path)
         case .fifo(let path): try make(.fifo, path)
         case .socket(let path): try make(.socket, path)
         case .symlink(let target, let path): try make(.link, path, content: target)
-        case .rm(let path): try remove(path, folder: false)
-        case .rmdir(let path): try remove(path, folder: true)
+        case .rm(let path): try remove(path, directory: false)
+        case .rmdir(let path): try remove(path, directory: true)
         case .mv(let from, let to): try move(from, to)
         case .exchange(let one, let other): try exchange(one, other)
         case .ln(let from, let to): try link(from, to)
@@ -50,14 +50,14 @@ extension SimulatedTree: SteppableTree {
         }
     }
 
-    package func isFolder(_ path: [UInt8]) throws(Errno) -> Bool {
+    package func isDirectory(_ path: [UInt8]) throws(Errno) -> Bool {
         guard let found = try resolve(path, following: false) else { throw .noSuchEntry }
-        return self[found]?.kind == .folder
+        return self[found]?.kind == .directory
     }
 
     package func content(_ path: [UInt8]) throws(Errno) -> [UInt8] {
         guard let inode = try resolve(path, following: true), let node = self[inode] else { throw .noSuchEntry }
-        if node.kind == .folder { throw .isAFolder }
+        if node.kind == .directory { throw .isADirectory }
         if node.kind != .file { throw .invalid }
         return node.content
     }
@@ -67,9 +67,9 @@ extension SimulatedTree: SteppableTree {
         return node.kind == .link ? node.content : nil
     }
 
-    package func entries(_ folder: [UInt8]) throws(Errno) -> [[UInt8]] {
-        guard let inode = try resolve(folder, following: true), let node = self[inode] else { throw .noSuchEntry }
-        if node.kind != .folder { throw .notAFolder }
+    package func entries(_ directory: [UInt8]) throws(Errno) -> [[UInt8]] {
+        guard let inode = try resolve(directory, following: true), let node = self[inode] else { throw .noSuchEntry }
+        if node.kind != .directory { throw .notADirectory }
         return Array(node.entries.keys)
     }
 
@@ -77,31 +77,32 @@ extension SimulatedTree: SteppableTree {
 
     /// Where what a path leads to stands itself: a link's name is not the name that an event has.
     private func entry(_ path: [UInt8], following: Bool) throws(Errno) -> (
-        folder: UInt64, name: [UInt8], inode: UInt64?
+        directory: UInt64, name: [UInt8], inode: UInt64?
     ) {
-        var (folder, name) = try parent(path)
-        var inode = self[folder]?.entries[name]
+        var (directory, name) = try parent(path)
+        var inode = self[directory]?.entries[name]
         var links = 0
         while following, let link = inode.flatMap({ self[$0] }), link.kind == .link {
             links += 1
             if links > 40 { throw .tooManyLinks }
-            guard let end = try self.end(of: link.content, from: folder) else { throw .noSuchEntry }
-            (folder, name) = end
-            inode = self[folder]?.entries[name]
+            guard let end = try self.end(of: link.content, from: directory) else { throw .noSuchEntry }
+            (directory, name) = end
+            inode = self[directory]?.entries[name]
         }
-        return (folder, name, inode)
+        return (directory, name, inode)
     }
 
-    /// The folder and the name that a link's text leads to, from its own folder.
-    private func end(of target: [UInt8], from folder: UInt64) throws(Errno) -> (folder: UInt64, name: [UInt8])? {
-        guard let place = pathInside(folder) else { return nil }
+    /// The directory and the name that a link's text leads to, from its own directory.
+    private func end(of target: [UInt8], from directory: UInt64) throws(Errno) -> (directory: UInt64, name: [UInt8])? {
+        guard let place = pathInside(directory) else { return nil }
         return try parent(place + target)
     }
 
-    private func pathInside(_ folder: UInt64) -> [UInt8]? {
-        if folder == Self.container { return [] }
-        if folder == Self.outside { return Array("../".utf8) }
-        guard let up = self[folder]?.parent, let name = self[up]?.entries.first(where: { $0.value == folder })?.key
+    private func pathInside(_ directory: UInt64) -> [UInt8]? {
+        if directory == Self.container { return [] }
+        if directory == Self.outside { return Array("../".utf8) }
+        guard let up = self[directory]?.parent,
+            let name = self[up]?.entries.first(where: { $0.value == directory })?.key
         else {
             return nil
         }
@@ -111,136 +112,136 @@ extension SimulatedTree: SteppableTree {
     private mutating func put(
         _ path: [UInt8], making: Bool, truncating: Bool = false, _ body: (inout [UInt8]) -> Bool
     ) throws(Errno) {
-        var (folder, name, found) = try entry(path, following: true)
+        var (directory, name, found) = try entry(path, following: true)
         let isNew = found == nil
         if isNew {
             if !making { throw .noSuchEntry }
             found = makeNode(.file)
-            enter(found, name, folder)
-            tell(in: folder, name, .created)
+            enter(found, name, directory)
+            tell(in: directory, name, .created)
         }
-        if let found, self[found]?.kind == .folder { throw .isAFolder }
+        if let found, self[found]?.kind == .directory { throw .isADirectory }
         if let found, self[found]?.kind != .file { throw Errno(6) }  // ENXIO: nobody reads
         if truncating, !isNew, let found {
             let now = tick()
             self[found]?.content = []
             self[found]?.modified = now
             self[found]?.changed = now
-            tell(in: folder, name, .modified)
+            tell(in: directory, name, .modified)
         }
         guard let inode = found, var node = self[inode] else { return }
         if body(&node.content) {
             let now = tick()
             (node.modified, node.changed) = (now, now)
             self[inode] = node
-            tell(in: folder, name, .modified)
+            tell(in: directory, name, .modified)
         }
-        tell(in: folder, name, .closedAfterWriting)
+        tell(in: directory, name, .closedAfterWriting)
     }
 
     private mutating func change(
         _ path: [UInt8], _ kinds: InotifyEvent.Kinds, following: Bool = true, _ body: (inout Node) -> Void
     ) throws(Errno) {
-        let (folder, name, found) = try entry(path, following: following)
+        let (directory, name, found) = try entry(path, following: following)
         guard let inode = found, var node = self[inode] else { throw .noSuchEntry }
-        let isFolder: InotifyEvent.Kinds = node.kind == .folder ? .isFolder : []
-        if kinds == .modified && node.kind == .folder { throw .isAFolder }
+        let isDirectory: InotifyEvent.Kinds = node.kind == .directory ? .isDirectory : []
+        if kinds == .modified && node.kind == .directory { throw .isADirectory }
         if kinds == .modified && node.kind != .file { throw .invalid }
         node.changed = tick()
         body(&node)
         self[inode] = node
-        tell(in: folder, name, kinds.union(isFolder))
-        if node.kind == .folder { tell(of: inode, kinds.union(isFolder)) }
+        tell(in: directory, name, kinds.union(isDirectory))
+        if node.kind == .directory { tell(of: inode, kinds.union(isDirectory)) }
     }
 
     private mutating func make(_ kind: Node.Kind, _ path: [UInt8], content: [UInt8] = []) throws(Errno) {
-        let (folder, name) = try parent(path)
-        if self[folder]?.entries[name] != nil { throw .exists }
+        let (directory, name) = try parent(path)
+        if self[directory]?.entries[name] != nil { throw .exists }
         let inode = makeNode(kind, content: content)
-        enter(inode, name, folder)
-        tell(in: folder, name, kind == .folder ? [.created, .isFolder] : .created)
+        enter(inode, name, directory)
+        tell(in: directory, name, kind == .directory ? [.created, .isDirectory] : .created)
     }
 
-    private mutating func enter(_ inode: UInt64?, _ name: [UInt8], _ folder: UInt64) {
+    private mutating func enter(_ inode: UInt64?, _ name: [UInt8], _ directory: UInt64) {
         let now = tick()
-        self[folder]?.entries[name] = inode
-        self[folder]?.modified = now
-        self[folder]?.changed = now
-        if let inode, self[inode]?.kind == .folder { self[inode]?.parent = folder }
+        self[directory]?.entries[name] = inode
+        self[directory]?.modified = now
+        self[directory]?.changed = now
+        if let inode, self[inode]?.kind == .directory { self[inode]?.parent = directory }
     }
 
-    private mutating func remove(_ path: [UInt8], folder wantsFolder: Bool) throws(Errno) {
-        let (folder, name) = try parent(path)
-        guard let inode = self[folder]?.entries[name], let node = self[inode] else { throw .noSuchEntry }
-        if wantsFolder && node.kind != .folder { throw .notAFolder }
-        if !wantsFolder && node.kind == .folder { throw .isAFolder }
+    private mutating func remove(_ path: [UInt8], directory wantsDirectory: Bool) throws(Errno) {
+        let (directory, name) = try parent(path)
+        guard let inode = self[directory]?.entries[name], let node = self[inode] else { throw .noSuchEntry }
+        if wantsDirectory && node.kind != .directory { throw .notADirectory }
+        if !wantsDirectory && node.kind == .directory { throw .isADirectory }
         if !node.entries.isEmpty { throw .notEmpty }
-        enter(nil, name, folder)
+        enter(nil, name, directory)
         drop(inode)
-        tell(in: folder, name, wantsFolder ? [.removed, .isFolder] : .removed)
+        tell(in: directory, name, wantsDirectory ? [.removed, .isDirectory] : .removed)
     }
 
     private mutating func move(_ from: [UInt8], _ to: [UInt8]) throws(Errno) {
         let (old, new) = (try parent(from), try parent(to))
-        guard let inode = self[old.folder]?.entries[old.name], let node = self[inode] else { throw .noSuchEntry }
-        if isWithin(new.folder, inode) { throw .invalid }
-        let target = self[new.folder]?.entries[new.name]
+        guard let inode = self[old.directory]?.entries[old.name], let node = self[inode] else { throw .noSuchEntry }
+        if isWithin(new.directory, inode) { throw .invalid }
+        let target = self[new.directory]?.entries[new.name]
         if let target, let there = self[target] {
-            if isWithin(old.folder, target) { throw .notEmpty }
+            if isWithin(old.directory, target) { throw .notEmpty }
             if target == inode { return }
-            if there.kind == .folder && node.kind != .folder { throw .isAFolder }
-            if there.kind != .folder && node.kind == .folder { throw .notAFolder }
+            if there.kind == .directory && node.kind != .directory { throw .isADirectory }
+            if there.kind != .directory && node.kind == .directory { throw .notADirectory }
             if !there.entries.isEmpty { throw .notEmpty }
         }
-        enter(nil, old.name, old.folder)
-        enter(inode, new.name, new.folder)
+        enter(nil, old.name, old.directory)
+        enter(inode, new.name, new.directory)
         let now = tick()
         self[inode]?.changed = now
         let cookie = nextCookie()
         tellMove(old, new, inode, cookie)
         if let target {
-            if self[target]?.kind == .folder { tell(of: target, [.attributesChanged, .isFolder]) }
+            if self[target]?.kind == .directory { tell(of: target, [.attributesChanged, .isDirectory]) }
         }
-        if node.kind == .folder { tell(of: inode, .watchedMoved) }
+        if node.kind == .directory { tell(of: inode, .watchedMoved) }
         if let target { drop(target) }
     }
 
     private mutating func tellMove(
-        _ old: (folder: UInt64, name: [UInt8]), _ new: (folder: UInt64, name: [UInt8]), _ inode: UInt64,
+        _ old: (directory: UInt64, name: [UInt8]), _ new: (directory: UInt64, name: [UInt8]), _ inode: UInt64,
         _ cookie: UInt32
     ) {
-        let isFolder: InotifyEvent.Kinds = self[inode]?.kind == .folder ? .isFolder : []
-        tell(in: old.folder, old.name, isFolder.union(.movedFrom), cookie: cookie)
-        tell(in: new.folder, new.name, isFolder.union(.movedTo), cookie: cookie)
+        let isDirectory: InotifyEvent.Kinds = self[inode]?.kind == .directory ? .isDirectory : []
+        tell(in: old.directory, old.name, isDirectory.union(.movedFrom), cookie: cookie)
+        tell(in: new.directory, new.name, isDirectory.union(.movedTo), cookie: cookie)
     }
 
     private mutating func exchange(_ one: [UInt8], _ other: [UInt8]) throws(Errno) {
         let (old, new) = (try parent(one), try parent(other))
-        guard let first = self[old.folder]?.entries[old.name] else { throw .noSuchEntry }
-        guard let second = self[new.folder]?.entries[new.name] else { throw .noSuchEntry }
-        if isWithin(new.folder, first) || isWithin(old.folder, second) { throw .invalid }
+        guard let first = self[old.directory]?.entries[old.name] else { throw .noSuchEntry }
+        guard let second = self[new.directory]?.entries[new.name] else { throw .noSuchEntry }
+        if isWithin(new.directory, first) || isWithin(old.directory, second) { throw .invalid }
         if first == second { return }
-        enter(second, old.name, old.folder)
-        enter(first, new.name, new.folder)
+        enter(second, old.name, old.directory)
+        enter(first, new.name, new.directory)
         let now = tick()
         for inode in [first, second] { self[inode]?.changed = now }
         var cookie = nextCookie()
         tellMove(old, new, first, cookie)
-        if self[first]?.kind == .folder { tell(of: first, .watchedMoved) }
+        if self[first]?.kind == .directory { tell(of: first, .watchedMoved) }
         cookie = nextCookie()
         tellMove(new, old, second, cookie)
-        if self[second]?.kind == .folder { tell(of: second, .watchedMoved) }
+        if self[second]?.kind == .directory { tell(of: second, .watchedMoved) }
     }
 
     private mutating func link(_ from: [UInt8], _ to: [UInt8]) throws(Errno) {
         let (old, new) = (try parent(from), try parent(to))
-        guard let inode = self[old.folder]?.entries[old.name] else { throw .noSuchEntry }
-        if self[new.folder]?.entries[new.name] != nil { throw .exists }
-        if self[inode]?.kind == .folder { throw Errno(1) }
+        guard let inode = self[old.directory]?.entries[old.name] else { throw .noSuchEntry }
+        if self[new.directory]?.entries[new.name] != nil { throw .exists }
+        if self[inode]?.kind == .directory { throw Errno(1) }
         self[inode]?.links += 1
-        enter(inode, new.name, new.folder)
+        enter(inode, new.name, new.directory)
         let now = tick()
         self[inode]?.changed = now
-        tell(in: new.folder, new.name, .created)
+        tell(in: new.directory, new.name, .created)
     }
 }

@@ -7,7 +7,7 @@ package import GroupSystemCalls
 package struct SimulatedTree: Sendable {
     /// What stat(2) says, and what is in it.
     package struct Node: Equatable, Sendable {
-        package enum Kind: Equatable, Sendable { case file, folder, link, fifo, socket }
+        package enum Kind: Equatable, Sendable { case file, directory, link, fifo, socket }
         package var kind: Kind
         package var mode: UInt32
         package var owner: UInt32 = 0
@@ -17,7 +17,7 @@ package struct SimulatedTree: Sendable {
         package var changed: Int64
         /// Of a file; of a link, where it leads.
         package var content: [UInt8] = []
-        /// Of a folder.
+        /// Of a directory.
         package internal(set) var entries: [[UInt8]: UInt64] = [:]
         var parent: UInt64 = 0
     }
@@ -41,11 +41,11 @@ package struct SimulatedTree: Sendable {
     static let container: UInt64 = 2
 
     package init() {
-        nodes[Self.outside] = Node(kind: .folder, mode: 0o755, modified: 0, changed: 0)
-        nodes[Self.container] = Node(kind: .folder, mode: 0o755, modified: 0, changed: 0, parent: Self.outside)
+        nodes[Self.outside] = Node(kind: .directory, mode: 0o755, modified: 0, changed: 0)
+        nodes[Self.container] = Node(kind: .directory, mode: 0o755, modified: 0, changed: 0, parent: Self.outside)
         nodes[Self.outside]?.entries[Array("container".utf8)] = Self.container
         nodes[Self.container]?.entries[Array(".group".utf8)] = 3
-        nodes[3] = Node(kind: .folder, mode: 0o700, modified: 0, changed: 0, parent: Self.container)
+        nodes[3] = Node(kind: .directory, mode: 0o700, modified: 0, changed: 0, parent: Self.container)
     }
 
     mutating func tick() -> Int64 {
@@ -66,7 +66,7 @@ package struct SimulatedTree: Sendable {
         let inode = reusesInodes ? freed.popLast() ?? newest + 1 : newest + 1
         newest = max(newest, inode)
         let now = tick()
-        let mode: UInt32 = kind == .folder ? 0o755 : kind == .link ? 0o777 : 0o644
+        let mode: UInt32 = kind == .directory ? 0o755 : kind == .link ? 0o777 : 0o644
         nodes[inode] = Node(kind: kind, mode: mode, modified: now, changed: now, content: content)
         return inode
     }
@@ -87,9 +87,11 @@ package struct SimulatedTree: Sendable {
 
     // MARK: Watches and events
 
-    /// As `InotifyQueue.watch`: of a folder that is watched already the old number.
+    /// As `InotifyQueue.watch`: of a directory that is watched already the old number.
     package mutating func watch(_ path: [UInt8]) throws(Errno) -> Int32 {
-        guard let inode = try resolve(path, following: false), nodes[inode]?.kind == .folder else { throw .notAFolder }
+        guard let inode = try resolve(path, following: false), nodes[inode]?.kind == .directory else {
+            throw .notADirectory
+        }
         if let old = watches.first(where: { $0.value == inode })?.key { return old }
         lastWatch += 1
         watches[lastWatch] = inode
@@ -112,9 +114,9 @@ package struct SimulatedTree: Sendable {
         return cookies
     }
 
-    /// Of an entry of a folder, for who watches that one.
-    mutating func tell(in folder: UInt64, _ name: [UInt8], _ kinds: InotifyEvent.Kinds, cookie: UInt32 = 0) {
-        if let watch = watches.first(where: { $0.value == folder })?.key {
+    /// Of an entry of a directory, for who watches that one.
+    mutating func tell(in directory: UInt64, _ name: [UInt8], _ kinds: InotifyEvent.Kinds, cookie: UInt32 = 0) {
+        if let watch = watches.first(where: { $0.value == directory })?.key {
             tell(InotifyEvent(watch: watch, kinds: kinds, cookie: cookie, name: name))
         }
     }

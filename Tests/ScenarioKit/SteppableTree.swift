@@ -6,12 +6,12 @@ package protocol SteppableTree {
     /// What the step is one of: not `mkdirs`, `rmtree`, `copy` or `copytree`.
     mutating func performSimple(_ step: TreeStep) throws(Errno)
     /// Of the entry itself, also where it is a link.
-    func isFolder(_ path: [UInt8]) throws(Errno) -> Bool
+    func isDirectory(_ path: [UInt8]) throws(Errno) -> Bool
     /// Of a file; a link is followed.
     func content(_ path: [UInt8]) throws(Errno) -> [UInt8]
     func linkTarget(_ path: [UInt8]) throws(Errno) -> [UInt8]?
-    /// The names in a folder, in no order.
-    func entries(_ folder: [UInt8]) throws(Errno) -> [[UInt8]]
+    /// The names in a directory, in no order.
+    func entries(_ directory: [UInt8]) throws(Errno) -> [[UInt8]]
 }
 
 extension SteppableTree {
@@ -20,11 +20,11 @@ extension SteppableTree {
         switch step {
         case .mkdirs(let path):
             for (place, byte) in path.enumerated() where byte == UInt8(ascii: "/") && place > 0 {
-                try makeFolderIfMissing(Array(path[..<place]))
+                try createDirectoryIfMissing(Array(path[..<place]))
             }
-            try makeFolderIfMissing(path)
+            try createDirectoryIfMissing(path)
         case .rmtree(let path):
-            if try !isFolder(path) { return try performSimple(.rm(path)) }
+            if try !isDirectory(path) { return try performSimple(.rm(path)) }
             for inner in try sortedEntries(path) { try perform(.rmtree(inner)) }
             try performSimple(.rmdir(path))
         case .copy(let from, let to): try performSimple(.write(to, try content(from)))
@@ -35,7 +35,7 @@ extension SteppableTree {
         }
     }
 
-    private mutating func makeFolderIfMissing(_ path: [UInt8]) throws(Errno) {
+    private mutating func createDirectoryIfMissing(_ path: [UInt8]) throws(Errno) {
         do {
             try performSimple(.mkdir(path))
         } catch {
@@ -45,13 +45,13 @@ extension SteppableTree {
 
     private func copies(_ from: [UInt8], _ to: [UInt8]) throws(Errno) -> [TreeStep] {
         if let target = try linkTarget(from) { return [.symlink(target, to)] }
-        if try !isFolder(from) { return [.write(to, try content(from))] }
+        if try !isDirectory(from) { return [.write(to, try content(from))] }
         var steps = [TreeStep.mkdir(to)]
         for inner in try sortedEntries(from) { steps += try copies(inner, to + inner.dropFirst(from.count)) }
         return steps
     }
 
-    private func sortedEntries(_ folder: [UInt8]) throws(Errno) -> [[UInt8]] {
-        try entries(folder).sorted { $0.lexicographicallyPrecedes($1) }.map { folder + [UInt8(ascii: "/")] + $0 }
+    private func sortedEntries(_ directory: [UInt8]) throws(Errno) -> [[UInt8]] {
+        try entries(directory).sorted { $0.lexicographicallyPrecedes($1) }.map { directory + [UInt8(ascii: "/")] + $0 }
     }
 }

@@ -24,7 +24,7 @@ package indirect enum StreamPattern: Equatable, Sendable {
         package var kind: String
         package var path: [UInt8]
         package var from: [UInt8]?
-        /// The path is a folder, and it is about what lies below it.
+        /// The path is a directory, and it is about what lies below it.
         package var isBelow = false
         package var isCoordinated = false
         package var atLeast = 1
@@ -69,10 +69,10 @@ package indirect enum StreamPattern: Equatable, Sendable {
         }
     }
 
-    /// Each line is the first member's that takes it: those with the least room first, those about folders last.
+    /// Each line is the first member's that takes it: those with the least room first, those about directories last.
     private static func ends(of members: [Line], _ lines: [ToldLine], from start: Int) -> Set<Int> {
         let members = members.sorted { $0.atMost < $1.atMost }
-        let folders = members.indices.filter { members[$0].isBelow }
+        let directories = members.indices.filter { members[$0].isBelow }
         var named: [[UInt8]: [Int]] = [:]
         for (index, member) in members.enumerated() where !member.isBelow {
             for name in Set([member.path, member.from ?? member.path]) { named[name, default: []].append(index) }
@@ -81,7 +81,7 @@ package indirect enum StreamPattern: Equatable, Sendable {
         var missing = members.count { $0.atLeast > 0 }
         var ends: Set<Int> = missing == 0 ? [start] : []
         for (place, line) in lines.enumerated().dropFirst(start) {
-            let taker = ((named[line.path] ?? []) + folders).first {
+            let taker = ((named[line.path] ?? []) + directories).first {
                 counts[$0] < members[$0].atMost && members[$0].matches(line)
             }
             guard let taker else { break }

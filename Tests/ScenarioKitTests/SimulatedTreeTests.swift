@@ -6,7 +6,7 @@ import Testing
 @Suite struct `A simulated tree` {
     /// The simulation, and the kernel with one inotify queue: what one does the other does, too.
     private final class Both {
-        let temporary: TemporaryFolder
+        let temporary: TemporaryDirectory
         var disk: DiskTree
         var simulated = SimulatedTree()
         let queue: InotifyQueue
@@ -15,9 +15,9 @@ import Testing
         private var cookies: [UInt32: Int] = [:]
 
         init() throws {
-            temporary = try TemporaryFolder()
-            try temporary.folder.makeFolder(Array("container".utf8), mode: 0o755)
-            try temporary.folder.makeFolder(Array("container/.group".utf8), mode: 0o700)
+            temporary = try TemporaryDirectory()
+            try temporary.directory.createDirectory(Array("container".utf8), mode: 0o755)
+            try temporary.directory.createDirectory(Array("container/.group".utf8), mode: 0o700)
             disk = DiskTree(temporary.path + "/container")
             queue = try InotifyQueue()
         }
@@ -30,14 +30,14 @@ import Testing
             try #require((real == nil) == (model == nil), "\(story): the kernel: \(real as Any), we: \(model as Any)")
         }
 
-        /// Watches every folder that is not watched yet.
-        func watchAll(_ folder: [UInt8] = []) throws {
+        /// Watches every directory that is not watched yet.
+        func watchAll(_ directory: [UInt8] = []) throws {
             let descriptor = try FileDescriptor.open(
-                path: Array((temporary.path + "/container/").utf8) + folder, [.placeOnly, .folder])
-            watches[try queue.watch(descriptor)] = try simulated.watch(folder)
-            for name in try disk.entries(folder).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-                let path = folder.isEmpty ? name : folder + [UInt8(ascii: "/")] + name
-                if try disk.isFolder(path) { try watchAll(path) }
+                path: Array((temporary.path + "/container/").utf8) + directory, [.placeOnly, .directory])
+            watches[try queue.watch(descriptor)] = try simulated.watch(directory)
+            for name in try disk.entries(directory).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+                let path = directory.isEmpty ? name : directory + [UInt8(ascii: "/")] + name
+                if try disk.isDirectory(path) { try watchAll(path) }
             }
         }
 
@@ -57,17 +57,18 @@ import Testing
             return "\(watch) \(kinds) \(cookie) \(String(decoding: event.name, as: UTF8.self))"
         }
 
-        func compareTrees(_ folder: [UInt8], _ story: String) throws {
-            let names = Set(try disk.entries(folder))
-            try #require(try names == Set(simulated.entries(folder)), "\(story)")
+        func compareTrees(_ directory: [UInt8], _ story: String) throws {
+            let names = Set(try disk.entries(directory))
+            try #require(try names == Set(simulated.entries(directory)), "\(story)")
             for name in names {
-                let path = folder.isEmpty ? name : folder + [UInt8(ascii: "/")] + name
+                let path = directory.isEmpty ? name : directory + [UInt8(ascii: "/")] + name
                 let descriptor = try FileDescriptor.open(
-                    path: Array((temporary.path + "/container/").utf8) + folder, [.placeOnly, .folder])
+                    path: Array((temporary.path + "/container/").utf8) + directory, [.placeOnly, .directory])
                 let real = try descriptor.status(of: name)
                 let node = try #require(try simulated.status(path)?.node)
-                try #require(real.isFolder == (node.kind == .folder) && real.isLink == (node.kind == .link), "\(story)")
-                if real.isFolder {
+                try #require(
+                    real.isDirectory == (node.kind == .directory) && real.isLink == (node.kind == .link), "\(story)")
+                if real.isDirectory {
                     try compareTrees(path, story)
                 } else {
                     try #require(real.size == UInt64(node.content.count) && Int(real.links) == node.links, "\(story)")
@@ -121,7 +122,7 @@ import Testing
         _ = try tree.watch([])
         for name in ["a", "b", "c"] { try tree.perform(.mkdir(Array(name.utf8))) }
         let events = tree.drain()
-        #expect(events.map(\.kinds) == [[.created, .isFolder], [.created, .isFolder], .overflow])
+        #expect(events.map(\.kinds) == [[.created, .isDirectory], [.created, .isDirectory], .overflow])
         #expect(events.last?.watch == -1 && tree.drain().isEmpty)
         try tree.perform(.mkdir(Array("d".utf8)))
         #expect(tree.drain().count == 1)

@@ -1,8 +1,8 @@
 import GroupContainer
 import TestSupport
 
-/// What the writers have in common: the number "n" and the pair, whose two items are always the same under a lease. What
-/// bears a writer's name is its own.
+/// What the writers have in common: the number "n" and the pair, whose two items are always the same under a lock.
+/// What bears a writer's name is its own.
 extension Part {
     func write() throws {
         let items = try Container(path: path).coordinator(purpose: name).blocking
@@ -18,7 +18,7 @@ extension Part {
                 }
             case 9..<11: try move(items, durability)
             case 11: try removeOrWrite(items, durability)
-            case 12: try folder(items, durability)
+            case 12: try directory(items, durability)
             case 13:
                 _ = try items.copy(ItemPath("own/\(name)"), to: ItemPath("copies/\(name)"), replacing: true, durability)
             case 14..<17:
@@ -74,12 +74,12 @@ extension Part {
         }
     }
 
-    private func folder(_ items: BlockingCoordinator, _ durability: Durability) throws {
-        if try exists(ItemPath("folders/\(name)"), items) {
-            try items.remove(ItemPath("folders/\(name)"), recursively: true, durability)
+    private func directory(_ items: BlockingCoordinator, _ durability: Durability) throws {
+        if try exists(ItemPath("directories/\(name)"), items) {
+            try items.remove(ItemPath("directories/\(name)"), recursively: true, durability)
         } else {
             _ = try items.write(
-                bytes: StormContent.bytes(name, 1), to: ItemPath("folders/\(name)/deep/item"), durability)
+                bytes: StormContent.bytes(name, 1), to: ItemPath("directories/\(name)/deep/item"), durability)
         }
     }
 }

@@ -49,7 +49,7 @@ final class Participant {
     var text: String { process.text }
 
     private static func kept(_ name: String, _ place: StormPlace) -> String? {
-        try? String(contentsOfFile: "\(place.folder)/\(name)", encoding: .utf8)
+        try? String(contentsOfFile: "\(place.directory)/\(name)", encoding: .utf8)
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
@@ -58,7 +58,7 @@ final class Participant {
     {
         let seed = seed &+ UInt64(life)
         let following = [
-            "--json", "--verbose", "--since", "start", "--cursor-file", "\(place.folder)/\(name)", place.container,
+            "--json", "--verbose", "--since", "start", "--cursor-file", "\(place.directory)/\(name)", place.container,
         ]
         switch role {
         case .follower: return ["watch-group"] + following

@@ -7,14 +7,14 @@ final class StormPlace {
     private let surroundings: TemporaryContainer
     let container: String
     /// Outside the file system: who keeps something here does not find it full.
-    let folder: String
+    let directory: String
     private(set) var isFull = false
 
     init(megabytes: Int) async throws {
         small = SmallFileSystem.isPossible ? try await SmallFileSystem(megabytes: megabytes) : nil
         surroundings = try await TemporaryContainer(creating: false)
-        folder = surroundings.folder
-        container = (small?.path ?? folder) + "/container"
+        directory = surroundings.directory
+        container = (small?.path ?? directory) + "/container"
         // All of it is looked at in the end.
         let made = try run(["groupctl", "create", container, "--journal-size", "64G", "--journal-age", "365d"])
         if made.status != 0 { throw TemporaryContainer.Failed(description: made.text) }
@@ -44,7 +44,8 @@ final class StormPlace {
 
     /// By path.
     func files() throws -> [String: [UInt8]] {
-        // Seen from here through the namespace of a process that is in it would be shorter, and is not allowed everywhere.
+        // Seen from here through the namespace of a process that is in it would be shorter, and is not allowed
+        // everywhere.
         let script =
             #"cd "$1" && find . -path ./.group -prune -o -type f -printf '%P\n' -exec base64 -w0 {} \; -printf '\n'"#
         let lines = try run(["sh", "-c", script, "sh", container]).text.split(

@@ -3,14 +3,14 @@ import GroupContainer
 import TestSupport
 import Widgets
 
-/// Says what is there now that nobody else is; each lease has to be free.
+/// Says what is there now that nobody else is; each lock has to be free.
 func verify(_ path: String) async throws {
     let container = try Container(path: path)
     let items = container.coordinator(purpose: "verify").blocking
     let paths = (FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? [])
         .filter { $0 != ".group" && !$0.hasPrefix(".group/") }
     for path in paths.sorted() { try items.coordinate(.writing(ItemPath(path)), timeout: .zero) { _ in } }
-    say("leases \(paths.count)")
+    say("locks \(paths.count)")
     var follower = try container.recordedChanges(since: .start)
     var changes: [Change] = []
     while let change = try follower.next(timeout: .zero) { changes.append(change) }

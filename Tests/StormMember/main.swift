@@ -7,7 +7,7 @@ let usage = """
     usage: storm-member ROLE CONTAINER NAME LIFE SEED
            storm-member rage MEMBERS SECONDS SEED
                                               the storm itself: starts so many, and says what is wrong in the end
-           storm-member verify CONTAINER      take every lease without waiting, and say what is there
+           storm-member verify CONTAINER      take every lock without waiting, and say what is there
 
     ROLE is writer, setter, poster, listener, widget or opener; who is killed comes back under the same NAME, in its next
     LIFE. Each thing that is tried is said as `> WORD NUMBER`, and once it is acknowledged as `WORD NUMBER`; what was

@@ -2,11 +2,11 @@ import Glibc
 import GroupContainer
 import GroupSystemCalls
 
-/// One of many processes that add to one number, and read it, for some time. What it did is printed as one line: writes,
-/// reads, the longest wait and the longest one of a write in microseconds, faults. Where it is announcing, for those that
-/// are killed, each number is said when its write is acknowledged.
+/// One of many processes that add to one number, and read it, for some time. What it did is printed as one line:
+/// writes, reads, the longest wait and the longest one of a write in microseconds, faults. Where it is announcing, for
+/// those that are killed, each number is said when its write is acknowledged.
 struct Work {
-    var folder: String
+    var directory: String
     /// Of a hundred operations.
     var readsPerHundred: Int
     var start: Int64
@@ -15,7 +15,7 @@ struct Work {
     var isAnnouncing: Bool
 
     func run() throws {
-        let container = try Container(path: folder)
+        let container = try Container(path: directory)
         let coordinator = container.coordinator(purpose: "stress-worker").blocking
         var random = seed
         var (writes, reads, faults) = (0, 0, 0)

@@ -54,9 +54,9 @@ private func obey(_ path: String, _ item: ItemPath) throws {
             try coordinator.transaction(.reading(item), .writing("other copy")) {
                 try $0.copy(item, to: "other copy", replacing: true)
             }
-        case "copy the folder": try coordinator.copy("folder", to: "folder's copy", recursively: true)
+        case "copy the directory": try coordinator.copy("directory", to: "directory's copy", recursively: true)
         case "snapshot": try coordinator.coordinate(.reading(item, .forUploading)) { _ in }
-        case "snapshot of the folder": try coordinator.coordinate(.reading("folder", .forUploading)) { _ in }
+        case "snapshot of the directory": try coordinator.coordinate(.reading("directory", .forUploading)) { _ in }
         case "generation": _ = try coordinator.generation(of: item)
         case "mode": try coordinator.setMode(0o640, of: item)
         default: say("unknown")

@@ -55,7 +55,7 @@ private struct StepStage {
         let paths = words.dropFirst().filter { $0.first != UInt8(ascii: "-") }.map { ItemPath(bytes: $0) }
         switch (String(decoding: words[0], as: UTF8.self), paths.count) {
         case ("write", 1): _ = try member.write(bytes: input, to: paths[0], .relaxed)
-        case ("mkdir", 1): _ = try member.makeFolder(paths[0], .relaxed)
+        case ("mkdir", 1): _ = try member.createDirectory(paths[0], .relaxed)
         case ("remove", 1): try member.remove(paths[0], recursively: isRecursive, .relaxed)
         case ("move", 2): try member.move(paths[0], to: paths[1], replacing: true, .relaxed)
         case ("copy", 2):
@@ -92,7 +92,7 @@ private struct StepStage {
         let paths = words.dropFirst().map { ItemPath(bytes: $0) }
         switch String(decoding: words[0], as: UTF8.self) {
         case "write": try access.write(bytes: words[2], to: paths[0])
-        case "mkdir": try access.makeFolder(paths[0])
+        case "mkdir": try access.createDirectory(paths[0])
         case "remove": try access.remove(paths[0], recursively: true)
         case "move": try access.move(paths[0], to: paths[1], replacing: true)
         default: try access.copy(paths[0], to: paths[1], replacing: true)

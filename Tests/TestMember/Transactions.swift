@@ -14,9 +14,9 @@ func transact(in container: String, count: Int) throws {
     }
 }
 
-func transactThree(in container: String, folder: String, _ text: String, _ durability: Durability) throws {
+func transactThree(in container: String, directory: String, _ text: String, _ durability: Durability) throws {
     let coordinator = try Container(path: container).coordinator(purpose: "test-member").blocking
-    let new = ItemPath("\(folder)/new")
+    let new = ItemPath("\(directory)/new")
     let (_, generation) = try coordinator.transaction(
         .writing(new), .writing("kept"), .writing("gone"), durability: durability
     ) { access in
@@ -28,25 +28,26 @@ func transactThree(in container: String, folder: String, _ text: String, _ durab
 }
 
 /// Turns a log round: what was `log.1` is `log.2`, over another one; what was `log` is `log.1`; and there is a new one,
-/// a copy of it, and a folder in another place.
+/// a copy of it, and a directory in another place.
 func transactRound(in container: String, _ durability: Durability) throws {
     let coordinator = try Container(path: container).coordinator(purpose: "test-member").blocking
     let (_, generation) = try coordinator.transaction(
         .writing("log", .forMoving), .writing("log.1", .forMoving), .writing("log.2", .forReplacing),
-        .writing("old/folder", .forMoving), .writing("new/folder", .forMoving), .writing("copy"), durability: durability
+        .writing("old/directory", .forMoving), .writing("new/directory", .forMoving), .writing("copy"),
+        durability: durability
     ) { access in
         try access.move("log.1", to: "log.2", replacing: true)
         try access.move("log", to: "log.1")
         try access.write(bytes: Array("new".utf8), to: "log")
         try access.copy("log", to: "copy")
-        try access.move("old/folder", to: "new/folder")
+        try access.move("old/directory", to: "new/directory")
     }
     if let generation { say("\(generation)") }
 }
 
 func transactOn(in container: String) throws {
     do {
-        try transactThree(in: container, folder: "folder", "text", .durable)
+        try transactThree(in: container, directory: "directory", "text", .durable)
     } catch let error as CoordinationError {
         say(error.code.rawValue)
     }

@@ -12,13 +12,13 @@ let usage = """
                                                   the same, durable; what fails is named instead
            test-member transact CONTAINER N       make "a" and "b" say "PROCESS 1" to "PROCESS N", each time both in one
                                                   transaction, relaxed; print each generation
-           test-member transact-three CONTAINER FOLDER TEXT durable|relaxed
-                                                  one transaction: FOLDER/new and "kept" say TEXT, "gone" is removed;
+           test-member transact-three CONTAINER DIRECTORY TEXT durable|relaxed
+                                                  one transaction: DIRECTORY/new and "kept" say TEXT, "gone" is removed;
                                                   print its generation
            test-member transact-round CONTAINER durable|relaxed
-                                                  one transaction of moves: log.1 to log.2, log to log.1, old/folder to
-                                                  new/folder; a new log and its copy; print its generation
-           test-member transact-on CONTAINER      the same with folder/new and "text", durable; then, after each line of
+                                                  one transaction of moves: log.1 to log.2, log to log.1, old/directory to
+                                                  new/directory; a new log and its copy; print its generation
+           test-member transact-on CONTAINER      the same with directory/new and "text", durable; then, after each line of
                                                   input, print what "kept" says
            test-member update CONTAINER PATH TEXT let it say TEXT behind what it says, durable; print its generation
            test-member count CONTAINER PATH N     N times: read the number in it, write the next one if nobody else did,
@@ -79,7 +79,7 @@ do {
     case ("write-durably", 5): try writeDurably(to: words[2], ItemPath(words[3]), count: Int(words[4]) ?? 0)
     case ("transact", 4): try transact(in: words[2], count: Int(words[3]) ?? 0)
     case ("transact-three", 6):
-        try transactThree(in: words[2], folder: words[3], words[4], words[5] == "durable" ? .durable : .relaxed)
+        try transactThree(in: words[2], directory: words[3], words[4], words[5] == "durable" ? .durable : .relaxed)
     case ("transact-round", 4): try transactRound(in: words[2], words[3] == "durable" ? .durable : .relaxed)
     case ("transact-on", 3): try transactOn(in: words[2])
     case ("update", 5): try update(in: words[2], ItemPath(words[3]), words[4])

@@ -16,10 +16,10 @@ package final class BrokenDisk {
     private let surroundings: TemporaryContainer
     /// Holds the mount namespace and the device.
     private let keeper: RunningProcess
-    private var refusal: String { surroundings.folder + "/broken" }
+    private var refusal: String { surroundings.directory + "/broken" }
 
     /// Where files lie beside it: it is `disk` there.
-    package var folder: String { surroundings.folder }
+    package var directory: String { surroundings.directory }
 
     package init() throws {
         surroundings = try TemporaryContainer(creating: false)
@@ -39,7 +39,7 @@ package final class BrokenDisk {
             kill $server
             wait $file $server
             """
-        keeper = try RunningProcess(["unshare", "-m", "sh", "-c", script, "sh", surroundings.folder])
+        keeper = try RunningProcess(["unshare", "-m", "sh", "-c", script, "sh", surroundings.directory])
         try keeper.waitForText("mounted\n")
     }
 
@@ -59,15 +59,15 @@ package final class BrokenDisk {
         try keeper.waitForText("remounted\n")
     }
 
-    /// In its folder, in its namespace.
+    /// In its directory, in its namespace.
     package func command(_ words: String...) -> [String] {
-        ["nsenter", "-t", "\(keeper.identifier)", "-m", "-r", "env", "-C", folder, BuildFolder.resolve(words[0])]
+        ["nsenter", "-t", "\(keeper.identifier)", "-m", "-r", "env", "-C", directory, BuildDirectory.resolve(words[0])]
             + words.dropFirst()
     }
 
     package func run(_ words: String..., input: String = "") throws -> (status: Int32, text: String) {
         try RunningProcess(
-            command("true").dropLast() + [BuildFolder.resolve(words[0])] + words.dropFirst(), input: input
+            command("true").dropLast() + [BuildDirectory.resolve(words[0])] + words.dropFirst(), input: input
         ).finish()
     }
 

@@ -52,7 +52,7 @@ package final class Command {
     /// it ends when somebody lets go of this, or has died.
     package init(
         _ program: String, _ words: [any BytesConvertible], environment: [String: String?] = [:],
-        input content: (any BytesConvertible)? = "", output destination: Output = .captured, folder: String? = nil
+        input content: (any BytesConvertible)? = "", output destination: Output = .captured, directory: String? = nil
     ) throws {
         name = ([program] + words.map { String(decoding: $0.commandBytes, as: UTF8.self) }).joined(separator: " ")
         let source: Int32
@@ -78,8 +78,8 @@ package final class Command {
             if target < 0 { throw SetUpError("open \(path)", errno) }
         }
         defer { for descriptor in [source, target, errorsWriting] { close(descriptor) } }
-        var start = [BuildFolder.resolve(program).commandBytes] + words.map(\.commandBytes)
-        if let folder { start = ["env", "-C", folder].map(\.commandBytes) + start }
+        var start = [BuildDirectory.resolve(program).commandBytes] + words.map(\.commandBytes)
+        if let directory { start = ["env", "-C", directory].map(\.commandBytes) + start }
         let identifier = try Spawn(
             words: start, environment: Spawn.environment(environment), streams: (source, target, errorsWriting)
         ).start()

@@ -9,7 +9,7 @@ package enum Invariants {
     /// - its status can be read;
     /// - staging is empty;
     /// - the changes are numbered 1…n without a gap, and no operation is told twice;
-    /// - each was made under a lease, unless `uncoordinated` ones are expected: what lost its record is told so;
+    /// - each was made under a lock, unless `uncoordinated` ones are expected: what lost its record is told so;
     /// - the tree that they make is the one that is there, with each file's size;
     /// - `isWhole` says of each file's path and bytes that it is one of its writers' contents.
     ///

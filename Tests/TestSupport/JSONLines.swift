@@ -60,7 +60,7 @@ package struct JSONStatus: Decodable {
         package var cursor: String
         package var files: Int
     }
-    package struct Lease: Decodable {
+    package struct HeldLock: Decodable {
         package var path: String
         package var mode: String
         package var state: String
@@ -73,7 +73,7 @@ package struct JSONStatus: Decodable {
         package var purpose: String
         package var since: String
         package var leader: Bool
-        package var leases: [Lease]
+        package var locks: [HeldLock]
     }
 
     package var path: String

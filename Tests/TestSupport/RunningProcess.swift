@@ -29,7 +29,7 @@ package final class RunningProcess: @unchecked Sendable {
             source = FileDescriptor(owning: reading)
             input = Guarded(SharedInput(FileDescriptor(owning: writing)))
         }
-        let program = BuildFolder.resolve(words.first ?? "").commandBytes
+        let program = BuildDirectory.resolve(words.first ?? "").commandBytes
         let spawn = Spawn(
             words: [program] + words.dropFirst().map(\.commandBytes), environment: Spawn.environment(environment),
             streams: (source.number, outputs.writing.number, outputs.writing.number))

@@ -21,7 +21,7 @@ package final class SmallFileSystem {
     private static let largest = 1 << 30
 
     /// Where it is mounted, for the programs that are started in it.
-    package var path: String { surroundings.folder + "/disk" }
+    package var path: String { surroundings.directory + "/disk" }
 
     package convenience init(_ kind: Kind) async throws { try await self.init(mounting: kind.rawValue) }
 
@@ -32,13 +32,14 @@ package final class SmallFileSystem {
 
     private init(mounting mount: String) async throws {
         surroundings = try await TemporaryContainer(creating: false)
-        // Refused where `disk` is no other file system than the directory that it lies in: a fill would have no end there.
+        // Refused where `disk` is no other file system than the directory that it lies in: a fill would have no end
+        // there.
         let script = """
             cd "$1" && mkdir disk && { \(mount); } && device=$(stat -c %d disk) && [ "$device" != "$(stat -c %d .)" ] &&
                 echo "$device $(($(stat -f -c '%b * %S' disk)))" && exec cat
             """
         // Its input ends with this process, however that ends.
-        let words = ["-m", "sh", "-c", script, "sh", surroundings.folder]
+        let words = ["-m", "sh", "-c", script, "sh", surroundings.directory]
         keeper = try surroundings.start("unshare", words, input: nil)
         let facts = (try await keeper.readLine() ?? "").split(separator: " ").compactMap { Int(String($0)) }
         guard facts.count == 2, facts[1] <= Self.largest else {
@@ -55,14 +56,14 @@ package final class SmallFileSystem {
     package func words(_ words: [String]) -> [String] { ["nsenter"] + entering + ["--"] + words }
 
     /// Around the file system, and seen by everybody.
-    package var surroundingFolder: String { surroundings.folder }
+    package var surroundingDirectory: String { surroundings.directory }
 
-    /// Starts a program in the folder around the file system, which is `disk` there.
+    /// Starts a program in the directory around the file system, which is `disk` there.
     package func start(
         _ program: String, _ words: [any BytesConvertible], input: any BytesConvertible = "",
         output: Command.Output = .captured
     ) throws -> Command {
-        let enter = entering + ["env", "-C", surroundings.folder, BuildFolder.resolve(program)]
+        let enter = entering + ["env", "-C", surroundings.directory, BuildDirectory.resolve(program)]
         return try surroundings.start("nsenter", enter + words, input: input, output: output)
     }
 
@@ -71,10 +72,10 @@ package final class SmallFileSystem {
         try await start("sh", ["-c", filling + script]).finish()
     }
 
-    /// A shell script's functions, for a script that runs where the file system is seen. `fill` leaves not one byte of it
-    /// free, `make_room` undoes that. `fill` writes only to the device that was mounted, and never more than fits there:
-    /// where a script runs somewhere else than it should, the directory of that name may be the machine's memory. Else it
-    /// says so and ends the script with 99.
+    /// A shell script's functions, for a script that runs where the file system is seen. `fill` leaves not one byte of
+    /// it free, `make_room` undoes that. `fill` writes only to the device that was mounted, and never more than fits
+    /// there: where a script runs somewhere else than it should, the directory of that name may be the machine's
+    /// memory. Else it says so and ends the script with 99.
     package var filling: String {
         let disk = "'\(path)'"
         return """

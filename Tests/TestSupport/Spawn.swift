@@ -19,7 +19,7 @@ struct Spawn {
     /// What the tests have, with our executables to be found first. A nil takes the variable away.
     static func environment(_ changes: [String: String?] = [:]) -> [String] {
         var variables = ProcessInfo.processInfo.environment.mapValues { Optional($0) }
-        variables["PATH"] = BuildFolder.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
+        variables["PATH"] = BuildDirectory.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
         variables.merge(changes) { $1 }
         return variables.compactMap { name, value in value.map { "\(name)=\($0)" } }
     }

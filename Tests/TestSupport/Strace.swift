@@ -41,7 +41,7 @@ package enum Strace {
     package static func calls(
         of command: [String], input: String, in container: TemporaryContainer
     ) throws -> [Call] {
-        let trace = "\(container.folder)/trace"
+        let trace = "\(container.directory)/trace"
         let run = try RunningProcess(["strace", "-f", "-o", trace] + command, input: input).finish()
         guard run.status == 0 else { throw TemporaryContainer.Failed(description: "\(command): \(run.text)") }
         let file = try FileDescriptor.open(path: Array(trace.utf8), .reading)

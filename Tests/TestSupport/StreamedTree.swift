@@ -36,7 +36,7 @@ package struct StreamedTree {
 
     private func hasParent(_ path: String) -> Bool {
         guard let slash = path.lastIndex(of: "/") else { return true }
-        return items[String(path[..<slash])]?.type == "folder"
+        return items[String(path[..<slash])]?.type == "directory"
     }
 
     package mutating func apply(_ change: JSONChange) {
@@ -50,18 +50,18 @@ package struct StreamedTree {
         case "created":
             // Writing says what was there to be replaced, whatever anybody was told of.
             expect(items[path] == nil || change.coordinated, "it is there already", change)
-            expect(hasParent(path), "its folder is not there", change)
+            expect(hasParent(path), "its directory is not there", change)
             items[path] = entry
         case "modified", "touched":
             let isWriting = change.coordinated && change.kind == "modified"
             expect(items[path]?.type == entry.type || isWriting, "there is no such \(entry.type)", change)
-            expect(hasParent(path), "its folder is not there", change)
+            expect(hasParent(path), "its directory is not there", change)
             items[path] = entry
         case "removed":
             expect(items[path] != nil, "it is not there", change)
             // Also where it was never told itself.
             for child in children(path) {
-                // Under a lease a folder goes as one.
+                // Under a lock a directory goes as one.
                 expect(change.coordinated, "\(child) was not removed before it", change)
                 items[child] = nil
             }
@@ -76,7 +76,7 @@ package struct StreamedTree {
                 items[path + child.dropFirst(from.count)] = items.removeValue(forKey: child)
             }
             items[from] = nil
-            expect(hasParent(path), "its folder is not there", change)
+            expect(hasParent(path), "its directory is not there", change)
             items[path] = entry
         case "exchanged":
             let other = change.from ?? ""
@@ -104,7 +104,7 @@ package struct StreamedTree {
     package static let find = #"cd "$1" && find . -mindepth 1 -path ./.group -prune -o -printf '%y %s %P\0'"#
 
     package static func entries(found: [UInt8]) -> [String: Entry] {
-        let kinds: [Substring: String] = ["f": "file", "d": "folder", "l": "link"]
+        let kinds: [Substring: String] = ["f": "file", "d": "directory", "l": "link"]
         var entries: [String: Entry] = [:]
         for line in found.split(separator: 0) {
             let fields = String(decoding: line, as: UTF8.self).split(separator: " ", maxSplits: 2)
@@ -112,10 +112,10 @@ package struct StreamedTree {
             entries[String(fields[2])] = Entry(type: type, size: type == "file" ? UInt64(fields[1]) : nil)
         }
         // A container inside is one item.
-        let inner = entries.filter { $0.key.hasSuffix("/.group") && $0.value.type == "folder" }.keys.map {
+        let inner = entries.filter { $0.key.hasSuffix("/.group") && $0.value.type == "directory" }.keys.map {
             $0.dropLast(6)
         }
-        for folder in inner { entries = entries.filter { !$0.key.hasPrefix(folder) } }
+        for directory in inner { entries = entries.filter { !$0.key.hasPrefix(directory) } }
         return entries
     }
 

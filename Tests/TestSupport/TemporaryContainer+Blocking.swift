@@ -6,7 +6,7 @@ import GroupSystemCalls
 extension TemporaryContainer {
     package func open() throws -> Container { try Container(path: path) }
 
-    /// An item's content as anyone sees it, without a lease; nil where nothing stands.
+    /// An item's content as anyone sees it, without a lock; nil where nothing stands.
     package func content(of item: String) -> String? {
         guard let data = FileManager.default.contents(atPath: "\(path)/\(item)") else { return nil }
         return String(decoding: data, as: UTF8.self)
@@ -48,14 +48,14 @@ extension TemporaryContainer {
         try RunningProcess(["test-member", mode, path] + words)
     }
 
-    /// Returns once an access is seen: which item, and whether it is waited for or held, with everything below it or not.
-    /// (By its item, since in which order a request takes several is another one in each container.)
+    /// Returns once an access is seen: which item, and whether it is waited for or held, with everything below it or
+    /// not. (By its item, since in which order a request takes several is another one in each container.)
     package func waitForAccess(
         _ path: String, waiting isWaiting: Bool, whole isWhole: Bool = false, in container: Container
     ) throws {
         let limit = monotonicNanoseconds() + patience.nanoseconds
         while try !container.status().members.flatMap(\.accesses)
-            .contains(where: { ($0.path, $0.isWaiting, $0.isWholeFolder) == (path, isWaiting, isWhole) })
+            .contains(where: { ($0.path, $0.isWaiting, $0.isWholeDirectory) == (path, isWaiting, isWhole) })
         {
             if monotonicNanoseconds() > limit { throw WaitedInVain(description: "waited in vain for '\(path)'") }
             pause(nanoseconds: 100_000)

@@ -1,12 +1,12 @@
 import Foundation
 import GroupContainer
 
-/// A container for one test, in memory where that is possible. It goes, with the folder around it, when the test lets
-/// go of it.
+/// A container for one test, in memory where that is possible. It goes, with the directory around it, when the test
+/// lets go of it.
 package final class TemporaryContainer: Sendable {
-    private let temporary: TemporaryFolder
+    private let temporary: TemporaryDirectory
     /// Around the container, for what else a test needs: other files, links' targets, the containers of identifiers.
-    package var folder: String { temporary.path }
+    package var directory: String { temporary.path }
     /// The container, as a GROUP argument.
     package let path: String
 
@@ -18,14 +18,14 @@ package final class TemporaryContainer: Sendable {
     }
 
     package init(creating: Bool = true) async throws {
-        temporary = try TemporaryFolder()
+        temporary = try TemporaryDirectory()
         path = temporary.path + "/container"
         if creating { try await done("create") }
     }
 
     /// For tests that block: made by this process, which does not stay a member.
     package init(creating: Bool = true) throws {
-        temporary = try TemporaryFolder()
+        temporary = try TemporaryDirectory()
         path = temporary.path + "/container"
         if creating { _ = try Container(path: path, creating: true) }
     }
@@ -33,7 +33,7 @@ package final class TemporaryContainer: Sendable {
     /// Identifiers of this test are its own, and nothing of the user's settings matters.
     package var environment: [String: String?] {
         [
-            "GROUP_CONTAINERS_HOME": folder + "/home", "HOME": folder, "XDG_DATA_HOME": nil,
+            "GROUP_CONTAINERS_HOME": directory + "/home", "HOME": directory, "XDG_DATA_HOME": nil,
             "NO_COLOR": nil,
         ]
     }

@@ -32,7 +32,7 @@ package final class TerminalProcess {
             throw SetUpError("stty", errno)
         }
         settingsBefore = try Self.settings(path)
-        let program = BuildFolder.resolve(words.first ?? "")
+        let program = BuildDirectory.resolve(words.first ?? "")
         let spawn = Spawn(
             words: (["setsid", "--ctty", "--wait", program] + words.dropFirst()).map(\.commandBytes),
             environment: Spawn.environment(environment.merging(["TERM": "xterm"]) { own, _ in own }),

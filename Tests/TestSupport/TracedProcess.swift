@@ -7,14 +7,14 @@ package final class TracedProcess {
     private let log: Drain
     /// Keeps the log from ending before strace has opened it.
     private var writer: FileDescriptor?
-    private let temporary: TemporaryFolder
+    private let temporary: TemporaryDirectory
 
     /// `words` are strace's own options, then the command.
     init(_ words: [String], input: String) throws {
-        temporary = try TemporaryFolder()
+        temporary = try TemporaryDirectory()
         let fifo = "\(temporary.path)/log"
         if unsafe mkfifo(fifo, 0o600) != 0 { throw SetUpError("mkfifo", errno) }
-        // By its path: below a folder nothing waits for a FIFO's other end, nor for what comes out of it.
+        // By its path: below a directory nothing waits for a FIFO's other end, nor for what comes out of it.
         let opener = try FileDescriptor.open(path: Array(fifo.utf8), .readingAndWriting)
         let reader = try FileDescriptor.open(path: Array(fifo.utf8), .reading)
         writer = try FileDescriptor.open(path: Array(fifo.utf8), .writing)

@@ -11,7 +11,7 @@
 //     twice      answers twice
 //     fail       answers that it failed
 //     leak       uses 64 MiB more, and answers
-//     keep       takes a lease on `Library/kept` for good, and answers
+//     keep       takes a lock on `Library/kept` for good, and answers
 //     posix      has a lock on `Library/locked` for good, by fcntl(2), and answers
 //     ofd        the same by an open file description lock
 //     flock      the same by flock(2)
@@ -32,7 +32,7 @@ import GroupSystemCalls
 import Widgets
 
 let kind = environmentValue("WIDGET_KIND") ?? "?"
-let folder = environmentValue("GROUP_CONTAINER") ?? "."
+let directory = environmentValue("GROUP_CONTAINER") ?? "."
 let announced = CommandLine.arguments.dropFirst().first ?? kind
 var isDeaf = false
 var isStubborn = false
@@ -45,15 +45,15 @@ func sayLine(_ line: [UInt8]) { say(bytes: line + [10]) }
 func say(bytes: [UInt8]) { try? FileDescriptor.open(path: Array("/proc/self/fd/1".utf8), .writing).writeAll(bytes) }
 
 func content() -> String {
-    guard let file = try? FileDescriptor.open(path: Array("\(folder)/Library/\(kind)".utf8), .reading),
+    guard let file = try? FileDescriptor.open(path: Array("\(directory)/Library/\(kind)".utf8), .reading),
         let bytes = try? file.readAll()
     else { return "nothing" }
     return String(decoding: bytes, as: UTF8.self)
 }
 
-/// Returns once the lease is held; a thread keeps it.
-func keepLease() throws {
-    let coordinator = try Container(path: folder).coordinator(purpose: "keeper")
+/// Returns once the lock is held; a thread keeps it.
+func keepLock() throws {
+    let coordinator = try Container(path: directory).coordinator(purpose: "keeper")
     let isHeld = DispatchSemaphore(value: 0)
     DispatchQueue(label: "keeper").async {
         try? coordinator.blocking.coordinate(.writing("Library/kept")) { _ in
@@ -69,7 +69,7 @@ var child: pid_t = 0
 
 /// Takes the lock that the word says.
 @MainActor func takeLock(_ word: some StringProtocol) throws {
-    let path = "\(folder)/Library/locked"
+    let path = "\(directory)/Library/locked"
     if word == "child" {
         let nothing = try FileDescriptor.open(path: Array("/dev/null".utf8), .readingAndWriting)
         let ends = try FileDescriptor.pipe()
@@ -120,13 +120,13 @@ var child: pid_t = 0
     case "fail":
         answer = WidgetMessage.Answer(id: id, result: .failed, cause: "the test wants it")
     case "leak": ballast.append([UInt8](repeating: 1, count: 64 << 20))
-    case "keep": try keepLease()
+    case "keep": try keepLock()
     case "posix", "ofd", "flock", "child": try takeLock(text)
     case "free": letGo()
     case "deaf": isDeaf = true
     case "deafkeep":
         isDeaf = true
-        try keepLease()
+        try keepLock()
     case "stubborn":
         isStubborn = true
         signal(SIGHUP, SIG_IGN)

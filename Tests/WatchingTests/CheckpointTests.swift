@@ -11,8 +11,8 @@ final class CheckpointInMemory: TreePicture.Base {
 
     func item(at location: ItemLocation) -> TreePicture.Item? { try? checkpoint.item(at: location) }
 
-    func below(_ folder: ItemLocation) -> [ItemLocation] {
-        ((try? checkpoint.below(folder)) ?? []).compactMap { try? ItemLocation($0.path) }
+    func below(_ directory: ItemLocation) -> [ItemLocation] {
+        ((try? checkpoint.below(directory)) ?? []).compactMap { try? ItemLocation($0.path) }
     }
 }
 
@@ -27,7 +27,7 @@ final class CheckpointInMemory: TreePicture.Base {
     private static func sample() throws -> TreePicture {
         var picture = TreePicture()
         for (number, path) in ["b", "a", "a/c", "a-", "a/b", "a/b/x", "ab", "a/c/\u{e4}"].enumerated() {
-            let type: ItemType = ["a", "a/b", "a/c"].contains(path) ? .folder : .file
+            let type: ItemType = ["a", "a/b", "a/c"].contains(path) ? .directory : .file
             var state = `A picture of the tree`.state(type, inode: UInt64(number + 1), size: 9)
             if number % 2 == 0 { state.contentHash = UInt64(number) }
             picture.apply(`A picture of the tree`.record(.created, path, state), at: UInt64(number + 10))

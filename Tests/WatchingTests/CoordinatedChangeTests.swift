@@ -19,7 +19,7 @@ struct `Of a coordinated change, the stream tells` {
 
     private static let tree = "mkdir -p a/b/c other; printf 1 > a/file; printf 22 > a/b/c/x; printf 3 > other/file"
 
-    @Test func `one move of a folder with everything in it`() async throws {
+    @Test func `one move of a directory with everything in it`() async throws {
         let watched = try await WatchedContainer(Self.tree)
         #expect(try await told(watched, by: ["move", "a", "other/a"]) == ["moved a to other/a"])
         #expect(try await told(watched, by: ["move", "other/a", "z"]) == ["moved other/a to z"])
@@ -29,7 +29,7 @@ struct `Of a coordinated change, the stream tells` {
         #expect(try await watched.told(by: "mkdir a; : > a/x").filter { $0 == "created a/x" }.count == 1)
     }
 
-    @Test func `one copy of a folder with everything in it`() async throws {
+    @Test func `one copy of a directory with everything in it`() async throws {
         let watched = try await WatchedContainer(Self.tree)
         let told = try await told(watched, by: ["copy", "-r", "a", "other/a"])
         #expect(told.first == "created other/a")
@@ -44,7 +44,7 @@ struct `Of a coordinated change, the stream tells` {
         #expect(again.map(\.summary) == ["touched other/a/file"])
     }
 
-    @Test func `one removal of a folder with everything in it`() async throws {
+    @Test func `one removal of a directory with everything in it`() async throws {
         let watched = try await WatchedContainer(Self.tree)
         #expect(try await told(watched, by: ["remove", "-r", "a"]) == ["removed a"])
         let again = try await watched.told(by: "mkdir -p a/b; : > a/b/new")

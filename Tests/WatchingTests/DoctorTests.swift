@@ -33,7 +33,7 @@ struct `A doctor who is asked why nothing arrives` {
     ) throws -> Command {
         let script = "echo \(number) > /proc/sys/user/max_inotify_\(limit) && exec \"$0\" \"$@\""
         return try container.start(
-            "unshare", ["-Ur", "sh", "-c", script, BuildFolder.resolve(program)] + words + [container.path])
+            "unshare", ["-Ur", "sh", "-c", script, BuildDirectory.resolve(program)] + words + [container.path])
     }
 
     @Test func `says that nobody follows, and nothing once somebody does`() async throws {
@@ -75,13 +75,13 @@ struct `A doctor who is asked why nothing arrives` {
     }
 
     // case 16
-    @Test func `names who is stopped with a lease`() async throws {
+    @Test func `names who is stopped with a lock`() async throws {
         let container = try await TemporaryContainer()
-        let holder = try await LeaseHolder(of: "item", in: container, purpose: "the-holder")
+        let holder = try await LockHolder(of: "item", in: container, purpose: "the-holder")
         #expect(try await container.findings().isEmpty)
         try #require(holder.command.stop())
         let found = try await firstFindings(container)
-        #expect(found.map(\.code) == ["leaseHolderStopped"], "\(found)")
+        #expect(found.map(\.code) == ["lockHolderStopped"], "\(found)")
         #expect(found.first?.item == "item" && found.first?.pid == holder.command.identifier)
         holder.command.signal(SIGCONT)
         #expect(try await holder.release().status == 0)
@@ -122,7 +122,7 @@ struct `A doctor who is asked why nothing arrives` {
         let container = try await TemporaryContainer()
         _ = try await container.shell("chmod 711 \"$1/..\"; mkdir -p \"$1/closed/inner\"; chmod 700 \"$1/closed\"")
         func asNobody() async throws -> [JSONFinding] {
-            let words = ["--reuid", "65534", "--regid", "65534", "--clear-groups", BuildFolder.resolve("groupctl")]
+            let words = ["--reuid", "65534", "--regid", "65534", "--clear-groups", BuildDirectory.resolve("groupctl")]
             let outcome = try await container.start("setpriv", words + ["doctor", "--json", container.path]).finish()
             return try outcome.lines.map { try JSONFinding($0) }
         }
@@ -131,19 +131,19 @@ struct `A doctor who is asked why nothing arrives` {
         #expect(outside.first?.what.contains("user 65534 may not enter it: it has mode 0700, of user 0") == true)
         _ = try await container.shell("chmod 755 \"$1\" \"$1/.group\"; chmod -R a+rX \"$1/.group\"")
         let inside = try await asNobody().filter { !["leaderMissing", "fileSystemTemporary"].contains($0.code) }
-        #expect(inside.map(\.code) == ["folderUnreadable", "readOnly"], "\(inside)")
+        #expect(inside.map(\.code) == ["directoryUnreadable", "readOnly"], "\(inside)")
         #expect(inside.first?.item == "closed")
     }
 
     // case 35
-    @Test func `sees that a folder was closed to the leader`() async throws {
+    @Test func `sees that a directory was closed to the leader`() async throws {
         let container = try await TemporaryContainer()
         _ = try await container.shell(
             "chmod 711 \"$1/..\"; chown -R 65534 \"$1\"; mkdir \"$1/closed\"; chmod 000 \"$1/closed\"")
         let watcher = try container.start(
             "setpriv",
             [
-                "--reuid", "65534", "--regid", "65534", "--clear-groups", BuildFolder.resolve("watch-group"),
+                "--reuid", "65534", "--regid", "65534", "--clear-groups", BuildDirectory.resolve("watch-group"),
                 container.path,
             ])
         #expect(try await degraded(watcher)?.hasPrefix("degraded\tclosed\t") == true)

@@ -43,7 +43,7 @@ import Testing
         #expect(ForeignChange.decide(known: Self.state(type), found: found, by: evidence) == .nothing)
     }
 
-    @Test(arguments: [ItemType.folder, .link, .other])
+    @Test(arguments: [ItemType.directory, .link, .other])
     func `of what has no content of its own is none where all looks the same`(type: ItemType) {
         let found = Self.changed(Self.state(type)) { _ in }
         #expect(ForeignChange.decide(known: Self.state(type), found: found, by: .content) == .nothing)
@@ -99,11 +99,11 @@ import Testing
         #expect(ForeignChange.decide(known: known, found: smaller, by: evidence) == .needsContent)
     }
 
-    @Test(arguments: every) func `of a folder's entries is not the folder's`(evidence: Evidence) {
-        let found = Self.changed(Self.state(.folder)) { ($0.size, $0.modified, $0.changed) = (60, 101, 201) }
-        #expect(ForeignChange.decide(known: Self.state(.folder), found: found, by: evidence) == .nothing)
-        let closed = Self.changed(Self.state(.folder)) { $0.mode = 0o700 }
-        #expect(ForeignChange.decide(known: Self.state(.folder), found: closed, by: evidence) == .touched)
+    @Test(arguments: every) func `of a directory's entries is not the directory's`(evidence: Evidence) {
+        let found = Self.changed(Self.state(.directory)) { ($0.size, $0.modified, $0.changed) = (60, 101, 201) }
+        #expect(ForeignChange.decide(known: Self.state(.directory), found: found, by: evidence) == .nothing)
+        let closed = Self.changed(Self.state(.directory)) { $0.mode = 0o700 }
+        #expect(ForeignChange.decide(known: Self.state(.directory), found: closed, by: evidence) == .touched)
     }
 
     @Test(arguments: [ItemType.link, .other])

@@ -25,10 +25,10 @@ struct `A leader` {
 
     @Test func `has its inotify queue before its locks, which a kill then frees first`() async throws {
         let watched = try await WatchedContainer()
-        let folder = "/proc/\(watched.watcher.identifier)/fd"
+        let directory = "/proc/\(watched.watcher.identifier)/fd"
         var places: [String: [Int]] = [:]
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
-            let target = try FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)")
+        for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
+            let target = try FileManager.default.destinationOfSymbolicLink(atPath: "\(directory)/\(name)")
             places[target.split(separator: "/").last.map(String.init) ?? "", default: []].append(Int(name) ?? -1)
         }
         let queue = try #require(places["anon_inode:inotify"]?.first)
@@ -99,7 +99,7 @@ struct `A leader` {
         try await WatchedContainer.run("mkdir -p a/b c", in: container)
         let script = "echo 0 > /proc/sys/user/\(limit) && exec \"$0\" --json --since start \"$1\""
         let watcher = try container.start(
-            "unshare", ["-Ur", "sh", "-c", script, BuildFolder.resolve("watch-group"), container.path])
+            "unshare", ["-Ur", "sh", "-c", script, BuildDirectory.resolve("watch-group"), container.path])
         var tree = StreamedTree()
         var reasons: [String] = []
         func read(until isDone: (StreamedTree) -> Bool) async throws {
@@ -128,7 +128,7 @@ struct `A leader` {
         let container = try await TemporaryContainer()
         let script = "echo 0 > /proc/sys/user/\(limit) && exec \"$0\" --json --since start \"$1\""
         let watcher = try container.start(
-            "unshare", ["-Ur", "sh", "-c", script, BuildFolder.resolve("watch-group"), container.path])
+            "unshare", ["-Ur", "sh", "-c", script, BuildDirectory.resolve("watch-group"), container.path])
         _ = try #require(try await watcher.readLine())
         for number in 0..<40 {
             try await WatchedContainer.run("mkdir d\(number)", in: container)

@@ -74,7 +74,7 @@ struct `Of a file that is changed without coordination, the stream tells` {
         #expect(try await watched.told(by: "rm f") == ["removed f"])
     }
 
-    @Test func `a folder in its place, and a file in its place again`() async throws {
+    @Test func `a directory in its place, and a file in its place again`() async throws {
         let watched = try await WatchedContainer("printf old > f")
         var told = try await watched.told(by: "rm f; mkdir f; : > f/g")
         #expect(told.withoutRepetitions == ["removed f", "created f", "created f/g"], "\(told)")

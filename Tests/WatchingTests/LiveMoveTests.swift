@@ -8,7 +8,7 @@ struct `Of a move without coordination, the stream tells` {
         let watched = try await WatchedContainer("mkdir -p d/e; printf 1 > f; printf 22 > d/e/x")
         let changes = try await watched.changes(by: "mv \(from) \(to)")
         #expect(changes.map(\.summary) == ["moved \(from) to \(to)"])
-        #expect(changes.first?.type == (["d", "d/e"].contains(from) ? "folder" : "file"))
+        #expect(changes.first?.type == (["d", "d/e"].contains(from) ? "directory" : "file"))
     }
 
     @Test func `a removal, when it leads out`() async throws {
@@ -47,7 +47,7 @@ struct `Of a move without coordination, the stream tells` {
         #expect(!told.isEmpty && names.isSubset(of: ["a", "b", "c"]), "\(told)")
     }
 
-    @Test func `every file of a folder that was moved in`() async throws {
+    @Test func `every file of a directory that was moved in`() async throws {
         let watched = try await WatchedContainer(
             "mkdir -p ../in/a/b; for n in 1 2 3; do printf $n > ../in/$n; printf $n > ../in/a/b/$n; done")
         let told = try await watched.told(by: "mv ../in in")
@@ -56,13 +56,13 @@ struct `Of a move without coordination, the stream tells` {
         #expect(try await watched.told(by: "touch -d 2001-01-01 in/a/b/2") == ["touched in/a/b/2"])
     }
 
-    @Test func `everything of a folder that was moved out, and no more of it`() async throws {
+    @Test func `everything of a directory that was moved out, and no more of it`() async throws {
         let watched = try await WatchedContainer("mkdir -p d/e; : > d/e/f")
         #expect(try await watched.told(by: "mv d ../d") == ["removed d/e/f", "removed d/e", "removed d"])
         #expect(try await watched.told(by: ": > ../d/e/g; rm ../d/e/f; mkdir ../d/h") == [])
     }
 
-    @Test func `the new path of what is written in a folder that was renamed`() async throws {
+    @Test func `the new path of what is written in a directory that was renamed`() async throws {
         let watched = try await WatchedContainer("mkdir -p a/b ab; : > a/b/f; : > ab/f")
         #expect(try await watched.told(by: "mv a c") == ["moved a to c"])
         #expect(try await watched.told(by: ": > c/b/g").withoutRepetitions == ["created c/b/g"])
@@ -78,7 +78,7 @@ struct `Of a move without coordination, the stream tells` {
         #expect(told.allSatisfy { !$0.hasPrefix("created a/") }, "\(told)")
     }
 
-    @Test func `moves only, when a folder is renamed twice`() async throws {
+    @Test func `moves only, when a directory is renamed twice`() async throws {
         let watched = try await WatchedContainer("mkdir -p a/b; : > a/b/f")
         let told = try await watched.told(by: "mv a b; mv b c")
         #expect([["moved a to c"], ["moved a to b", "moved b to c"]].contains(told), "\(told)")
@@ -87,7 +87,7 @@ struct `Of a move without coordination, the stream tells` {
         #expect(try await watched.told(by: "printf x >> a/b/f").withoutRepetitions == ["modified a/b/f"])
     }
 
-    @Test func `the tree at the end, when folders trade their places`() async throws {
+    @Test func `the tree at the end, when directories trade their places`() async throws {
         let watched = try await WatchedContainer("mkdir -p a/x b/y; : > a/x/1; : > b/y/2")
         try await watched.changes(by: "mv a c; mv b a; mv c b")
         #expect(

@@ -28,7 +28,7 @@ struct `Of a container inside another, the outer one's stream tells` {
     }
 
     @Test
-    func `that what was in a folder is gone, when that becomes one, and is there again, when it is one no longer`()
+    func `that what was in a directory is gone, when that becomes one, and is there again, when it is one no longer`()
         async throws
     {
         let watched = try await WatchedContainer("mkdir -p d/sub/e; : > d/sub/e/f; : > d/sub/g")

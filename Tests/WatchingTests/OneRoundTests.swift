@@ -17,12 +17,12 @@ struct `What happens within one round of the leader's` {
     func `gives the tree that is there, and nobody is blind or doubled afterwards`(script: String) async throws {
         let watched = try await WatchedContainer(`What happened while nobody watched`.preparation)
         try await watched.changes(inOneRoundBy: script)
-        // Each folder is watched under the name that it has now, and no other.
-        let folders = try await StreamedTree.onDisk(watched.container).filter { $0.value.type == "folder" }.keys
+        // Each directory is watched under the name that it has now, and no other.
+        let directories = try await StreamedTree.onDisk(watched.container).filter { $0.value.type == "directory" }.keys
             .sorted()
         let told = try await watched.told(
-            by: "find . -path ./.group -prune -o -type d -print > ../folders; "
-                + "while read -r d; do mkdir \"$d/probe\"; done < ../folders")
-        #expect(told.sorted() == (["created probe"] + folders.map { "created \($0)/probe" }).sorted())
+            by: "find . -path ./.group -prune -o -type d -print > ../directories; "
+                + "while read -r d; do mkdir \"$d/probe\"; done < ../directories")
+        #expect(told.sorted() == (["created probe"] + directories.map { "created \($0)/probe" }).sorted())
     }
 }

@@ -23,10 +23,11 @@ struct `A scenario` {
     }
 
     static let files: [File] = {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Scenarios").standardized
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        let directory = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Scenarios")
+            .standardized
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
         return names.filter { $0.hasSuffix(".txt") }.sorted().map { name in
-            let text = try? String(contentsOf: folder.appending(path: name), encoding: .utf8)
+            let text = try? String(contentsOf: directory.appending(path: name), encoding: .utf8)
             return File(name, text ?? "")
         }
     }()
@@ -42,7 +43,7 @@ struct `A scenario` {
         case "root": return isRoot
         case "nobody":
             let nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
-            return isRoot && succeeds(nobody + [BuildFolder.resolve("groupctl"), "--version"])
+            return isRoot && succeeds(nobody + [BuildDirectory.resolve("groupctl"), "--version"])
         default: return succeeds(["sh", "-c", "command -v \(need)"])
         }
     }

@@ -33,7 +33,7 @@ struct SimulatedStory: CustomStringConvertible {
         let losesNothing = isBusy && hasCoarseDates
         if losesNothing { (queueLimit, reusesInodes) = (16_384, false) }
         for _ in 0..<Int.random(in: 5...120, using: &random) {
-            let step = isCrowded ? RandomSteps.nextOfFolders(&random) : RandomSteps.next(&random, linking: false)
+            let step = isCrowded ? RandomSteps.nextOfDirectories(&random) : RandomSteps.next(&random, linking: false)
             if isBusy && Int.random(in: 0..<3, using: &random) > 0 {
                 events.append(.during(looks: Int.random(in: 1...12, using: &random), step))
             } else {

@@ -16,23 +16,23 @@ import Testing
         private var newest: UInt64 = 0
         private static let names = ["a", "ab", "a-", "b"]
 
-        private func isIn(_ path: String, _ folder: String) -> Bool { path.hasPrefix(folder + "/") }
+        private func isIn(_ path: String, _ directory: String) -> Bool { path.hasPrefix(directory + "/") }
 
-        /// A place in a folder that exists.
+        /// A place in a directory that exists.
         private func place(_ random: inout SeededGenerator) -> String {
-            let folders = items.keys.filter { items[$0]?.type == .folder && $0.count < 12 }.sorted() + [""]
-            let folder = folders.randomElement(using: &random) ?? ""
+            let directories = items.keys.filter { items[$0]?.type == .directory && $0.count < 12 }.sorted() + [""]
+            let directory = directories.randomElement(using: &random) ?? ""
             let name = Self.names.randomElement(using: &random) ?? "a"
-            return folder.isEmpty ? name : "\(folder)/\(name)"
+            return directory.isEmpty ? name : "\(directory)/\(name)"
         }
 
-        private func isEmptyFolder(_ path: String) -> Bool { !items.keys.contains { isIn($0, path) } }
+        private func isEmptyDirectory(_ path: String) -> Bool { !items.keys.contains { isIn($0, path) } }
 
         /// Carries out one change that a file system would allow, and answers its record; nil if it would not.
         mutating func step(_ random: inout SeededGenerator) -> ChangeRecord? {
             let chosen = items.keys.sorted().randomElement(using: &random)
             switch Int.random(in: 0..<12, using: &random) {
-            case 0...3: return create(place(&random), Bool.random(using: &random) ? .folder : .file)
+            case 0...3: return create(place(&random), Bool.random(using: &random) ? .directory : .file)
             case 4: return chosen.flatMap { link($0, place(&random)) }
             case 5: return chosen.flatMap { modify($0, size: UInt64.random(in: 0..<100, using: &random)) }
             case 6: return chosen.flatMap { replace($0) }
@@ -74,7 +74,9 @@ import Testing
 
         private mutating func move(_ from: String, _ path: String) -> ChangeRecord? {
             guard let state = items[from], path != from, !isIn(path, from) else { return nil }
-            if let there = items[path], there.type != state.type || !isEmptyFolder(path) || there.inode == state.inode {
+            if let there = items[path],
+                there.type != state.type || !isEmptyDirectory(path) || there.inode == state.inode
+            {
                 return nil
             }
             var moved: [String: ItemState] = [:]

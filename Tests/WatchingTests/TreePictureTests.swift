@@ -23,23 +23,23 @@ import Testing
         picture.items.keys.map { String(decoding: $0.bytes, as: UTF8.self) }.sorted()
     }
 
-    /// Folder a with a/f and a/b with a/b/g; beside them the file ab.
+    /// Directory a with a/f and a/b with a/b/g; beside them the file ab.
     private func sample() -> TreePicture {
         var picture = TreePicture()
-        picture.apply(Self.record(.created, "a", Self.state(.folder, inode: 1)))
+        picture.apply(Self.record(.created, "a", Self.state(.directory, inode: 1)))
         picture.apply(Self.record(.created, "a/f", Self.state(.file, inode: 2)))
-        picture.apply(Self.record(.created, "a/b", Self.state(.folder, inode: 3)))
+        picture.apply(Self.record(.created, "a/b", Self.state(.directory, inode: 3)))
         picture.apply(Self.record(.created, "a/b/g", Self.state(.file, inode: 4)))
         picture.apply(Self.record(.created, "ab", Self.state(.file, inode: 5)))
         return picture
     }
 
-    @Test func `has two folders at each other's place after an exchange`() throws {
+    @Test func `has two directories at each other's place after an exchange`() throws {
         var picture = sample()
-        picture.apply(Self.record(.created, "c", Self.state(.folder, inode: 6)))
+        picture.apply(Self.record(.created, "c", Self.state(.directory, inode: 6)))
         picture.apply(Self.record(.created, "c/h", Self.state(.file, inode: 7)))
-        var exchange = Self.record(.exchanged, "a", from: "c", Self.state(.folder, inode: 6))
-        exchange.otherState = Self.state(.folder, inode: 1)
+        var exchange = Self.record(.exchanged, "a", from: "c", Self.state(.directory, inode: 6))
+        exchange.otherState = Self.state(.directory, inode: 1)
         picture.apply(exchange)
         #expect(Self.paths(picture) == ["a", "a/h", "ab", "c", "c/b", "c/b/g", "c/f"])
         #expect(picture[try Self.location("a")]?.inode == 6)
@@ -66,7 +66,7 @@ import Testing
         picture.apply(
             ChangeRecord(
                 transaction: [
-                    part(.created, "n", nil, Self.state(.folder, inode: 6)),
+                    part(.created, "n", nil, Self.state(.directory, inode: 6)),
                     part(.created, "n/f", nil, Self.state(.file, inode: 7)), part(.removed, "ab", nil, nil),
                     part(.moved, "n/b", "a/b", nil), part(.modified, "a/f", nil, Self.state(.file, inode: 8)),
                 ],
@@ -77,7 +77,7 @@ import Testing
         #expect(try picture.place(ofInode: 4) == Self.location("n/b/g"))
     }
 
-    @Test func `loses a folder with all that was in it, and nothing beside it`() throws {
+    @Test func `loses a directory with all that was in it, and nothing beside it`() throws {
         var picture = sample()
         picture.apply(Self.record(.removed, "a"))
         #expect(Self.paths(picture) == ["ab"])
@@ -85,9 +85,9 @@ import Testing
         #expect(try picture.place(ofInode: 5) == Self.location("ab"))
     }
 
-    @Test func `moves a folder with all that is in it, and nothing beside it`() throws {
+    @Test func `moves a directory with all that is in it, and nothing beside it`() throws {
         var picture = sample()
-        picture.apply(Self.record(.moved, "z", from: "a", Self.state(.folder, inode: 1)))
+        picture.apply(Self.record(.moved, "z", from: "a", Self.state(.directory, inode: 1)))
         #expect(Self.paths(picture) == ["ab", "z", "z/b", "z/b/g", "z/f"])
         #expect(try picture.place(ofInode: 4) == Self.location("z/b/g"))
         #expect(try picture[Self.location("z/b/g")] == Self.state(.file, inode: 4))
@@ -101,11 +101,11 @@ import Testing
         #expect(picture.place(ofInode: 5) == nil)
     }
 
-    @Test func `has each item at the generation of its own last record, wherever its folder goes`() throws {
+    @Test func `has each item at the generation of its own last record, wherever its directory goes`() throws {
         var picture = TreePicture()
-        picture.apply(Self.record(.created, "a", Self.state(.folder, inode: 1)), at: 1)
+        picture.apply(Self.record(.created, "a", Self.state(.directory, inode: 1)), at: 1)
         picture.apply(Self.record(.created, "a/f", Self.state(.file, inode: 2)), at: 2)
-        picture.apply(Self.record(.moved, "b", from: "a", Self.state(.folder, inode: 1)), at: 3)
+        picture.apply(Self.record(.moved, "b", from: "a", Self.state(.directory, inode: 1)), at: 3)
         #expect(try picture.generation(of: Self.location("b")) == 3)
         #expect(try picture.generation(of: Self.location("b/f")) == 2)
         #expect(try picture.generation(of: Self.location("a/f")) == nil)

@@ -6,7 +6,7 @@ import Testing
 
 /// The tree changes while the leader looks at it. (Stories, drawn by lot, are in `SimulatedStoryTests`.)
 struct `A leader in whose tree something happens while it looks` {
-    @Test func `takes what a change under a lease has put there, while it read the content, for nothing of its own`()
+    @Test func `takes what a change under a lock has put there, while it read the content, for nothing of its own`()
         throws
     {
         var stage = SimulatedStage()

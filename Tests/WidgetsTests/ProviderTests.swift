@@ -64,7 +64,7 @@ private final class Scripted: WidgetProvider {
         #expect(reasons.withLock { $0 } == ["scripted: no answer within 0.01 seconds"])
         open.finish()
         #expect(try await Refresh(provider, in: place.container).last()?.timeline == Timeline("one"))
-        // The change is not forgotten, and nobody holds the lease.
+        // The change is not forgotten, and nobody holds the lock.
         provider.show(Timeline("two"))
         #expect(try await refresh() == .newData)
     }

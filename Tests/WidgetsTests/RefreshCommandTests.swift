@@ -98,7 +98,7 @@ struct `groupctl refresh` {
         let count = #"echo run >> "$0/../runs"; wc -l < "$0/../runs""#
         #expect(try await refresh(container, "w", command: count).status == 0)
         #expect(try await refresh(container, "w", command: count).status == 3)
-        #expect(try String(contentsOfFile: container.folder + "/runs", encoding: .utf8) == "run\n")
+        #expect(try String(contentsOfFile: container.directory + "/runs", encoding: .utf8) == "run\n")
     }
 
     @Test(arguments: ["exit 1", "echo half; exit 5", "kill -9 $$", "exec no-such-program"])
@@ -119,7 +119,7 @@ struct `groupctl refresh` {
         let container = try await TemporaryContainer()
         #expect(try await refresh(container, "w", command: "echo old").status == 0)
         try await container.done("write", "a", input: "x")
-        let gate = container.folder + "/gate"
+        let gate = container.directory + "/gate"
         #expect(unsafe mkfifo(gate, 0o600) == 0)
         let killed = try container.start(
             "refresh", "w", "--", "sh", "-c", "echo begun >&2; read line <\"$0\"; echo new", gate)

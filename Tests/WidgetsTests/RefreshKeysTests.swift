@@ -85,10 +85,10 @@ struct `groupctl refresh, of keys,` {
         try await defaults("s", "set", "k", "1")
         #expect(try await refresh("defaults:s:k") == ["1", "newData"])
         let suite = container.path + "/.group/defaults/s"
-        try FileManager.default.moveItem(atPath: suite, toPath: container.folder + "/s")
+        try FileManager.default.moveItem(atPath: suite, toPath: container.directory + "/s")
         #expect(try await refresh("defaults:s:k") == ["2", "newData"])
         #expect(try await refresh("defaults:s:k") == ["noData"])
-        try FileManager.default.moveItem(atPath: container.folder + "/s", toPath: suite)
+        try FileManager.default.moveItem(atPath: container.directory + "/s", toPath: suite)
         #expect(try await refresh("defaults:s:k") == ["3", "newData"])
     }
 

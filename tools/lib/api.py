@@ -13,9 +13,9 @@ import pathlib
 import sys
 
 
-def read(folder, module):
+def read(directory, module):
     symbols, relationships = {}, []
-    for file in sorted(pathlib.Path(folder).glob("*.symbols.json")):
+    for file in sorted(pathlib.Path(directory).glob("*.symbols.json")):
         if file.name.split("@")[0].split(".")[0] != module:
             continue
         graph = json.loads(file.read_text())
@@ -26,7 +26,7 @@ def read(folder, module):
                 symbols[identifier] = symbol
         relationships += graph["relationships"]
     if not symbols:
-        sys.exit(f"{folder}: no symbols of {module}")
+        sys.exit(f"{directory}: no symbols of {module}")
     return symbols, relationships
 
 

@@ -5,9 +5,10 @@
 # shellcheck disable=SC2034 # used where this is sourced
 readonly public_modules=(GroupContainer Widgets WidgetApp GroupContainerTesting)
 
-# symbol_graphs FOLDER: builds the modules that others use, and writes the graphs of their public symbols to FOLDER/MODULE/.
+# symbol_graphs DIRECTORY: builds the modules that others use, and writes the graphs of their public symbols to
+# DIRECTORY/MODULE/.
 symbol_graphs() {
-    local folder="$1" module said
+    local directory="$1" module said
     for module in GroupContainerTesting WidgetApp; do
         # Of an up-to-date build it says nothing worth reading.
         said="$(swift build --target "$module" 2>&1)" || {
@@ -16,13 +17,13 @@ symbol_graphs() {
         }
     done
     for module in "${public_modules[@]}"; do
-        mkdir -p -- "$folder/$module"
+        mkdir -p -- "$directory/$module"
         swift-symbolgraph-extract -module-name "$module" -I .build/debug/Modules -I Sources/CGroupLinux/include \
             -Xcc -fmodule-map-file=.build/debug/CGroupLinux.build/module.modulemap \
             -Xcc -fmodule-map-file=.build/debug/WidgetAppIsForAppsNotForWidgets.build/module.modulemap \
             -Xcc -fmodule-map-file=Sources/CGroupInotifyTools/module.modulemap \
             -target "$(uname -m)-unknown-linux-gnu" -minimum-access-level public -skip-inherited-docs \
             -emit-extension-block-symbols \
-            -output-dir "$folder/$module"
+            -output-dir "$directory/$module"
     done
 }

@@ -22,14 +22,14 @@ need_pictures() {
     done
 }
 
-# start_display FOLDER WIDTH HEIGHT: Xvfb on a free display, which becomes DISPLAY; its process joins `processes`.
+# start_display DIRECTORY WIDTH HEIGHT: Xvfb on a free display, which becomes DISPLAY; its process joins `processes`.
 start_display() {
-    local number folder=$1
-    mkfifo "$folder/display"
-    Xvfb -displayfd 3 -screen 0 "$2x$3x24" -nolisten tcp -noreset 3>"$folder/display" >"$folder/xvfb.log" 2>&1 &
+    local number directory=$1
+    mkfifo "$directory/display"
+    Xvfb -displayfd 3 -screen 0 "$2x$3x24" -nolisten tcp -noreset 3>"$directory/display" >"$directory/xvfb.log" 2>&1 &
     processes+=($!)
-    if ! read -r -t 60 number <"$folder/display"; then
-        tail -n 3 -- "$folder/xvfb.log" >&2
+    if ! read -r -t 60 number <"$directory/display"; then
+        tail -n 3 -- "$directory/xvfb.log" >&2
         die 1 "Xvfb did not start"
     fi
     export DISPLAY=":$number"

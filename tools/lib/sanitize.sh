@@ -7,10 +7,10 @@
 #     to start, so they pass their limits.
 # a limit of file size: sanitizers write past it, and end the process.
 # leaves the terminal as it was however it dies: a sanitizer makes another end of a signal that kills.
-# in the moment of its grant leaves no lease, of tasks that count lose none: on a busy machine they take longer than their
-#     limits, which are a test's and a lease's own.
+# in the moment of its grant leaves no lock, of tasks that count lose none: on a busy machine they take longer than their
+#     limits, which are a test's and a lock's own.
 sanitizer_skips=(
-    'in the moment of its grant leaves no lease' 'of tasks that count lose none'
+    'in the moment of its grant leaves no lock' 'of tasks that count lose none'
     '^FaultTests\.' 'a limit of file size is an error' 'leaves the terminal as it was however it dies'
 )
 

@@ -108,8 +108,8 @@ def main():
     options = parser.parse_args()
     if options.of and not options.results:
         parser.error("--of says of what --results are")
-    with tempfile.TemporaryDirectory() as folder:
-        path = options.results or os.path.join(folder, "results.xml")
+    with tempfile.TemporaryDirectory() as directory:
+        path = options.results or os.path.join(directory, "results.xml")
         status = 0
         if not options.results:
             command = [os.path.join(ROOT, "tools", "test"), "--results", path]

@@ -69,14 +69,14 @@ int clinux_lock_waiter_start(
 void clinux_lock_waiter_cancel(clinux_lock_waiter *waiter);
 void clinux_lock_waiter_release(clinux_lock_waiter *waiter);
 
-// Threads with a table of descriptors of their own: locks of the whole process (fcntl(F_SETLK)) belong to a table, and go
-// when any descriptor of their file is closed in it. `start` answers 0 or an errno, and the end of a socket; the thread
-// ends when that is closed. `run` has `body` run there, with the numbers that one folder or two have in that table
-// (-1: none), and returns when it has returned: 0, or an errno where it did not run. It owns the numbers.
+// Threads with a table of descriptors of their own: locks of the whole process (fcntl(F_SETLK)) belong to a table, and
+// go when any descriptor of their file is closed in it. `start` answers 0 or an errno, and the end of a socket; the
+// thread ends when that is closed. `run` has `body` run there, with the numbers that one directory or two have in that
+// table (-1: none), and returns when it has returned: 0, or an errno where it did not run. It owns the numbers.
 
 int clinux_reader_start(int32_t *end);
-int clinux_reader_run(int end, const int32_t *folders, int count,
-                      void (*body)(void *context, int32_t folder, int32_t other), void *context);
+int clinux_reader_run(int end, const int32_t *directories, int count,
+                      void (*body)(void *context, int32_t directory, int32_t other), void *context);
 
 // A child of fork() that does not exec shares its parent's open file descriptions and so its locks. The
 // registered descriptors are replaced by /dev/null in the child, and the generation tells it that it is one.
@@ -97,8 +97,8 @@ int clinux_epoll_add(int epoll, int descriptor);
 int clinux_epoll_wait(int epoll, int64_t nanoseconds, int32_t *ready, int capacity);
 int clinux_eventfd(void);
 
-// The same by what a descriptor is ready for: input, output, or urgent (EPOLLPRI). Its end and its errors are always told,
-// as input.
+// The same by what a descriptor is ready for: input, output, or urgent (EPOLLPRI). Its end and its errors are always
+// told, as input.
 
 enum { clinux_ready_input = 1, clinux_ready_output = 2, clinux_ready_urgent = 4 };
 
@@ -119,8 +119,8 @@ int clinux_map_is_damaged(int slot);
 // Whether an access there is forgiven.
 int clinux_map_guards(const void *address);
 
-// Starts a program with its standard input, output and error replaced (-1: inherited). With `dies_with_parent` the child
-// is killed when the calling *thread* ends; with `own_group` it leads a process group. An environment of NULL is
+// Starts a program with its standard input, output and error replaced (-1: inherited). With `dies_with_parent` the
+// child is killed when the calling *thread* ends; with `own_group` it leads a process group. An environment of NULL is
 // inherited. Returns 0 or an errno, that of exec included.
 
 enum { clinux_spawn_dies_with_parent = 1, clinux_spawn_own_group = 2 };
@@ -143,7 +143,8 @@ int clinux_signal_descriptor(const int32_t *numbers, int count);
 // The next one, or 0.
 int clinux_next_signal(int descriptor);
 
-// SIGXFSZ becomes EFBIG, SIGQUIT ends the process as it does any program; closed standard descriptors become ones that refuse what they are for.
+// SIGXFSZ becomes EFBIG, SIGQUIT ends the process as it does any program; closed standard descriptors become ones that
+// refuse what they are for.
 void clinux_prepare_process(void);
 
 // Makes SIGINT, SIGTERM, SIGHUP and SIGQUIT leave their number behind and do nothing else.

@@ -6,7 +6,7 @@ package struct Todo: Codable, Equatable, Sendable {
     package var done = false
 }
 
-/// The list: a JSON file of the container. Every change reads, changes and writes it under one lease, so two apps, or
+/// The list: a JSON file of the container. Every change reads, changes and writes it under one lock, so two apps, or
 /// an app and a helper, lose nothing of each other's.
 package struct TodoList {
     private let coordinator: BlockingCoordinator

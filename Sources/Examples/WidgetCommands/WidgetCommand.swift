@@ -18,7 +18,7 @@ package enum WidgetCommand {
                 .value("output", letter: "o", "BAR", help: "Print what a bar reads: waybar, polybar or i3blocks."),
                 .flag("once", help: "Refresh once and end: status 0 for newData, 3 for noData, 1 for failed."),
                 .flag("expanded", help: "Show everything, rather than a glance."),
-            ] + CommonOptions.specifications(timeout: "How long to wait for a lease; 30 s unless told."),
+            ] + CommonOptions.specifications(timeout: "How long to wait for a lock; 30 s unless told."),
             exitStatuses: [HelpEntry("0", "newData"), HelpEntry("1", "failed"), HelpEntry("3", "noData")])
         CommandRun.main(specification) { run in
             let container = try container(run.arguments, else: group)
@@ -27,7 +27,7 @@ package enum WidgetCommand {
                 run.arguments.flag("expanded")
                 ? WidgetEnvironment(displayMode: .expanded, maximumSize: WidgetSize(columns: 80, rows: 20))
                 : WidgetEnvironment()
-            let (isJSON, timeout) = (run.options.isJSON, run.leaseTimeout)
+            let (isJSON, timeout) = (run.options.isJSON, run.lockTimeout)
             if run.arguments.flag("hosted") {
                 try blocking { try await program.converse() }
                 return .success

@@ -7,15 +7,15 @@ import GroupSystemCalls
 import WidgetApp
 import Widgets
 
-// The app of the countdown. While it runs, it counts itself; when it leaves it saves how much time is left and when that
-// was, and the widget counts on. It comes back when its widget is chosen.
+// The app of the countdown. While it runs, it counts itself; when it leaves it saves how much time is left and when
+// that was, and the widget counts on. It comes back when its widget is chosen.
 
 private let specification = CommandSpecification(
     name: "countdown", summary: "A countdown that its widget carries on.",
     usage: ["countdown [--group GROUP] [start TIME | show | stop]"],
     options: [
         .value("group", letter: "g", "GROUP", help: "The container; group.com.example.countdown unless told.")
-    ] + CommonOptions.specifications(timeout: "How long to wait for a lease; 30 s unless told."),
+    ] + CommonOptions.specifications(timeout: "How long to wait for a lock; 30 s unless told."),
     subcommands: [
         CommandSpecification(
             name: "start", summary: "Counts down from TIME, until it is over or the app is ended.",
@@ -52,8 +52,8 @@ CommandRun.main(specification) { run in
     return .success
 }
 
-/// Counts, and opens URLs, until it is over or somebody ends the app; then it saves, as apps do when they leave. Without a
-/// countdown it opens what has come already.
+/// Counts, and opens URLs, until it is over or somebody ends the app; then it saves, as apps do when they leave.
+/// Without a countdown it opens what has come already.
 private func stayInFront(
     _ countdown: Countdown?, _ defaults: GroupDefaults, _ container: Container, _ output: inout StandardOutput
 ) throws -> String {

@@ -5,8 +5,8 @@ import NoteShared
 import GroupSystemCalls
 import WidgetApp
 
-// The app of the note: a text field, as far as a terminal has one. While somebody types, the app is in front and nothing
-// is saved; it saves when it leaves.
+// The app of the note: a text field, as far as a terminal has one. While somebody types, the app is in front and
+// nothing is saved; it saves when it leaves.
 
 private let specification = CommandSpecification(
     name: "note", summary: "One text, shared with its widget.",
@@ -16,7 +16,7 @@ private let specification = CommandSpecification(
         .value(
             "through", "WAY",
             help: "Keep the text in a file of the container, or in a key of the group defaults, from now on."),
-    ] + CommonOptions.specifications(timeout: "How long to wait for a lease; 30 s unless told."),
+    ] + CommonOptions.specifications(timeout: "How long to wait for a lock; 30 s unless told."),
     subcommands: [
         CommandSpecification(
             name: "edit",

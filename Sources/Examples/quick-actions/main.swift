@@ -5,8 +5,8 @@ import QuickActionsShared
 import GroupSystemCalls
 import WidgetApp
 
-// The app of the quick actions: opens what its widget's buttons ask for, each once and in order. It notes what it opened
-// in the container, so that somebody can look; a real app would show it.
+// The app of the quick actions: opens what its widget's buttons ask for, each once and in order. It notes what it
+// opened in the container, so that somebody can look; a real app would show it.
 
 private let specification = CommandSpecification(
     name: "quick-actions", summary: "Opens what its widget's buttons ask for.",
@@ -14,7 +14,7 @@ private let specification = CommandSpecification(
     options: [
         .value("group", letter: "g", "GROUP", help: "The container; group.com.example.quick-actions unless told."),
         .value("idle", "TIME", help: "End when nothing has come for so long; 30 s unless told."),
-    ] + CommonOptions.specifications(timeout: "How long to wait for a lease; 30 s unless told."),
+    ] + CommonOptions.specifications(timeout: "How long to wait for a lock; 30 s unless told."),
     examples: [HelpEntry("quick-actions --idle 5", "")])
 
 CommandRun.main(specification) { run in

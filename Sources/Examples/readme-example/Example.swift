@@ -23,7 +23,7 @@ public func example(_ container: Container) async throws {
     let todos = container.coordinator(purpose: "todo-app")
     let start = container.changes(since: .start)
 
-    // Reads, changes and writes under one lease: no other process's change is lost.
+    // Reads, changes and writes under one lock: no other process's change is lost.
     try await todos.update("Library/todo.json", default: [Todo]()) { $0.append(Todo(title: "Milk")) }
 
     // The same calls, for a plain program.

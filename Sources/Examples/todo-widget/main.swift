@@ -28,7 +28,7 @@ private let specification = CommandSpecification(
                 """),
         .flag("hosted", help: "Speak with widget-host over standard input and output."),
         .flag("once", help: "Refresh once and end: status 0 for newData, 3 for noData, 1 for failed."),
-    ] + CommonOptions.specifications(timeout: "How long to wait for a lease; 30 s unless told."),
+    ] + CommonOptions.specifications(timeout: "How long to wait for a lock; 30 s unless told."),
     exitStatuses: [HelpEntry("0", "newData"), HelpEntry("1", "failed"), HelpEntry("3", "noData")])
 
 CommandRun.main(specification) { run in
@@ -50,7 +50,7 @@ CommandRun.main(specification) { run in
         return .success
     }
     let widget = LiveWidget(
-        provider, in: container, timeout: run.leaseTimeout, isJSON: run.options.isJSON)
+        provider, in: container, timeout: run.lockTimeout, isJSON: run.options.isJSON)
     let isOnce = run.arguments.flag("once")
     return try blocking { try await isOnce ? widget.refresh() : widget.run() }
 }

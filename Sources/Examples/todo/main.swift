@@ -16,7 +16,7 @@ private let specification = CommandSpecification(
     name: "todo",
     summary: "A to-do list, shared with its widgets.",
     usage: ["todo [--group GROUP] add TITLE | done NUMBER | remove NUMBER | list | serve"],
-    options: [group] + CommonOptions.specifications(timeout: "How long to wait for a lease; 30 s unless told."),
+    options: [group] + CommonOptions.specifications(timeout: "How long to wait for a lock; 30 s unless told."),
     subcommands: [
         CommandSpecification(
             name: "add", summary: "Adds an entry.", usage: ["todo add TITLE"],
@@ -36,7 +36,7 @@ private let specification = CommandSpecification(
 CommandRun.main(specification) { run in
     let name = run.arguments.value("group") ?? Array("group.com.example.todo".utf8)
     let container = try Container(named: name, creating: run.arguments.subcommands.first == "add")
-    let list = TodoList(container.coordinator(purpose: "todo-app").blocking, timeout: run.leaseTimeout)
+    let list = TodoList(container.coordinator(purpose: "todo-app").blocking, timeout: run.lockTimeout)
     let arguments = run.arguments
     func chosen() throws -> Int {
         guard let number = arguments.positional("NUMBER")?.validText.flatMap({ Int($0) }), number > 0 else {
@@ -66,7 +66,7 @@ CommandRun.main(specification) { run in
 private func serve(_ container: Container, _ list: TodoList, _ run: inout CommandRun) throws {
     let idle = try run.arguments.time("idle") ?? .seconds(30)
     let signals = TerminationSignals()
-    // By its whole path: who starts it may be in another folder.
+    // By its whole path: who starts it may be in another directory.
     let links = try AppLinks(
         container, scheme: TodoPlace.scheme, launching: ["--group", try container.wholePath(), "serve"])
     var isDone = false

@@ -5,7 +5,7 @@ extension GroupChannel {
     public func isListening(_ listener: String) throws(CoordinationError) -> Bool {
         let member = container.member
         return try HeldByte.isHeld(
-            LeaseBlock.listening(to: name, as: listener, key: member.hashKey), member, operation: "ask who listens")
+            LockRange.listening(to: name, as: listener, key: member.hashKey), member, operation: "ask who listens")
     }
 
     /// Waits, blocking, until somebody listens under that name. False: the time is over. Errors and system calls: as

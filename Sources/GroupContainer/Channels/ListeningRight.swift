@@ -6,7 +6,7 @@ final class ListeningRight: Sendable {
 
     /// Error: `conflict` where somebody has it.
     init(to channel: String, as name: String, _ member: Member) throws(CoordinationError) {
-        let offset = LeaseBlock.listening(to: channel, as: name, key: member.hashKey)
+        let offset = LockRange.listening(to: channel, as: name, key: member.hashKey)
         guard let byte = try HeldByte(offset, .exclusive, member, operation: "listen") else {
             throw CoordinationError(
                 .conflict, item: "\(channel)/\(name)", operation: "listen",

@@ -5,7 +5,7 @@ import GroupSystemCalls
 /// are the runtime.
 ///
 /// Opening waits at most `timeout` for others that open it, which take milliseconds unless one is stopped; for ever
-/// with nil. Errors of the initialisers: `leaseTimedOut`, which names who is opening it, `notFound`, `invalidArgument`
+/// with nil. Errors of the initialisers: `lockTimedOut`, which names who is opening it, `notFound`, `invalidArgument`
 /// (a malformed identifier), `notPermitted`, `damaged`, `newerFormat`, `olderFormat`, `unsupportedFileSystem`,
 /// `noSpace`. Where this process may only read it, it can be opened all the same, unless with `creating`: see
 /// `isReadOnly`.
@@ -29,7 +29,7 @@ public final class Container: Sendable {
             try ContainerPlace.path(ofGroup: identifier), identifier, creating, unixGroup, retention, timeout)
     }
 
-    /// Opens the container of a group identifier in another folder than the environment's.
+    /// Opens the container of a group identifier in another directory than the environment's.
     package convenience init(
         group identifier: String, below home: String, creating: Bool
     ) throws(CoordinationError) {
@@ -92,8 +92,8 @@ public final class Container: Sendable {
         name.contains(UInt8(ascii: "/")) ? nil : ContainerPlace.here(printable(name))
     }
 
-    /// The root folder, as it was named. Members keep their own files in it, in any layout, outside `.group`.
-    public var path: ItemPath { ItemPath(bytes: member.folder.path) }
+    /// The root directory, as it was named. Members keep their own files in it, in any layout, outside `.group`.
+    public var path: ItemPath { ItemPath(bytes: member.directory.path) }
 
     /// The group identifier that it was created by, if any.
     public var identifier: String? { member.format.identifier }

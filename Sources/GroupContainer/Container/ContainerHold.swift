@@ -6,7 +6,7 @@ final class ContainerHold: Sendable {
     /// Nil where there is none.
     private let lock: FileDescriptor?
 
-    /// Of the container whose own folder that is. Waits two seconds for those who are just opening or leaving it.
+    /// Of the container whose own directory that is. Waits two seconds for those who are just opening or leaving it.
     /// Errors: `busy` where somebody has it open. System calls: fcntl(F_OFD_GETLK), fcntl(F_OFD_SETLK)
     init(_ group: borrowing FileDescriptor) throws(Errno) {
         if try Self.hasMember(group) { throw .busy }

@@ -3,9 +3,9 @@ import GroupSystemCalls
 /// Where a container is, from what its user calls it.
 enum ContainerPlace {
     /// A group identifier: letters, digits, `.`, `-` and `_`, at most 255 bytes, beginning with a letter or digit. Its
-    /// folder is `$GROUP_CONTAINERS_HOME/<identifier>`, else `$XDG_DATA_HOME/group-containers/<identifier>`, else
+    /// directory is `$GROUP_CONTAINERS_HOME/<identifier>`, else `$XDG_DATA_HOME/group-containers/<identifier>`, else
     /// `~/.local/share/group-containers/<identifier>`.
-    /// With `home` it is in that folder.
+    /// With `home` it is in that directory.
     static func path(ofGroup identifier: String, in home: String? = nil) throws(CoordinationError) -> [UInt8] {
         func isPlain(_ byte: UInt8) -> Bool {
             switch byte {
@@ -25,10 +25,10 @@ enum ContainerPlace {
                 .invalidArgument, item: printable(bytes), operation: "open",
                 cause: "a group identifier has letters, digits, '.', '-' and '_', and begins with a letter or digit",
                 advice: identifier.contains("/")
-                    ? "Container(path:) opens the one at a path" : "write a path with a '/' in it to name a folder")
+                    ? "Container(path:) opens the one at a path" : "write a path with a '/' in it to name a directory")
         }
-        let folder = if let home { home } else { try Self.home() }
-        return Array((folder + "/" + identifier).utf8)
+        let directory = if let home { home } else { try Self.home() }
+        return Array((directory + "/" + identifier).utf8)
     }
 
     /// Members of a Unix group share a container that each finds by its identifier only where all look for it in one
@@ -38,10 +38,10 @@ enum ContainerPlace {
         throw CoordinationError(
             .invalidArgument, item: unixGroup, operation: "create",
             cause: "other users do not find it by its identifier: each has a home for identifiers",
-            advice: "name a path, or set GROUP_CONTAINERS_HOME to one folder for all")
+            advice: "name a path, or set GROUP_CONTAINERS_HOME to one directory for all")
     }
 
-    /// The folder that holds the containers of group identifiers.
+    /// The directory that holds the containers of group identifiers.
     static func home() throws(CoordinationError) -> String {
         if let home = homes().first { return home.path }
         let relative = ["XDG_DATA_HOME", "HOME"].first { environmentValue($0)?.isEmpty == false }
@@ -57,10 +57,11 @@ enum ContainerPlace {
             advice: "set one of them, or name the container by its path")
     }
 
-    /// `./NAME` where a directory of that name, in the working directory, is a container: what a user has probably meant.
+    /// `./NAME` where a directory of that name, in the working directory, is a container: what a user has probably
+    /// meant.
     static func here(_ identifier: String) -> String? {
         let place = Array("./\(identifier)".utf8)
-        let group = try? FileDescriptor.open(path: place + Array("/.group".utf8), [.placeOnly, .folder])
+        let group = try? FileDescriptor.open(path: place + Array("/.group".utf8), [.placeOnly, .directory])
         return group == nil ? nil : printable(place)
     }
 
@@ -72,7 +73,7 @@ enum ContainerPlace {
         return error
     }
 
-    /// The folders that the environment names for that, the one that counts first, each with its variable.
+    /// The directories that the environment names for that, the one that counts first, each with its variable.
     static func homes() -> [(variable: String, path: String)] {
         var homes: [(variable: String, path: String)] = []
         if let home = environmentValue("GROUP_CONTAINERS_HOME"), !home.isEmpty {

@@ -4,12 +4,12 @@ import GroupSystemCalls
 /// files that nobody else sees.
 ///
 /// Its end is one rename, of `.group` to `.group.deleted`: from then on it is no container for anybody. What is in it
-/// goes after that, `.group.deleted` last; so one that was interrupted is told from a plain folder, and can be gone on
-/// with. Nothing is followed out of the root: no link, no mount point.
+/// goes after that, `.group.deleted` last; so one that was interrupted is told from a plain directory, and can be gone
+/// on with. Nothing is followed out of the root: no link, no mount point.
 package final class ContainerRemoval {
     /// What would go.
     package struct Contents: Equatable, Sendable {
-        /// Files, folders and links, without the container's own.
+        /// Files, directories and links, without the container's own.
         package var items = 0
         /// Of the files' contents.
         package var bytes: UInt64 = 0
@@ -36,7 +36,7 @@ package final class ContainerRemoval {
 
     private static func openRoot(_ path: [UInt8]) throws(CoordinationError) -> FileDescriptor {
         do throws(Errno) {
-            let root = try FileDescriptor.open(path: path, [.reading, .folder])
+            let root = try FileDescriptor.open(path: path, [.reading, .directory])
             if try root.statusIfPresent(of: group) != nil { return root }
             if try root.statusIfPresent(of: deleted) != nil { return root }
         } catch {
@@ -52,34 +52,34 @@ package final class ContainerRemoval {
         var contents = Contents()
         let mount = try translating(label, operation) { () throws(Errno) in try root.status().mountID }
         var rest: [[UInt8]] = [[]]
-        while let folder = rest.popLast() {
+        while let directory = rest.popLast() {
             note(contents.items)
             // What may not be listed is this user's own, or removing it fails.
-            let here = folder.isEmpty ? [UInt8(ascii: ".")] : folder
-            guard let open = try? FileDescriptor.open(here, in: root, [.reading, .folder]),
+            let here = directory.isEmpty ? [UInt8(ascii: ".")] : directory
+            guard let open = try? FileDescriptor.open(here, in: root, [.reading, .directory]),
                 let names = try? open.entryNames()
             else { continue }
             for name in names {
                 guard let status = try? open.status(of: name) else { continue }
-                let item = folder.isEmpty ? name : folder + [UInt8(ascii: "/")] + name
+                let item = directory.isEmpty ? name : directory + [UInt8(ascii: "/")] + name
                 if status.mountID != mount {
                     throw CoordinationError(
                         .conflict, item: printable(item), operation: operation,
                         cause: "another file system is mounted there", advice: "unmount it; nothing was deleted")
                 }
-                if folder.isEmpty && (name == Self.group || name == Self.deleted) { continue }
+                if directory.isEmpty && (name == Self.group || name == Self.deleted) { continue }
                 contents.items += 1
                 if status.isRegularFile { contents.bytes += status.size }
-                if status.isFolder { rest.append(item) }
+                if status.isDirectory { rest.append(item) }
             }
         }
         return contents
     }
 
-    /// Deletes it. True: the folder itself is gone, too; where that is not ours to remove, it stays, empty. Errors:
-    /// `leaseTimedOut`, with the members, where somebody has it open, and nothing was deleted; `notPermitted` and the
-    /// like where something could not be removed: the rest is gone, and it can be tried again.
-    /// `removed` is called for each of its items that is gone. System calls: fcntl(F_OFD_SETLK), renameat2, unlinkat, rmdir
+    /// Deletes it. True: the directory itself is gone, too; where that is not ours to remove, it stays, empty. Errors:
+    /// `lockTimedOut`, with the members, where somebody has it open, and nothing was deleted; `notPermitted` and the
+    /// like where something could not be removed: the rest is gone, and it can be tried again. `removed` is called for
+    /// each of its items that is gone. System calls: fcntl(F_OFD_SETLK), renameat2, unlinkat, rmdir
     package func remove(_ removed: () -> Void = {}) throws(CoordinationError) -> Bool {
         // Held to the end, so that nobody joins.
         let hold = try holdAlone()
@@ -99,17 +99,17 @@ package final class ContainerRemoval {
         // What comes from now on is a new container's, and stays.
         for name in names where name != Self.deleted && name != Self.group { try removeTree(name, removed) }
         try removeTree(Self.deleted)
-        return removeFolder()
+        return removeDirectory()
     }
 
     private func removeTree(_ name: [UInt8], _ removed: () -> Void = {}) throws(CoordinationError) {
         try translating(printable(name), operation) { () throws(Errno) in try root.removeTree(name, removed: removed) }
     }
 
-    private func removeFolder() -> Bool {
+    private func removeDirectory() -> Bool {
         do throws(Errno) {
-            let here = try FileDescriptor.open(path: [UInt8(ascii: ".")], [.placeOnly, .folder])
-            try here.unlink(path, folder: true)
+            let here = try FileDescriptor.open(path: [UInt8(ascii: ".")], [.placeOnly, .directory])
+            try here.unlink(path, directory: true)
             return true
         } catch {
             return false
@@ -120,16 +120,16 @@ package final class ContainerRemoval {
     private func holdAlone() throws(CoordinationError) -> ContainerHold? {
         do throws(Errno) {
             guard try root.statusIfPresent(of: Self.group) != nil else { return nil }
-            return try ContainerHold(FileDescriptor.open(Self.group, in: root, [.reading, .folder]))
+            return try ContainerHold(FileDescriptor.open(Self.group, in: root, [.reading, .directory]))
         } catch {
             if error != .busy { throw CoordinationError(error, item: label, operation: operation) }
         }
         var members: [CoordinationError.Holder] = []
-        if let group = try? FileDescriptor.open(Self.group, in: root, [.reading, .folder]) {
+        if let group = try? FileDescriptor.open(Self.group, in: root, [.reading, .directory]) {
             members = ContainerHold.members(group, item: label)
         }
         throw CoordinationError(
-            .leaseTimedOut, item: label, operation: operation, cause: "somebody has it open", holders: members,
+            .lockTimedOut, item: label, operation: operation, cause: "somebody has it open", holders: members,
             advice: "end its members first (groupctl status); nothing was deleted")
     }
 

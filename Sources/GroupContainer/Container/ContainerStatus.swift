@@ -28,14 +28,14 @@ public struct ContainerStatus: Sendable {
         package var processText: String { MemberProcess.text(processIdentifier, pidNamespace) }
     }
 
-    /// A lease, or the wait for one.
+    /// A lock, or the wait for one.
     public struct Access: Sendable {
         /// The item's path, cut after 87 bytes.
         public var path: String
         /// Alone, rather than shared.
         public var isWriting: Bool
-        /// A folder with everything below it.
-        public var isWholeFolder: Bool
+        /// A directory with everything below it.
+        public var isWholeDirectory: Bool
         /// Still waiting.
         public var isWaiting: Bool
         /// Since when, in nanoseconds since 1970.
@@ -95,7 +95,7 @@ extension Container {
                     access in
                     ContainerStatus.Access(
                         path: access.path, isWriting: access.claim.part.mode != .reading,
-                        isWholeFolder: access.claim.part.mode == .structural, isWaiting: access.claim.stage != .held,
+                        isWholeDirectory: access.claim.part.mode == .structural, isWaiting: access.claim.stage != .held,
                         since: access.since, purpose: access.purpose)
                 })
         }
@@ -104,14 +104,14 @@ extension Container {
             container: member.format.container, members: members, sequence: end.sequence,
             cursor: member.journal.cursor(at: end),
             journalFiles: try member.journal.log.fileNumbers().count,
-            suites: member.folder.storeNames(of: .suite).map { name in
+            suites: member.directory.storeNames(of: .suite).map { name in
                 log(name, of: .suite) { (status) throws(CoordinationError) in
                     guard let suite = try SuiteStore.open(member, suite: name, creating: false) else { return }
                     let (state, place) = try suite.present()
                     (status.sequence, status.count) = (place.sequence, state.entries.count)
                 }
             },
-            channels: member.folder.storeNames(of: .channel).map { name in
+            channels: member.directory.storeNames(of: .channel).map { name in
                 log(name, of: .channel) { (status) throws(CoordinationError) in
                     guard let channel = try ChannelStore.open(member, channel: name, creating: false) else { return }
                     let (state, place) = try channel.present()
@@ -137,10 +137,10 @@ extension Container {
         _ look: (inout ContainerStatus.Log) throws(CoordinationError) -> Void
     ) -> ContainerStatus.Log {
         var status = ContainerStatus.Log(name: name, bytes: 0, sequence: 0, count: 0)
-        if let folder = try? member.folder.existingFolder("\(kind.folder)/\(name)"),
-            let names = try? folder.entryNames()
+        if let directory = try? member.directory.existingDirectory("\(kind.directory)/\(name)"),
+            let names = try? directory.entryNames()
         {
-            status.bytes = names.reduce(0) { $0 + ((try? folder.status(of: $1))?.size ?? 0) }
+            status.bytes = names.reduce(0) { $0 + ((try? directory.status(of: $1))?.size ?? 0) }
             // Opening it would begin it.
             if !names.contains(where: { MappedLog.fileNumber($0) != nil }) { return status }
         }

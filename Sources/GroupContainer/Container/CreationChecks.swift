@@ -1,27 +1,27 @@
 import GroupSystemCalls
 
 /// What is looked at before a container is made.
-extension GroupFolder {
-    /// Nobody makes a container in a container's own folder, whatever way leads there. Errors: `outsideContainer`.
+extension GroupDirectory {
+    /// Nobody makes a container in a container's own directory, whatever way leads there. Errors: `outsideContainer`.
     /// System calls: openat2, readlink
     static func checkIsOutsideOfGroup(_ path: [UInt8]) throws(CoordinationError) {
         if !isReserved(path) && !isReserved(realPlace(of: path)) { return }
         throw CoordinationError(
             .outsideContainer, item: printable(path), operation: "create",
-            cause: "'.group' is a container's own folder", advice: "choose a place outside of it")
+            cause: "'.group' is a container's own directory", advice: "choose a place outside of it")
     }
 
     private static func isReserved(_ path: [UInt8]) -> Bool {
         path.split(separator: UInt8(ascii: "/")).contains { ContainerMark.isOne($0) }
     }
 
-    /// Where the last folder on the way that is there really is; nothing where there is none.
+    /// Where the last directory on the way that is there really is; nothing where there is none.
     private static func realPlace(of path: [UInt8]) -> [UInt8] {
         let slash = UInt8(ascii: "/")
         var existing = path[...]
         while true {
             let place = existing.isEmpty ? [path.first == slash ? slash : UInt8(ascii: ".")] : Array(existing)
-            if let open = try? FileDescriptor.open(path: place, [.placeOnly, .folder]) {
+            if let open = try? FileDescriptor.open(path: place, [.placeOnly, .directory]) {
                 return (try? open.absolutePath()) ?? []
             }
             if existing.isEmpty { return [] }
@@ -60,7 +60,7 @@ extension GroupFolder {
             advice: "open it without a Unix group, or make another one and move what is in it there")
     }
 
-    /// Only its user may enter it, or a Unix group: the one that is named, or that a folder that was there is shared
+    /// Only its user may enter it, or a Unix group: the one that is named, or that a directory that was there is shared
     /// with by its mode. Errors: `notPermitted` for what others could enter and this user may not close.
     static func makePrivate(
         _ root: borrowing FileDescriptor, unixGroup: UInt32?, _ label: String
@@ -77,9 +77,9 @@ extension GroupFolder {
             throw CoordinationError(
                 .notPermitted, item: label, operation: "create",
                 cause: unixGroup == nil
-                    ? "the folder belongs to another user, and others may enter it"
-                    : "the folder belongs to another user, or this one is not in the Unix group",
-                advice: "make the container in a folder of your own")
+                    ? "the directory belongs to another user, and others may enter it"
+                    : "the directory belongs to another user, or this one is not in the Unix group",
+                advice: "make the container in a directory of your own")
         }
     }
 }

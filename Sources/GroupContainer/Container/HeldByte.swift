@@ -37,6 +37,6 @@ final class HeldByte: Sendable {
 
     deinit {
         // A child that only forked must not touch its parent's lock.
-        if member.desk.forkGeneration == GroupSystemCalls.forkGeneration { member.lockFile.giveBack(handle) }
+        if member.lockManager.forkGeneration == GroupSystemCalls.forkGeneration { member.lockFile.giveBack(handle) }
     }
 }

@@ -1,6 +1,6 @@
 import GroupSystemCalls
 
-/// A file or folder of a container.
+/// A file or directory of a container.
 public struct Item: Hashable, Sendable {
     /// Where it is.
     public var path: ItemPath
@@ -17,18 +17,18 @@ public struct Item: Hashable, Sendable {
 }
 
 extension Container {
-    /// The items in a folder of the container, sorted by their bytes; at the top, `.group` is not among them, and another
-    /// container is one item. A listing takes no lease: it may be older than its reading. Errors: `notFound`, `wrongType`,
-    /// `outsideContainer`. System calls: openat2, getdents, statx
-    public func items(in folder: ItemPath? = nil) throws(CoordinationError) -> [Item] {
-        let location = try folder?.location(for: "list")
+    /// The items in a directory of the container, sorted by their bytes; at the top, `.group` is not among them, and
+    /// another container is one item. A listing takes no lock: it may be older than its reading. Errors: `notFound`,
+    /// `wrongType`, `outsideContainer`. System calls: openat2, getdents, statx
+    public func items(in directory: ItemPath? = nil) throws(CoordinationError) -> [Item] {
+        let location = try directory?.location(for: "list")
         if let location {
             try member.checkIsNoLink(location, "list")
             try member.checkIsOurs(location, "list")
             if member.isContainer(location.bytes[...]) { throw .hasContainer(location.bytes, location, "list") }
         }
-        return try translating(folder?.description ?? path.description, "list") { () throws(Errno) in
-            let open = try member.openFolder(location)
+        return try translating(directory?.description ?? path.description, "list") { () throws(Errno) in
+            let open = try member.openDirectory(location)
             var items: [Item] = []
             for name in try open.entryNames() where !ContainerMark.isOne(name) {
                 // It may have gone since.
@@ -46,11 +46,11 @@ extension Container {
         let home = try ContainerPlace.home()
         return try translating(home, "list") { () throws(Errno) in
             do throws(Errno) {
-                let folder = try FileDescriptor.open(path: Array(home.utf8), [.reading, .folder])
+                let directory = try FileDescriptor.open(path: Array(home.utf8), [.reading, .directory])
                 var found: [String] = []
-                for name in try folder.entryNames() {
+                for name in try directory.entryNames() {
                     let format = name + Array("/.group/format".utf8)
-                    if (try? FileDescriptor.open(format, in: folder, .placeOnly)) != nil {
+                    if (try? FileDescriptor.open(format, in: directory, .placeOnly)) != nil {
                         found.append(printable(name))
                     }
                 }

@@ -1,34 +1,34 @@
 import GroupSystemCalls
 
 extension Container {
-    /// A file that a command is to keep for its user can stand there: outside of this container, whose items change only
-    /// under a lease, and are told of; and nothing but a regular file stands there. Errors: `invalidArgument`.
-    /// System calls: openat2, statx, both for each folder around it
+    /// A file that a command is to keep for its user can stand there: outside of this container, whose items change
+    /// only under a lock, and are told of; and nothing but a regular file stands there. Errors: `invalidArgument`.
+    /// System calls: openat2, statx, both for each directory around it
     package func checkMayKeep(_ file: [UInt8], _ operation: String) throws(CoordinationError) {
         let slash = file.lastIndex(of: UInt8(ascii: "/"))
-        let folder = slash.map { $0 == 0 ? [UInt8(ascii: "/")] : Array(file[..<$0]) } ?? [UInt8(ascii: ".")]
+        let directory = slash.map { $0 == 0 ? [UInt8(ascii: "/")] : Array(file[..<$0]) } ?? [UInt8(ascii: ".")]
         if slash.map({ $0 + 1 == file.count }) ?? file.isEmpty { throw .notKept(file, operation, isLink: false) }
-        if holds(folder) {
+        if holds(directory) {
             throw CoordinationError(
                 .invalidArgument, item: printable(file), operation: operation,
                 cause: "it lies inside the container, and would be one of its items",
                 advice: "choose a place outside of it")
         }
-        let status = try? FileDescriptor.open(path: folder, [.placeOnly, .folder])
+        let status = try? FileDescriptor.open(path: directory, [.placeOnly, .directory])
             .statusIfPresent(of: Array(file[(slash.map { $0 + 1 } ?? 0)...]))
         if let status, !status.isRegularFile {
             throw .notKept(file, operation, isLink: status.isLink)
         }
     }
 
-    /// Whether a folder is this one's root or lies in it, whatever way leads there.
-    private func holds(_ folder: [UInt8]) -> Bool {
-        guard let root = try? FileDescriptor.open(path: path.bytes, [.placeOnly, .folder]).status() else {
+    /// Whether a directory is this one's root or lies in it, whatever way leads there.
+    private func holds(_ directory: [UInt8]) -> Bool {
+        guard let root = try? FileDescriptor.open(path: path.bytes, [.placeOnly, .directory]).status() else {
             return false
         }
-        var place = folder
+        var place = directory
         var last: FileStatus?
-        while let status = try? FileDescriptor.open(path: place, [.placeOnly, .folder]).status() {
+        while let status = try? FileDescriptor.open(path: place, [.placeOnly, .directory]).status() {
             if status.inode == root.inode && status.device == root.device { return true }
             // The root of all files is its own parent.
             if let last, last.inode == status.inode && last.device == status.device { return false }

@@ -1,10 +1,11 @@
 import GroupSystemCalls
 
-/// Symbolic links among the folders of a path. They are not followed: an item that is found by two paths would have two
-/// locks, and two processes could have it for writing at once.
+/// Symbolic links among the directories of a path. They are not followed: an item that is found by two paths would have
+/// two locks, and two processes could have it for writing at once.
 extension Member {
-    /// Nothing where neither the item nor a folder around it is a link. Errors: `invalidArgument`, with the item's own
-    /// path; `outsideContainer` where a link leads out. System calls: openat2 and statx for each folder around it
+    /// Nothing where neither the item nor a directory around it is a link. Errors: `invalidArgument`, with the item's
+    /// own path; `outsideContainer` where a link leads out. System calls: openat2 and statx for each directory around
+    /// it
     func checkIsNoLink(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
         var (place, first): (ItemLocation, ItemLocation?) = (location, nil)
         for _ in 0..<40 {
@@ -36,7 +37,7 @@ extension Member {
             // What is not there, or may not be entered, the operation finds itself.
             guard let status = try? status(of: place) else { return nil }
             if !status.isLink { continue }
-            guard let target = try? openFolder(place.parent).linkTarget(of: place.name) else { return nil }
+            guard let target = try? openDirectory(place.parent).linkTarget(of: place.name) else { return nil }
             return (place, target)
         }
         return nil

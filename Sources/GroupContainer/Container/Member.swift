@@ -4,9 +4,9 @@ import GroupSystemCalls
 /// This process as a member of a container: one member table slot, however many `Container` objects refer to it. Ends
 /// with the last of them.
 final class Member: Sendable {
-    let folder: GroupFolder
+    let directory: GroupDirectory
     let format: ContainerFormat
-    let desk: LeaseDesk
+    let lockManager: LockManager
     let journal: Journal
     /// Nil for one that may write.
     let readOnly: ReadOnlyReason?
@@ -23,33 +23,34 @@ final class Member: Sendable {
     /// A slot has eight `pending` entries; a ninth change waits here.
     let changeRoom = DispatchSemaphore(value: MemberTableLayout.pendingCount)
     /// Of transactions that are committed and could not be completed: nobody may see a part of one.
-    let unfinishedLeases = Guarded([[UInt8]: Lease]())
+    let unfinishedLocks = Guarded([[UInt8]: HeldLock]())
 
     private init(
-        folder: GroupFolder, format: ContainerFormat, hashKey: SipHash, lockFile: LockFile, memberTable: MemberTable,
+        directory: GroupDirectory, format: ContainerFormat, hashKey: SipHash, lockFile: LockFile,
+        memberTable: MemberTable,
         journal: Journal, readOnly: ReadOnlyReason? = nil
     ) {
-        (self.folder, self.format, self.journal, self.readOnly) = (folder, format, journal, readOnly)
-        desk = LeaseDesk(lockFile, memberTable, hashKey: hashKey)
+        (self.directory, self.format, self.journal, self.readOnly) = (directory, format, journal, readOnly)
+        lockManager = LockManager(lockFile, memberTable, hashKey: hashKey)
         sleeper = Sleeper(memberTable, word: MemberTable.journalWord)
     }
 
     deinit {
         // A child that only forked must not touch its parent's slot.
-        guard desk.forkGeneration == GroupSystemCalls.forkGeneration else { return }
+        guard lockManager.forkGeneration == GroupSystemCalls.forkGeneration else { return }
         if let slot = memberTable.slot, memberTable.pending(of: slot).isEmpty {
-            notes.remove(nonce: memberTable.nonce, in: folder.staging)
+            notes.remove(nonce: memberTable.nonce, in: directory.staging)
         }
         memberTable.leave()
     }
 
-    var hashKey: SipHash { desk.hashKey }
-    var lockFile: LockFile { desk.lockFile }
-    var memberTable: MemberTable { desk.memberTable }
+    var hashKey: SipHash { lockManager.hashKey }
+    var lockFile: LockFile { lockManager.lockFile }
+    var memberTable: MemberTable { lockManager.memberTable }
 
     /// Somebody removed the container, or the file that tells its members of each other.
     var isGone: Bool {
-        folder.isGone || (try? memberTable.file.status().links) == 0
+        directory.isGone || (try? memberTable.file.status().links) == 0
     }
 
     /// It was removed, or moved: who goes on alone, or where nobody looks for it, would go on silently. Error:
@@ -57,24 +58,24 @@ final class Member: Sendable {
     func checkIsThere(_ operation: String) throws(CoordinationError) {
         if isGone { throw removed(operation) }
         try journal.log.checkLastStands(operation)
-        guard let place = folder.movedTo else { return }
-        // With a folder around it, by a member of a container around that: it is being deleted there.
-        if GroupFolder.isStaging(place) { throw removed(operation) }
+        guard let place = directory.movedTo else { return }
+        // With a directory around it, by a member of a container around that: it is being deleted there.
+        if GroupDirectory.isStaging(place) { throw removed(operation) }
         throw CoordinationError(
-            .notFound, item: printable(folder.path), operation: operation,
+            .notFound, item: printable(directory.path), operation: operation,
             cause: "the container was moved: it is '\(printable(place))' now",
             advice: "open it there")
     }
 
     func removed(_ operation: String) -> CoordinationError {
         CoordinationError(
-            .notFound, item: printable(folder.path), operation: operation, cause: "the container was removed")
+            .notFound, item: printable(directory.path), operation: operation, cause: "the container was removed")
     }
 
     func checkNotForked(_ operation: String) throws(CoordinationError) {
-        if desk.forkGeneration == GroupSystemCalls.forkGeneration { return }
+        if lockManager.forkGeneration == GroupSystemCalls.forkGeneration { return }
         throw CoordinationError(
-            .forked, item: printable(folder.path), operation: operation,
+            .forked, item: printable(directory.path), operation: operation,
             cause: "this process is a forked child of the one that opened the container",
             advice: "open it anew in the child")
     }
@@ -116,34 +117,34 @@ final class Member: Sendable {
     private static func joinWhole(
         _ path: [UInt8], _ creation: Creation?, until deadline: Deadline, repairing: Bool
     ) throws(CoordinationError) -> Member {
-        let folder = try GroupFolder(path: path, unixGroup: creation?.unixGroup, creating: creation != nil)
+        let directory = try GroupDirectory(path: path, unixGroup: creation?.unixGroup, creating: creation != nil)
         do {
-            return try join(folder, creation, until: deadline, repairing: repairing)
+            return try join(directory, creation, until: deadline, repairing: repairing)
         } catch {
             // One that is deleted meanwhile lacks one thing after the other.
-            try folder.checkStands()
+            try directory.checkStands()
             throw error
         }
     }
 
     private static func join(
-        _ folder: GroupFolder, _ creation: Creation?, until deadline: Deadline, repairing: Bool
+        _ directory: GroupDirectory, _ creation: Creation?, until deadline: Deadline, repairing: Bool
     ) throws(CoordinationError) -> Member {
-        let path = folder.path
-        let status = try translating(printable(path), "open") { () throws(Errno) in try folder.group.status() }
+        let path = directory.path
+        let status = try translating(printable(path), "open") { () throws(Errno) in try directory.group.status() }
         let key = Key(device: status.device, inode: status.inode, mount: status.mountID)
         if let member = existing(key) { return member }
-        if creation == nil, try ContainerFormat.read(in: folder.group) == nil {
+        if creation == nil, try ContainerFormat.read(in: directory.group) == nil {
             throw CoordinationError(
                 .notFound, item: printable(path), operation: "open", cause: "there is no container",
                 advice: "make it with groupctl create, or creating: true")
         }
-        let readOnly = ReadOnlyReason(of: folder.group)
+        let readOnly = ReadOnlyReason(of: directory.group)
         if let readOnly, creation != nil { throw readOnly.error(printable(path), "create") }
-        let lockFile = try LockFile(in: folder, creating: creation != nil, isOnlyForReading: readOnly != nil)
+        let lockFile = try LockFile(in: directory, creating: creation != nil, isOnlyForReading: readOnly != nil)
         let opening = try lockFile.borrow()
         defer { lockFile.giveBack(opening) }
-        let byte = ByteRange(start: LeaseBlock.opening, length: 1)
+        let byte = ByteRange(start: LockRange.opening, length: 1)
         // Readers open it side by side; while a member does, they wait.
         let lock: ByteLock = readOnly == nil ? .exclusive : .shared
         switch KernelWait.block([LockWaiter.Step(lock, byte)], on: opening, until: deadline) {
@@ -153,14 +154,14 @@ final class Member: Sendable {
             throw OpeningErrors.blocked(lockFile, path)
         }
         // Somebody may have deleted it while this one waited.
-        try folder.checkStands()
+        try directory.checkStands()
         // Another thread may have joined while this one waited.
         if let member = existing(key) { return member }
         let member =
             if let readOnly {
-                try read(folder, lockFile, readOnly, status)
+                try read(directory, lockFile, readOnly, status)
             } else {
-                try join(folder, lockFile, creation, status, repairing: repairing)
+                try join(directory, lockFile, creation, status, repairing: repairing)
             }
         member.diagnostics.finishOpening()
         members.withLock { $0[key] = Weakly(member: member) }
@@ -169,32 +170,32 @@ final class Member: Sendable {
 
     private static func existing(_ key: Key) -> Member? {
         guard let member = members.withLock({ $0[key]?.member }) else { return nil }
-        return member.desk.forkGeneration == GroupSystemCalls.forkGeneration ? member : nil
+        return member.lockManager.forkGeneration == GroupSystemCalls.forkGeneration ? member : nil
     }
 
     private static func join(
-        _ folder: GroupFolder, _ lockFile: LockFile, _ creation: Creation?, _ status: FileStatus, repairing: Bool
+        _ directory: GroupDirectory, _ lockFile: LockFile, _ creation: Creation?, _ status: FileStatus, repairing: Bool
     ) throws(CoordinationError) -> Member {
         if creation != nil { try lockFile.probe() }
-        let open = try MemberTable.open(in: folder.group, fileMode: folder.fileMode)
+        let open = try MemberTable.open(in: directory.group, fileMode: directory.fileMode)
         let isAlone = try translating(".group/members", "open") { () throws(Errno) in try !open.hasLiveMember() }
-        let (format, isCopy) = try settleFormat(folder, lockFile, creation, isAlone: isAlone)
+        let (format, isCopy) = try settleFormat(directory, lockFile, creation, isAlone: isAlone)
         guard let hashKey = format.key, let container = format.containerBytes, let origin = format.originBytes else {
             throw .damaged(".group/format", operation: "open", "a field of it is malformed")
         }
         var isAfterLoss = isAlone && open.hasLostMember
         if isAlone {
             let life = try translating(".group/members", "open") { () throws(Errno) in
-                try PresentLife(of: folder, status)
+                try PresentLife(of: directory, status)
             }
             // Its files may have been copied while they were written.
             if open.renewIncarnation(life, always: isCopy) { isAfterLoss = true }
-            if isCopy { try format.write(in: folder.group, mode: folder.fileMode) }
+            if isCopy { try format.write(in: directory.group, mode: directory.fileMode) }
         }
         let free = try translating(".group/members", "join") { () throws(Errno) in try open.takeFreeSlot() }
         guard let (slot, needsRepair) = free else {
             // Reading takes no slot; so it can be found out who has them all.
-            return try read(folder, lockFile, .full, status)
+            return try read(directory, lockFile, .full, status)
         }
         let incarnation = open.incarnation
         let memberTable: MemberTable
@@ -205,16 +206,16 @@ final class Member: Sendable {
         }
         let surroundings = MappedLog.Surroundings(
             container: origin, incarnation: incarnation, slot: slot, nonce: memberTable.nonce,
-            fileMode: folder.fileMode, capacity: format.retention.fileSize
+            fileMode: directory.fileMode, capacity: format.retention.fileSize
         ) { [weak memberTable] in memberTable?.isAbandoned($0) ?? false }
-        let log = try MappedLog(name: "journal", folder: try folder.ownFolder("journal"), surroundings)
+        let log = try MappedLog(name: "journal", directory: try directory.ownDirectory("journal"), surroundings)
         if isAlone {
             if repairing { _ = try log.repair(isAlone: true) }
             try log.recover(repairing: repairing)
         }
         let member = Member(
-            folder: folder, format: format, hashKey: hashKey, lockFile: lockFile, memberTable: memberTable,
-            journal: Journal(log, container: container, in: folder))
+            directory: directory, format: format, hashKey: hashKey, lockFile: lockFile, memberTable: memberTable,
+            journal: Journal(log, container: container, in: directory))
         if needsRepair { try member.repair(slot: slot, hasRight: true) }
         if isAlone {
             // The notes of the dead are in staging too: what they left half done in other slots gets its record first.
@@ -234,24 +235,24 @@ final class Member: Sendable {
 
     /// Without a slot, and without writing anything: nobody knows of it.
     private static func read(
-        _ folder: GroupFolder, _ lockFile: LockFile, _ reason: ReadOnlyReason, _ status: FileStatus
+        _ directory: GroupDirectory, _ lockFile: LockFile, _ reason: ReadOnlyReason, _ status: FileStatus
     ) throws(CoordinationError) -> Member {
-        guard let format = try ContainerFormat.read(in: folder.group), let hashKey = format.key,
+        guard let format = try ContainerFormat.read(in: directory.group), let hashKey = format.key,
             let container = format.containerBytes, let origin = format.originBytes
         else { throw .damaged(".group/format", operation: "open", "it was removed") }
-        let memberTable = try MemberTable(onlyForReadingIn: folder.group)
+        let memberTable = try MemberTable(onlyForReadingIn: directory.group)
         let (hasLiveMember, awaitsRecovery) = try translating(".group/members", "open") { () throws(Errno) in
-            try memberTable.awaitsRecovery(in: folder, status)
+            try memberTable.awaitsRecovery(in: directory, status)
         }
         // One that was copied or restored, and that nobody has adopted yet, has the history of the first.
         if format.lockInode != lockFile.inode && hasLiveMember { throw lockFileReplaced }
         let surroundings = MappedLog.Surroundings(
             container: origin, incarnation: memberTable.map.bytes(MemberTableLayout.incarnation, count: 16), slot: nil,
-            fileMode: folder.fileMode, awaitsRecovery: awaitsRecovery)
-        let log = try MappedLog(name: "journal", folder: try folder.journalFolder(), surroundings)
+            fileMode: directory.fileMode, awaitsRecovery: awaitsRecovery)
+        let log = try MappedLog(name: "journal", directory: try directory.journalDirectory(), surroundings)
         return Member(
-            folder: folder, format: format, hashKey: hashKey, lockFile: lockFile, memberTable: memberTable,
-            journal: Journal(log, container: container, in: folder), readOnly: reason)
+            directory: directory, format: format, hashKey: hashKey, lockFile: lockFile, memberTable: memberTable,
+            journal: Journal(log, container: container, in: directory), readOnly: reason)
     }
 
     private static var lockFileReplaced: CoordinationError {
@@ -261,15 +262,15 @@ final class Member: Sendable {
     /// Reads the format file; makes it for a new container; thinks up an identity of its own for a copied or restored
     /// one, which its caller writes.
     private static func settleFormat(
-        _ folder: GroupFolder, _ lockFile: LockFile, _ creation: Creation?, isAlone: Bool
+        _ directory: GroupDirectory, _ lockFile: LockFile, _ creation: Creation?, isAlone: Bool
     ) throws(CoordinationError) -> (ContainerFormat, isCopy: Bool) {
-        guard let format = try ContainerFormat.read(in: folder.group) else {
+        guard let format = try ContainerFormat.read(in: directory.group) else {
             // It is written before the journal is made; without it, but with that, it was removed.
-            let isOld = (try? folder.group.statusIfPresent(of: Array("journal".utf8))) != nil
+            let isOld = (try? directory.group.statusIfPresent(of: Array("journal".utf8))) != nil
             guard let creation, !isOld else { throw .damaged(".group/format", operation: "open", "it was removed") }
             let new = ContainerFormat(
                 identifier: creation.identifier, lockInode: lockFile.inode, creation.retention)
-            try new.write(in: folder.group, mode: folder.fileMode)
+            try new.write(in: directory.group, mode: directory.fileMode)
             return (new, false)
         }
         if format.lockInode == lockFile.inode { return (format, false) }

@@ -5,19 +5,19 @@ enum OpeningErrors {
     static func error(_ errno: Errno, at path: [UInt8], creating: Bool) -> CoordinationError {
         let (label, operation) = (printable(path), creating ? "create" : "open")
         switch errno {
-        case .noSuchEntry where path.first != UInt8(ascii: "/") && workingFolderIsGone:
+        case .noSuchEntry where path.first != UInt8(ascii: "/") && workingDirectoryIsGone:
             return CoordinationError(
                 .notFound, item: label, operation: operation, cause: "the working directory was deleted",
                 advice: "go to one that is there, or name the container by its whole path")
         case .noSuchEntry where creating:
             return CoordinationError(
-                .notFound, item: label, operation: operation, cause: "no folder can be made there",
+                .notFound, item: label, operation: operation, cause: "no directory can be made there",
                 advice: "choose a place on a local file system: ext4, xfs, btrfs, tmpfs")
         case .noSuchEntry:
             return CoordinationError(
                 .notFound, item: label, operation: operation, cause: "there is no container",
                 advice: "make it with groupctl create, or creating: true")
-        case .notAFolder:
+        case .notADirectory:
             return CoordinationError(
                 .wrongType, item: label, operation: operation, cause: errno.description,
                 advice: "something else stands there, or on the way: choose another place")
@@ -42,20 +42,20 @@ enum OpeningErrors {
     static func blocked(_ lockFile: LockFile, _ path: [UInt8]) -> CoordinationError {
         let opener = Opener(ofLockFile: lockFile.inode)
         return CoordinationError(
-            .leaseTimedOut, item: printable(path), operation: "open",
+            .lockTimedOut, item: printable(path), operation: "open",
             cause: "\(opener?.description ?? "another process") is opening it and does not come to an end",
             advice: opener?.advice ?? "groupctl doctor says which, to its user; end it, and try again")
     }
 
-    private static var workingFolderIsGone: Bool {
-        let here = try? FileDescriptor.open(path: [UInt8(ascii: ".")], [.placeOnly, .folder])
+    private static var workingDirectoryIsGone: Bool {
+        let here = try? FileDescriptor.open(path: [UInt8(ascii: ".")], [.placeOnly, .directory])
         return (try? here?.status().links) == 0
     }
 
     private static func permissionAdvice(_ path: [UInt8], _ creating: Bool) -> String? {
         if creating, let (parent, status) = lastThatStands(on: path), parent != path {
             return
-                "user \(effectiveUser()) may make nothing in \(printable(parent)) (mode \(PlaceFacts.octal(status.permissions)), of user \(status.owner)); name a folder of your own by its path, or set GROUP_CONTAINERS_HOME to one"
+                "user \(effectiveUser()) may make nothing in \(printable(parent)) (mode \(PlaceFacts.octal(status.permissions)), of user \(status.owner)); name a directory of your own by its path, or set GROUP_CONTAINERS_HOME to one"
         }
         guard case .forbidden(let barrier) = PlaceFacts.standing(of: path, code: .notPermitted, cause: "") else {
             return nil
@@ -70,7 +70,7 @@ enum OpeningErrors {
             "'\(barrier.path)' is for user \(barrier.owner) alone, who can share what they make with 'groupctl create --unix-group'"
     }
 
-    /// The folder of a path that is there, next to those that are not.
+    /// The directory of a path that is there, next to those that are not.
     private static func lastThatStands(on path: [UInt8]) -> (path: [UInt8], status: FileStatus)? {
         var place = path
         while true {
@@ -98,9 +98,9 @@ extension CoordinationError {
         }
     }
 
-    /// The folder around a test's container could not be made.
-    package static func temporaryFolder(_ path: String, _ errno: Errno) -> CoordinationError {
-        CoordinationError(errno, ofOwnFile: Array(path.utf8), operation: "make the temporary folder", writing: true)
+    /// The directory around a test's container could not be made.
+    package static func temporaryDirectory(_ path: String, _ errno: Errno) -> CoordinationError {
+        CoordinationError(errno, ofOwnFile: Array(path.utf8), operation: "make the temporary directory", writing: true)
     }
 
     /// A file that keeps a cursor outside of the container could not be read or written.

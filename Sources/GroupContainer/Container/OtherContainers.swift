@@ -2,8 +2,8 @@ import GroupSystemCalls
 
 extension Member {
     /// A container inside this one is another one's: what is in it is neither read nor changed by way of this one.
-    /// Errors: `outsideContainer` where a folder around the item is a container. Nothing to ask where the item stands at the
-    /// top. System calls: statx, two for each folder around it
+    /// Errors: `outsideContainer` where a directory around the item is a container. Nothing to ask where the item
+    /// stands at the top. System calls: statx, two for each directory around it
     func checkIsOurs(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
         let slash = UInt8(ascii: "/")
         var rest = location.bytes[...]
@@ -14,11 +14,11 @@ extension Member {
         }
     }
 
-    /// Whether a folder is a container of its own. System calls: statx, two
+    /// Whether a directory is a container of its own. System calls: statx, two
     func isContainer(_ path: ArraySlice<UInt8>) -> Bool {
         ContainerMark.all.contains { mark in
             // Where a link is on the way, nothing comes of the operation anyway.
-            (try? folder.root.statusIfPresent(of: path + [UInt8(ascii: "/")] + mark))?.isFolder ?? false
+            (try? directory.root.statusIfPresent(of: path + [UInt8(ascii: "/")] + mark))?.isDirectory ?? false
         }
     }
 
@@ -26,12 +26,12 @@ extension Member {
         CoordinationError(
             .outsideContainer, item: printable(location.bytes), operation: operation,
             cause: "it lies in the container '\(printable(container))', which is another one",
-            advice: "open that one: \(printable(folder.path + [UInt8(ascii: "/")] + container))")
+            advice: "open that one: \(printable(directory.path + [UInt8(ascii: "/")] + container))")
     }
 }
 
 extension CoordinationError {
-    /// Of a folder that is, or that has in it, a container; `inside` is that one's path.
+    /// Of a directory that is, or that has in it, a container; `inside` is that one's path.
     static func hasContainer(_ inside: [UInt8], _ location: ItemLocation, _ operation: String) -> CoordinationError {
         CoordinationError(
             .outsideContainer, item: printable(location.bytes), operation: operation,

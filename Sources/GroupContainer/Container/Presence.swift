@@ -1,7 +1,7 @@
 import GroupSystemCalls
 
-/// Says that somebody of that name is there, as long as the object lives and the process does: a shared lock on a byte of
-/// the lock file, so it outlives nobody. Several may have the same name.
+/// Says that somebody of that name is there, as long as the object lives and the process does: a shared lock on a byte
+/// of the lock file, so it outlives nobody. Several may have the same name.
 ///
 /// System calls: fcntl(F_OFD_SETLK); asking: fcntl(F_OFD_GETLK)
 package final class Presence: Sendable {
@@ -12,7 +12,7 @@ package final class Presence: Sendable {
         let member = container.member
         guard
             let byte = try HeldByte(
-                LeaseBlock.presence(of: name, key: member.hashKey), .shared, member, operation: "be present")
+                LockRange.presence(of: name, key: member.hashKey), .shared, member, operation: "be present")
         else {
             throw CoordinationError(
                 .conflict, item: name, operation: "be present", cause: "another process has locked its byte")
@@ -24,6 +24,6 @@ package final class Presence: Sendable {
     package static func isThere(_ name: String, in container: Container) throws(CoordinationError) -> Bool {
         let member = container.member
         return try HeldByte.isHeld(
-            LeaseBlock.presence(of: name, key: member.hashKey), member, operation: "ask who is present")
+            LockRange.presence(of: name, key: member.hashKey), member, operation: "ask who is present")
     }
 }

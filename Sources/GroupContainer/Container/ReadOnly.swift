@@ -1,7 +1,7 @@
 import GroupSystemCalls
 
 /// Why a container can only be read: its lock or its member table cannot be opened for writing. Then this process is a
-/// reader: it has no slot in the member table, takes leases for reading only, and writes nothing at all.
+/// reader: it has no slot in the member table, takes locks for reading only, and writes nothing at all.
 struct ReadOnlyReason: Equatable, Sendable {
     let cause: String
     /// What a change is refused with.
@@ -55,7 +55,7 @@ extension Member {
     /// At once, before anything is waited for.
     func checkMayTake(_ intents: [AccessIntent], _ operation: String) throws(CoordinationError) {
         guard let readOnly else { return }
-        for intent in intents where intent.mode(concernsFolder: false) ?? .reading > .reading {
+        for intent in intents where intent.mode(concernsDirectory: false) ?? .reading > .reading {
             throw readOnly.error(intent.path.description, operation)
         }
         // It is made in staging.
@@ -65,7 +65,7 @@ extension Member {
     }
 
     /// The same, of what is no item of a user's.
-    func checkMayTake(_ request: LeaseRequest) throws(CoordinationError) {
+    func checkMayTake(_ request: LockRequest) throws(CoordinationError) {
         guard let readOnly else { return }
         if request.items.contains(where: { $0.mode > .reading }) {
             throw readOnly.error(request.label, request.operation)
@@ -80,7 +80,7 @@ extension Container {
     ///
     /// Also where all 1,024 places of members are taken: then every change of it is `limitReached`.
     ///
-    /// This process is no member then: nobody sees it in `status()` or in errors. Its leases are real, but those who
+    /// This process is no member then: nobody sees it in `status()` or in errors. Its locks are real, but those who
     /// wait in a circle through them are told so only by their deadline. `.forUploading` is `notPermitted`, too.
     /// Changes that are made without coordination are seen if a member that may write follows. What a member that died
     /// has left half done is read as it is: of a transaction perhaps one item, and not the other. A journal that was

@@ -6,11 +6,11 @@ import GroupSystemCalls
 /// closure has ended.
 public final class Access {
     /// Nil once it was given back: at the closure's end, or before it, where all there is are snapshots.
-    private(set) var granted: Lease?
+    private(set) var granted: HeldLock?
     private var isOver = false
     let member: Member
     let durability: Durability
-    /// Of the request: what it waits for under its lease ends then, too.
+    /// Of the request: what it waits for under its lock ends then, too.
     let deadline: Deadline
     private let intents: [AccessIntent]
     private let locations: [ItemPath: ItemLocation]
@@ -20,49 +20,49 @@ public final class Access {
     /// There are new records, of changes or of what was changed without coordination.
     var hasChanged = false
     private(set) var snapshots: [Snapshot] = []
-    /// Trees in staging that were removed, to be deleted when nobody waits for the lease any more.
+    /// Trees in staging that were removed, to be deleted when nobody waits for the lock any more.
     private var leftovers: [[UInt8]] = []
 
     init(
-        _ lease: Lease, _ resolution: AccessRequest.Resolution, _ intents: [AccessIntent], purpose: String,
+        _ lock: HeldLock, _ resolution: AccessRequest.Resolution, _ intents: [AccessIntent], purpose: String,
         _ durability: Durability, until deadline: Deadline
     ) {
-        (granted, member, self.intents) = (lease, lease.member, intents)
+        (granted, member, self.intents) = (lock, lock.member, intents)
         (self.purpose, self.durability, self.deadline) = (purpose, durability, deadline)
         locations = resolution.locations
     }
 
-    /// Makes the snapshots that were asked for, then runs the closure. With nothing but snapshots to read, the lease is
+    /// Makes the snapshots that were asked for, then runs the closure. With nothing but snapshots to read, the lock is
     /// given back in between.
     func run<Answer>(_ body: (Access) throws -> Answer) throws -> Answer {
         for intent in intents where intent.wantsSnapshot && !snapshots.contains(where: { $0.path == intent.path }) {
             guard let location = locations[intent.path] else { continue }
             snapshots.append(try Snapshot(of: intent.path, at: location, by: member))
         }
-        if !snapshots.isEmpty && intents.allSatisfy({ $0.wantsSnapshot || !$0.needsLease }) {
+        if !snapshots.isEmpty && intents.allSatisfy({ $0.wantsSnapshot || !$0.needsLock }) {
             granted?.end()
             granted = nil
         }
         return try body(self)
     }
 
-    /// Gives the lease back: a caller that kept the object has nothing.
+    /// Gives the lock back: a caller that kept the object has nothing.
     func end() {
         isOver = true
         granted?.end()
         granted = nil
     }
 
-    /// Deletes what it leaves in staging. Not under the lease: a large tree takes a while.
+    /// Deletes what it leaves in staging. Not under the lock: a large tree takes a while.
     func sweep() {
-        for name in leftovers { try? member.folder.staging.removeTree(name) }
+        for name in leftovers { try? member.directory.staging.removeTree(name) }
         for snapshot in snapshots { snapshot.remove(by: member) }
         (leftovers, snapshots) = ([], [])
     }
 
     // MARK: What was granted
 
-    func covers(_ location: ItemLocation, for mode: LeaseMode) -> Bool {
+    func covers(_ location: ItemLocation, for mode: LockMode) -> Bool {
         granted?.covers(location, for: mode) ?? false
     }
 
@@ -74,17 +74,17 @@ public final class Access {
     }
 
     /// Where an item's content is: links were followed when the request was made.
-    func location(_ path: ItemPath, for mode: LeaseMode, _ operation: String) throws(CoordinationError) -> ItemLocation
-    {
+    func location(_ path: ItemPath, for mode: LockMode, _ operation: String) throws(CoordinationError) -> ItemLocation {
         let asked = try path.location(for: operation)
         let location = locations[path] ?? asked
         if isOver || !covers(location, for: mode) { throw notGranted(path, operation) }
-        // What is read by the path that was asked for was looked at before; a folder may have become a container since.
+        // What is read by the path that was asked for was looked at before; a directory may have become a container
+        // since.
         if mode != .reading || locations[path] == nil { try member.checkIsOurs(location, operation) }
         return location
     }
 
-    /// The same, where no lease is needed: it is enough to have named it.
+    /// The same, where no lock is needed: it is enough to have named it.
     func namedLocation(_ path: ItemPath, _ operation: String) throws(CoordinationError) -> ItemLocation {
         let asked = try path.location(for: operation)
         let location = locations[path] ?? asked
@@ -93,11 +93,11 @@ public final class Access {
         return location
     }
 
-    /// The entry itself, also where it is a link, and what it is. A folder goes with everything below it, so that must
-    /// have been granted, too.
+    /// The entry itself, also where it is a link, and what it is. A directory goes with everything below it, so that
+    /// must have been granted, too.
     func entry(_ path: ItemPath, _ operation: String) throws(CoordinationError) -> (ItemLocation, FileStatus) {
         let asked = try path.location(for: operation)
-        // If it was moved while its lease was awaited, it is where it went.
+        // If it was moved while its lock was awaited, it is where it went.
         let isNamed = intents.contains { $0.path == path && $0.isStructural }
         let location = isNamed ? locations[path] ?? asked : asked
         if isOver || !covers(location, for: .writing) { throw notGranted(path, operation) }
@@ -105,14 +105,14 @@ public final class Access {
         guard let status = try status(of: location, operation) else {
             throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: operation)
         }
-        if status.isFolder && !covers(location, for: .structural) {
+        if status.isDirectory && !covers(location, for: .structural) {
             if isNamed {
                 throw CoordinationError(
                     .conflict, item: path.description, operation: operation,
-                    cause: "a folder has come to its place while its lease was awaited", advice: "try again")
+                    cause: "a directory has come to its place while its lock was awaited", advice: "try again")
             }
             throw notGranted(
-                path, operation, advice: "ask for the folder with everything in it: .forDeleting or .forMoving")
+                path, operation, advice: "ask for the directory with everything in it: .forDeleting or .forMoving")
         }
         return (location, status)
     }
@@ -131,13 +131,13 @@ public final class Access {
     // MARK: What is changed
 
     /// Makes one change, and has it confirmed at the end.
-    /// The lease, for a change that cannot be finished now; nothing more is done with it here.
-    private func handOver() -> Lease? {
+    /// The lock, for a change that cannot be finished now; nothing more is done with it here.
+    private func handOver() -> HeldLock? {
         defer { (granted, isOver) = (nil, true) }
         return granted?.handOver()
     }
 
-    var ground: Ground { Ground(member: member, lease: granted, deadline: deadline) }
+    var ground: Ground { Ground(member: member, lock: granted, deadline: deadline) }
 
     func change(
         _ make: (StagedChange) throws(CoordinationError) -> LogPosition
@@ -146,7 +146,7 @@ public final class Access {
         let position = try make(
             StagedChange(
                 by: member, purpose: purpose, durability, on: ground, leaving: { self.leftovers.append($0) },
-                keepingLease: handOver))
+                keepingLock: handOver))
         if durability == .durable { durableThrough = position }
         return position.sequence
     }
@@ -156,10 +156,10 @@ public final class Access {
     func confirm(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
         if durability != .durable { return }
         try translating(printable(location.bytes), operation) { () throws(Errno) in
-            try SeparateTable.within(member.folder.root) { root throws(Errno) in
+            try SeparateTable.within(member.directory.root) { root throws(Errno) in
                 try FileDescriptor.open(location.bytes, in: root, [.reading, .notFollowing, .nonBlocking]).synchronize()
             }
-            try member.openFolder(location.parent).synchronize()
+            try member.openDirectory(location.parent).synchronize()
         }
         durableThrough = try member.journal.log.end()
     }

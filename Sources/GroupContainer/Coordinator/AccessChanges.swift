@@ -3,23 +3,25 @@ import GroupSystemCalls
 /// What can be done to an item. Each is atomic, recorded once, and durable, if the request is, when `coordinate`
 /// returns. Errors of all: `noSpace`, `notPermitted`, `inputOutput`: nothing was changed; `notDurable`: it is visible.
 extension Access {
-    /// Replaces an item's content atomically; folders on the way are made.
+    /// Replaces an item's content atomically; directories on the way are made.
     ///
     /// Of the file that it replaces are kept: mode, owner, group, extended attributes and access control list. What the
     /// system does not permit this user is left out: giving a file to another owner, a group that is not one's own,
     /// `trusted.*` and `security.*`, and the `user.*` of a file that it may not read. Without the owner setuid goes,
-    /// without the group setgid, and the group that it has instead may do what others may. Signatures of the old content
-    /// (`security.ima`, `security.evm`), flags of chattr(1) and dates are not kept. Another hard link keeps the old file.
+    /// without the group setgid, and the group that it has instead may do what others may. Signatures of the old
+    /// content (`security.ima`, `security.evm`), flags of chattr(1) and dates are not kept. Another hard link keeps the
+    /// old file.
     ///
-    /// A new file or folder gets what it would get if it were made in its folder: a default access control list, or else
-    /// what the umask leaves (where a Unix group shares the container: 0660, 2770), and in a setgid folder the group. A
-    /// `mode` is the file's, whatever was there.
+    /// A new file or directory gets what it would get if it were made in its directory: a default access control list,
+    /// or else what the umask leaves (where a Unix group shares the container: 0660, 2770), and in a setgid directory
+    /// the group. A `mode` is the file's, whatever was there.
     ///
     /// With a condition it is compared with what stands there now; one that fails is a conflict even if the bytes are
     /// the same, as there they may mean something else. What is changed without coordination after the comparison is
     /// replaced, unless nothing was to stand there. Complexity: see `generation(of:)`.
     ///
-    /// Errors: `wrongType`; `conflict` where the condition does not hold, with the present generation; and those of all.
+    /// Errors: `wrongType`; `conflict` where the condition does not hold, with the present generation; and those of
+    /// all.
     public func write(
         bytes content: [UInt8], to path: ItemPath, if condition: WriteCondition = .always, mode: UInt32? = nil
     ) throws(CoordinationError) -> WriteOutcome {
@@ -43,7 +45,7 @@ extension Access {
                 return .unchanged
             }
         }
-        try makeMissingFolders(of: location, "write")
+        try createMissingDirectories(of: location, "write")
         return .written(
             try change { (change) throws(CoordinationError) in
                 try change.write(
@@ -52,19 +54,19 @@ extension Access {
             })
     }
 
-    /// Removes an item; of a link, the link. A folder that has something in it only with `recursively`: then it goes
-    /// with everything, at once, as one change. Returns its generation.
-    /// Errors: `notFound`, `notEmpty`; `conflict` where the condition does not hold: of a folder it is about the folder,
-    /// not what is in it; and those of all. System calls: renameat2; then unlinkat, outside of the lease
+    /// Removes an item; of a link, the link. A directory that has something in it only with `recursively`: then it goes
+    /// with everything, at once, as one change. Returns its generation. Errors: `notFound`, `notEmpty`; `conflict`
+    /// where the condition does not hold: of a directory it is about the directory, not what is in it; and those of
+    /// all. System calls: renameat2; then unlinkat, outside of the lock
     @discardableResult
     public func remove(
         _ path: ItemPath, recursively: Bool = false, if condition: WriteCondition = .always
     ) throws(CoordinationError) -> UInt64 {
         let (location, status) = try entry(path, "remove")
         try check(condition, at: location, "remove")
-        if status.isFolder && !recursively {
+        if status.isDirectory && !recursively {
             let isEmpty = try translating(path.description, "remove") { () throws(Errno) in
-                try member.openFolder(location).entryNames().isEmpty
+                try member.openDirectory(location).entryNames().isEmpty
             }
             if !isEmpty { throw CoordinationError(Errno.notEmpty, item: path.description, operation: "remove") }
         }
@@ -73,10 +75,10 @@ extension Access {
         }
     }
 
-    /// Moves an item, a folder with everything in it, at once, as one change; of a link, the link. Folders on the way
-    /// are made. With `replacing`, a file or an empty folder at the destination goes in the same moment. Returns the
-    /// generation. The condition is about what moves.
-    /// Errors: `notFound`; `conflict` where the condition does not hold or something is in the way; `notEmpty` where a folder with something in it is;
+    /// Moves an item, a directory with everything in it, at once, as one change; of a link, the link. Directories on
+    /// the way are made. With `replacing`, a file or an empty directory at the destination goes in the same moment.
+    /// Returns the generation. The condition is about what moves. Errors: `notFound`; `conflict` where the condition
+    /// does not hold or something is in the way; `notEmpty` where a directory with something in it is;
     /// `invalidArgument`: into itself; `wrongType`; and those of all. System calls: renameat2
     @discardableResult
     public func move(
@@ -89,44 +91,45 @@ extension Access {
             throw CoordinationError(
                 .invalidArgument, item: path.description, operation: "move", cause: "it cannot be moved into itself")
         }
-        if !covers(location, for: status.isFolder ? .structural : .writing) {
+        if !covers(location, for: status.isDirectory ? .structural : .writing) {
             throw notGranted(destination, "move", advice: "ask for its destination, too: .forReplacing")
         }
         try member.checkIsOurs(location, "move")
         let old = try self.status(of: location, "move")
-        if let old, replacing, !old.isFolder, (old.inode, old.device) == (status.inode, status.device) {
+        if let old, replacing, !old.isDirectory, (old.inode, old.device) == (status.inode, status.device) {
             // Two names of one file. The kernel would leave both; the move takes this one away.
             return try change { (change) throws(CoordinationError) in
                 try change.remove(origin, status, recursively: false)
             }
         }
-        try makeMissingFolders(of: location, "move")
+        try createMissingDirectories(of: location, "move")
         return try change { (change) throws(CoordinationError) in
             try change.move(origin, status, to: location, replacing: old, allowed: replacing)
         }
     }
 
-    /// Makes a folder, and those on the way; unchanged where one stands. Errors: `wrongType`, and those of all.
+    /// Makes a directory, and those on the way; unchanged where one stands. Errors: `wrongType`, and those of all.
     /// System calls: mkdirat, renameat2
     @discardableResult
-    public func makeFolder(_ path: ItemPath) throws(CoordinationError) -> WriteOutcome {
-        let location = try location(path, for: .writing, "make folder")
-        if let old = try status(of: location, "make folder") {
-            if !old.isFolder {
+    public func createDirectory(_ path: ItemPath) throws(CoordinationError) -> WriteOutcome {
+        let location = try location(path, for: .writing, "create directory")
+        if let old = try status(of: location, "create directory") {
+            if !old.isDirectory {
                 throw CoordinationError(
-                    .wrongType, item: path.description, operation: "make folder", cause: "something else stands there")
+                    .wrongType, item: path.description, operation: "create directory",
+                    cause: "something else stands there")
             }
-            try confirm(location, "make folder")
+            try confirm(location, "create directory")
             return .unchanged
         }
-        try makeMissingFolders(of: location, "make folder")
+        try createMissingDirectories(of: location, "create directory")
         return .written(
-            try change { (change) throws(CoordinationError) in try change.makeFolder(at: location) })
+            try change { (change) throws(CoordinationError) in try change.createDirectory(at: location) })
     }
 
-    /// Sets an item's permissions, 0 to 07777; unchanged where it has them.
-    /// Errors: `notFound`, also for a link that leads nowhere; `invalidArgument`; `wrongType` where a link has come there
-    /// meanwhile; and those of all. System calls: fchmodat2
+    /// Sets an item's permissions, 0 to 07777; unchanged where it has them. Errors: `notFound`, also for a link that
+    /// leads nowhere; `invalidArgument`; `wrongType` where a link has come there meanwhile; and those of all. System
+    /// calls: fchmodat2
     @discardableResult
     public func setMode(_ mode: UInt32, of path: ItemPath) throws(CoordinationError) -> WriteOutcome {
         let operation = "set the mode of"
@@ -142,13 +145,13 @@ extension Access {
             throw CoordinationError(
                 .wrongType, item: path.description, operation: operation, cause: "a link has no mode of its own")
         }
-        if status.isFolder && member.isContainer(location.bytes[...]) {
+        if status.isDirectory && member.isContainer(location.bytes[...]) {
             throw CoordinationError(
                 .outsideContainer, item: path.description, operation: operation,
                 cause: "it is another container, whose mode says who shares it", advice: "set it with chmod")
         }
         if status.permissions == mode {
-            if status.isRegularFile || status.isFolder { try confirm(location, operation) }
+            if status.isRegularFile || status.isDirectory { try confirm(location, operation) }
             return .unchanged
         }
         return .written(
@@ -160,18 +163,18 @@ extension Access {
     {
         CoordinationError(
             .wrongType, item: path.description, operation: operation,
-            cause: status.isFolder ? "it is a folder" : "it is not a regular file", advice: advice)
+            cause: status.isDirectory ? "it is a directory" : "it is not a regular file", advice: advice)
     }
 
-    func makeMissingFolders(of location: ItemLocation, _ operation: String) throws(CoordinationError) {
-        for folder in location.ancestors {
-            if try status(of: folder, "make folder") != nil { continue }
-            guard covers(folder, for: .writing) else {
+    func createMissingDirectories(of location: ItemLocation, _ operation: String) throws(CoordinationError) {
+        for directory in location.ancestors {
+            if try status(of: directory, "create directory") != nil { continue }
+            guard covers(directory, for: .writing) else {
                 throw CoordinationError(
                     .conflict, item: printable(location.bytes), operation: operation,
-                    cause: "its folder '\(printable(folder.bytes))' was removed meanwhile", advice: "try again")
+                    cause: "its directory '\(printable(directory.bytes))' was removed meanwhile", advice: "try again")
             }
-            _ = try change { (change) throws(CoordinationError) in try change.makeFolder(at: folder) }
+            _ = try change { (change) throws(CoordinationError) in try change.createDirectory(at: directory) }
         }
     }
 }

@@ -1,12 +1,12 @@
 import GroupSystemCalls
 
-/// Compare and set: the generation of an item is the sequence of its last journal record. A record of a folder around it
-/// changes where it stands, not its generation; so a path may be at an earlier generation than before when another item
-/// came there with its folder.
+/// Compare and set: the generation of an item is the sequence of its last journal record. A record of a directory
+/// around it changes where it stands, not its generation; so a path may be at an earlier generation than before when
+/// another item came there with its directory.
 extension Access {
-    /// The generation that an item is at, or nil where nothing stands; of a symbolic link, that of what it leads to. What
-    /// was changed without coordination since its last record is recorded first, so that it has a generation of its own;
-    /// up to 1 MiB the content is compared, as dates are coarse.
+    /// The generation that an item is at, or nil where nothing stands; of a symbolic link, that of what it leads to.
+    /// What was changed without coordination since its last record is recorded first, so that it has a generation of
+    /// its own; up to 1 MiB the content is compared, as dates are coarse.
     ///
     /// The first call of a process is linear in the journal and keeps, in memory, what is linear in the container's
     /// items; each later one is linear in the records since then.
@@ -18,7 +18,8 @@ extension Access {
     }
 
     /// An item's content and the generation that it has: one that is written with `.generation` of it loses nobody's
-    /// change. Not of a snapshot. Complexity as for `generation(of:)`. Errors: those of `readBytes` and `generation(of:)`.
+    /// change. Not of a snapshot. Complexity as for `generation(of:)`. Errors: those of `readBytes` and
+    /// `generation(of:)`.
     public func readVersion(_ path: ItemPath) throws(CoordinationError) -> Versioned<[UInt8]> {
         let location = try location(path, for: .reading, "read")
         for _ in 0..<Self.attempts {
@@ -28,7 +29,7 @@ extension Access {
             let (content, before) = try member.readFile(location)
             let after = try status(of: location, "read")
             let hash = item.state.contentHash
-            // The lease keeps out only those who ask for one.
+            // The lock keeps out only those who ask for one.
             if looksLike(item.state, before), looksLike(item.state, after),
                 hash == nil || hash == member.contentHash(of: content)
             {
@@ -48,7 +49,7 @@ extension Access {
             guard let item = try recordedItem(at: location, "read") else {
                 throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: "read")
             }
-            var reader = try ItemReader(of: location.bytes, in: member.folder.root, label: printable(location.bytes))
+            var reader = try ItemReader(of: location.bytes, in: member.directory.root, label: printable(location.bytes))
             if !looksLike(item.state, reader.status) { continue }
             if let hash = item.state.contentHash {
                 if try hash != member.contentHash(of: reader.hold()) { continue }
@@ -113,12 +114,14 @@ extension Access {
         }
     }
 
-    /// Has the examiner record it, and before it what it needs: the folders around it, and what was in it.
+    /// Has the examiner record it, and before it what it needs: the directories around it, and what was in it.
     private func record(
         _ location: ItemLocation, _ evidence: Evidence, _ operation: String
     ) throws(CoordinationError) {
         let examiner = try Examiner(member, under: granted)
-        for folder in location.ancestors where examiner.picture[folder] == nil { examiner.note(folder, .comparison) }
+        for directory in location.ancestors where examiner.picture[directory] == nil {
+            examiner.note(directory, .comparison)
+        }
         examiner.note(location, evidence)
         if try examiner.work(for: operation, until: deadline) { hasChanged = true }
     }

@@ -18,13 +18,13 @@ public struct AccessIntent: Hashable, Sendable {
 
         /// As the item is, without asking anybody to save first. Nobody is ever asked here, so this is plain reading.
         public static let withoutChanges = ReadingOptions(rawValue: 1)
-        /// What the folder says of the item, as it is at this moment: no lease, no wait, no content.
+        /// What the directory says of the item, as it is at this moment: no lock, no wait, no content.
         public static let immediatelyAvailableMetadataOnly = ReadingOptions(rawValue: 2)
-        /// A private snapshot is made under the lease; the lease is given back before the closure begins, so that
+        /// A private snapshot is made under the lock; the lock is given back before the closure begins, so that
         /// nobody waits while the snapshot is sent somewhere. `notPermitted` where the container is read-only.
         public static let forUploading = ReadingOptions(rawValue: 4)
-        /// A folder with everything in it, as it is at one moment: to copy it. Leases that share a whole folder there are
-        /// none, so that it is granted alone, as for deleting.
+        /// A directory with everything in it, as it is at one moment: to copy it. Locks that share a whole directory
+        /// there are none, so that it is granted alone, as for deleting.
         public static let recursively = ReadingOptions(rawValue: 8)
     }
 
@@ -35,14 +35,14 @@ public struct AccessIntent: Hashable, Sendable {
         /// From bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// To remove it. A folder is granted with everything below it: who holds anything in it is waited for, and
+        /// To remove it. A directory is granted with everything below it: who holds anything in it is waited for, and
         /// kept out from then on.
         public static let forDeleting = WritingOptions(rawValue: 1)
-        /// To move it away; a folder as for deleting. A safe move is one request for both ends.
+        /// To move it away; a directory as for deleting. A safe move is one request for both ends.
         public static let forMoving = WritingOptions(rawValue: 2)
         /// To read it and write it anew; plain writing.
         public static let forMerging = WritingOptions(rawValue: 4)
-        /// To put something else in its place, also by a move; a folder as for deleting.
+        /// To put something else in its place, also by a move; a directory as for deleting.
         public static let forReplacing = WritingOptions(rawValue: 8)
         /// To change its mode, not its content.
         public static let contentIndependentMetadataOnly = WritingOptions(rawValue: 16)
@@ -53,13 +53,13 @@ public struct AccessIntent: Hashable, Sendable {
         AccessIntent(path: path, kind: .reading(options))
     }
 
-    /// Alone. A folder is granted without what is in it, unless the options say that it goes.
+    /// Alone. A directory is granted without what is in it, unless the options say that it goes.
     public static func writing(_ path: ItemPath, _ options: WritingOptions = []) -> AccessIntent {
         AccessIntent(path: path, kind: .writing(options))
     }
 
     /// The entry itself is concerned, rather than what it leads to: a symbolic link is removed or moved as such, and a
-    /// folder with all that is in it.
+    /// directory with all that is in it.
     var isStructural: Bool {
         if case .writing(let options) = kind {
             return !options.isDisjoint(with: [.forDeleting, .forMoving, .forReplacing])
@@ -67,7 +67,7 @@ public struct AccessIntent: Hashable, Sendable {
         return false
     }
 
-    /// Of a folder, everything in it is concerned.
+    /// Of a directory, everything in it is concerned.
     var readsContents: Bool {
         if case .reading(let options) = kind {
             return !options.isDisjoint(with: [.forUploading, .recursively])
@@ -84,25 +84,25 @@ public struct AccessIntent: Hashable, Sendable {
         return false
     }
 
-    /// If the item is moved while its lease is awaited, that is where it is wanted. Not what is to be put in its place.
+    /// If the item is moved while its lock is awaited, that is where it is wanted. Not what is to be put in its place.
     var followsMoves: Bool {
         if case .writing(let options) = kind { return !options.contains(.forReplacing) }
-        return needsLease
+        return needsLock
     }
 
-    /// False where what the folder says of the item is enough.
-    var needsLease: Bool { mode(concernsFolder: false) != nil }
+    /// False where what the directory says of the item is enough.
+    var needsLock: Bool { mode(concernsDirectory: false) != nil }
 
-    /// Nil where no lease is needed. With a folder in the request, the place that it moves to is granted with
+    /// Nil where no lock is needed. With a directory in the request, the place that it moves to is granted with
     /// everything below, too: it comes to be there.
-    func mode(concernsFolder: Bool) -> LeaseMode? {
+    func mode(concernsDirectory: Bool) -> LockMode? {
         switch kind {
         case .reading(let options):
-            // A folder's copy has everything in it as it is at one moment. Leases that share a whole folder there
+            // A directory's copy has everything in it as it is at one moment. Locks that share a whole directory there
             // are none.
-            readsContents && concernsFolder
+            readsContents && concernsDirectory
                 ? .structural : options.contains(.immediatelyAvailableMetadataOnly) ? nil : .reading
-        case .writing: isStructural && concernsFolder ? .structural : .writing
+        case .writing: isStructural && concernsDirectory ? .structural : .writing
         }
     }
 }

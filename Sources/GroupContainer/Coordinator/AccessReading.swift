@@ -6,7 +6,7 @@ extension Access {
     /// System calls: openat2, read
     public func readBytes(_ path: ItemPath) throws(CoordinationError) -> [UInt8] {
         if let place = snapshotPlace(of: path) {
-            return try member.readFile(place, in: member.folder.staging, label: path.description).content
+            return try member.readFile(place, in: member.directory.staging, label: path.description).content
         }
         return try member.readFile(location(path, for: .reading, "read")).content
     }
@@ -22,7 +22,7 @@ extension Access {
         let found: FileStatus?
         if let place = snapshotPlace(of: path) {
             found = try translating(path.description, "look at") { () throws(Errno) in
-                try member.status(of: place, in: member.folder.staging)
+                try member.status(of: place, in: member.directory.staging)
             }
         } else {
             found = try status(of: namedLocation(path, "look at"), "look at")
@@ -39,17 +39,17 @@ extension Access {
             if try item(path) == nil {
                 throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: "find")
             }
-            return try absolute(member.folder.staging, path) + slash + place
+            return try absolute(member.directory.staging, path) + slash + place
         }
         let location = try namedLocation(path, "find")
-        return try absolute(member.folder.root, path) + slash + location.bytes
+        return try absolute(member.directory.root, path) + slash + location.bytes
     }
 
     private func absolute(
-        _ folder: borrowing FileDescriptor, _ path: ItemPath
+        _ directory: borrowing FileDescriptor, _ path: ItemPath
     ) throws(CoordinationError) -> [UInt8] {
         do throws(Errno) {
-            return try folder.absolutePath()
+            return try directory.absolutePath()
         } catch {
             throw CoordinationError(error, item: path.description, operation: "find")
         }

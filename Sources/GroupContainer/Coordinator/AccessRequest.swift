@@ -1,7 +1,7 @@
 import GroupSystemCalls
 
-/// A request for items, as their user named them, on its way to leases on what they are: symbolic links followed, and
-/// the folders that a write would have to make included.
+/// A request for items, as their user named them, on its way to locks on what they are: symbolic links followed, and
+/// the directories that a write would have to make included.
 struct AccessRequest: Sendable {
     let member: Member
     let intents: [AccessIntent]
@@ -9,7 +9,7 @@ struct AccessRequest: Sendable {
     let purpose: [UInt8]
     /// The journal's end before the first try: what is moved from then on is followed.
     let start: LogPosition
-    /// Items that were moved while their lease was awaited, and where to.
+    /// Items that were moved while their lock was awaited, and where to.
     private var moved: [ItemPath: ItemLocation] = [:]
 
     init(_ intents: [AccessIntent], by coordinator: Coordinator, operation: String) {
@@ -22,7 +22,7 @@ struct AccessRequest: Sendable {
     /// Where each path leads now.
     struct Resolution: Equatable, Sendable {
         var locations: [ItemPath: ItemLocation] = [:]
-        var modes: [ItemLocation: LeaseMode] = [:]
+        var modes: [ItemLocation: LockMode] = [:]
     }
 
     static let largestRequest = 1_024
@@ -35,20 +35,20 @@ struct AccessRequest: Sendable {
                 advice: "make several requests")
         }
         var resolution = Resolution()
-        var concernsFolder = false
+        var concernsDirectory = false
         for intent in intents where intent.isStructural || intent.readsContents {
             let location = try place(of: intent)
-            if try status(of: location)?.isFolder == true { concernsFolder = true }
+            if try status(of: location)?.isDirectory == true { concernsDirectory = true }
         }
         for intent in intents {
             let location = try place(of: intent)
             try member.checkIsOurs(location, operation)
             resolution.locations[intent.path] = location
-            guard let mode = intent.mode(concernsFolder: concernsFolder) else { continue }
+            guard let mode = intent.mode(concernsDirectory: concernsDirectory) else { continue }
             resolution.modes[location] = max(mode, resolution.modes[location] ?? .reading)
             if mode == .reading { continue }
-            for folder in location.ancestors where try status(of: folder) == nil {
-                resolution.modes[folder] = max(.writing, resolution.modes[folder] ?? .reading)
+            for directory in location.ancestors where try status(of: directory) == nil {
+                resolution.modes[directory] = max(.writing, resolution.modes[directory] ?? .reading)
             }
         }
         return resolution
@@ -68,20 +68,20 @@ struct AccessRequest: Sendable {
         try member.status(of: location, for: operation)
     }
 
-    func leases(for resolution: Resolution) -> LeaseRequest {
-        LeaseRequest(
+    func locks(for resolution: Resolution) -> LockRequest {
+        LockRequest(
             resolution.modes.map { ($0.key, $0.value) }.sorted { $0.0.bytes.lexicographicallyPrecedes($1.0.bytes) },
             by: member, for: purpose, operation: operation)
     }
 
-    /// What has become of the paths while their lease was awaited.
+    /// What has become of the paths while their lock was awaited.
     enum Verdict {
         case current
         /// They lead elsewhere, or more is needed: the request, as it is now, has to be made again.
         case again(AccessRequest)
     }
 
-    /// With the lease granted. An item that was moved in between is followed, once.
+    /// With the lock granted. An item that was moved in between is followed, once.
     func check(_ resolution: Resolution) throws(CoordinationError) -> Verdict {
         // Nobody who coordinates has changed anything; of others it could be said a moment later no more.
         if !member.isReadOnly && !member.journal.log.hasMore(behind: start) { return .current }
@@ -113,6 +113,6 @@ struct AccessRequest: Sendable {
     var movedAway: CoordinationError {
         CoordinationError(
             .conflict, item: intents.map(\.path.description).joined(separator: ", "), operation: operation,
-            cause: "what the path leads to kept changing while its lease was awaited", advice: "try again")
+            cause: "what the path leads to kept changing while its lock was awaited", advice: "try again")
     }
 }

@@ -29,8 +29,8 @@ public struct BlockingCoordinator: Sendable {
         let deadline = Deadline(after: timeout)
         for _ in 0..<Coordinator.attempts {
             let resolution = try request.resolve()
-            let lease = try request.leases(for: resolution).acquireBlocking(until: deadline)
-            switch try coordinator.run(request, resolution, lease, durability, deadline, body) {
+            let lock = try request.locks(for: resolution).acquireBlocking(until: deadline)
+            switch try coordinator.run(request, resolution, lock, durability, deadline, body) {
             case .answer(let answer): return answer
             case .again(let next): request = next
             }
@@ -38,12 +38,12 @@ public struct BlockingCoordinator: Sendable {
         throw request.movedAway
     }
 
-    /// An item's content, under a shared lease.
+    /// An item's content, under a shared lock.
     public func readBytes(_ path: ItemPath, timeout: Duration? = .seconds(30)) throws -> [UInt8] {
         try coordinate([.reading(path)], operation: "read", .relaxed, timeout) { try $0.readBytes(path) }
     }
 
-    /// Replaces an item's content, under an exclusive lease. See `Access.write`.
+    /// Replaces an item's content, under an exclusive lock. See `Access.write`.
     public func write(
         bytes: [UInt8], to path: ItemPath, _ durability: Durability = .durable, if condition: WriteCondition = .always,
         mode: UInt32? = nil, timeout: Duration? = .seconds(30)
@@ -53,7 +53,7 @@ public struct BlockingCoordinator: Sendable {
         }
     }
 
-    /// Present content in (nil: absent), new content out, under one exclusive lease; if `body` throws, nothing is
+    /// Present content in (nil: absent), new content out, under one exclusive lock; if `body` throws, nothing is
     /// written.
     public func updateBytes(
         _ path: ItemPath, _ durability: Durability = .durable, timeout: Duration? = .seconds(30),

@@ -64,14 +64,14 @@ extension Access {
 }
 
 extension BlockingCoordinator {
-    /// Decodes an item's JSON, under a shared lease.
+    /// Decodes an item's JSON, under a shared lock.
     public func read<Value: Decodable>(_ path: ItemPath, as type: Value.Type, timeout: Duration? = .seconds(30)) throws
         -> Value
     {
         try ItemCoding.decode(type, readBytes(path, timeout: timeout), from: path)
     }
 
-    /// Writes a value as JSON, under an exclusive lease.
+    /// Writes a value as JSON, under an exclusive lock.
     @discardableResult
     public func write(
         _ value: some Encodable, to path: ItemPath, _ durability: Durability = .durable,
@@ -80,7 +80,7 @@ extension BlockingCoordinator {
         try write(bytes: ItemCoding.encode(value, for: path), to: path, durability, if: condition, timeout: timeout)
     }
 
-    /// Reads, changes and writes a value under one exclusive lease: nobody's change is lost. `default` stands for an
+    /// Reads, changes and writes a value under one exclusive lock: nobody's change is lost. `default` stands for an
     /// absent item; one that does not decode is left alone and reported.
     @discardableResult
     public func update<Value: Codable>(
@@ -95,12 +95,12 @@ extension BlockingCoordinator {
 }
 
 extension Coordinator {
-    /// An item's content, under a shared lease.
+    /// An item's content, under a shared lock.
     public func readBytes(_ path: ItemPath, timeout: Duration? = .seconds(30)) async throws -> [UInt8] {
         try await coordinate([.reading(path)], operation: "read", .relaxed, timeout) { try $0.readBytes(path) }
     }
 
-    /// Replaces an item's content, under an exclusive lease. See `Access.write`.
+    /// Replaces an item's content, under an exclusive lock. See `Access.write`.
     @discardableResult
     public func write(
         bytes: [UInt8], to path: ItemPath, _ durability: Durability = .durable, if condition: WriteCondition = .always,
@@ -111,14 +111,14 @@ extension Coordinator {
         }
     }
 
-    /// Decodes an item's JSON, under a shared lease.
+    /// Decodes an item's JSON, under a shared lock.
     public func read<Value: Decodable>(_ path: ItemPath, as type: Value.Type, timeout: Duration? = .seconds(30))
         async throws -> Value
     {
         try ItemCoding.decode(type, await readBytes(path, timeout: timeout), from: path)
     }
 
-    /// Writes a value as JSON, under an exclusive lease.
+    /// Writes a value as JSON, under an exclusive lock.
     @discardableResult
     public func write(
         _ value: some Encodable, to path: ItemPath, _ durability: Durability = .durable,
@@ -128,7 +128,7 @@ extension Coordinator {
             bytes: ItemCoding.encode(value, for: path), to: path, durability, if: condition, timeout: timeout)
     }
 
-    /// Reads, changes and writes a value under one exclusive lease: nobody's change is lost. `default` stands for an
+    /// Reads, changes and writes a value under one exclusive lock: nobody's change is lost. `default` stands for an
     /// absent item; one that does not decode is left alone and reported.
     @discardableResult
     public func update<Value: Codable & Sendable>(

@@ -13,21 +13,21 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
         public static let invalidArgument = Code(rawValue: "invalidArgument")
         /// There is no such container or item.
         public static let notFound = Code(rawValue: "notFound")
-        /// A path leads out of the container, into its own `.group` folder, or into another container inside it.
+        /// A path leads out of the container, into its own `.group` directory, or into another container inside it.
         public static let outsideContainer = Code(rawValue: "outsideContainer")
         /// The system does not permit it.
         public static let notPermitted = Code(rawValue: "notPermitted")
-        /// Something else stands where the item should: a folder, a socket, a file in place of a folder.
+        /// Something else stands where the item should: a directory, a socket, a file in place of a directory.
         public static let wrongType = Code(rawValue: "wrongType")
-        /// A folder has something in it, and nobody said that this goes, too.
+        /// A directory has something in it, and nobody said that this goes, too.
         public static let notEmpty = Code(rawValue: "notEmpty")
-        /// The lease was not granted before the deadline; `holders` says who has it.
-        public static let leaseTimedOut = Code(rawValue: "leaseTimedOut")
+        /// The lock was not granted before the deadline; `holders` says who has it.
+        public static let lockTimedOut = Code(rawValue: "lockTimedOut")
         /// Granting it would never come to pass: the caller holds it already, or holds what its holder waits for.
         public static let deadlock = Code(rawValue: "deadlock")
         /// The task was cancelled.
         public static let cancelled = Code(rawValue: "cancelled")
-        /// The item changed in between, or moved twice while its lease was awaited, or something stands where nothing
+        /// The item changed in between, or moved twice while its lock was awaited, or something stands where nothing
         /// should, or another process listens to a channel under that name.
         public static let conflict = Code(rawValue: "conflict")
         /// A file below `.group` is not what this library writes.
@@ -46,7 +46,7 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
         /// The change is visible, but the disk did not confirm it: it may be gone after a power cut.
         public static let notDurable = Code(rawValue: "notDurable")
         /// A transaction is committed, but a part of it could not be put into place; nor could the rest be taken back.
-        /// Its items stay leased until this process's next request, or another process after its end, has completed it.
+        /// Its items stay locked until this process's next request, or another process after its end, has completed it.
         public static let unfinished = Code(rawValue: "unfinished")
         /// A limit of the container is reached: members, items a request, what a suite or a channel holds.
         public static let limitReached = Code(rawValue: "limitReached")
@@ -153,7 +153,7 @@ extension CoordinationError.Holder: CustomStringConvertible {
             item: item, isWriting: isWriting, command: process.command, condition: process.condition)
     }
 
-    /// `10:00:00Z`: a lease is held for seconds, so the day goes without saying.
+    /// `10:00:00Z`: a lock is held for seconds, so the day goes without saying.
     private static func timeOfDay(_ nanoseconds: Int64) -> String {
         let time = CalendarTime(secondsSince1970: nanoseconds / 1_000_000_000)
         return [time.hour, time.minute, time.second].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":") + "Z"

@@ -1,12 +1,12 @@
 import GroupSystemCalls
 
-/// What a member asks for access. Its calls suspend: a task that waits for a lease occupies no thread of the
+/// What a member asks for access. Its calls suspend: a task that waits for a lock occupies no thread of the
 /// cooperative pool, and files are read and written on threads of their own. `blocking` has the same calls for plain
 /// programs.
 ///
-/// All calls: leases are advisory and between processes, granted in the order of the turnstile, freed at the latest by
-/// the process's death. `timeout` (default 30 s, nil: for ever, 0: one try) is how long to wait for the lease, by a
-/// clock that does not jump. Errors: `leaseTimedOut` with the holders, `cancelled`, `outsideContainer`,
+/// All calls: locks are advisory and between processes, granted in the order of the turnstile, freed at the latest by
+/// the process's death. `timeout` (default 30 s, nil: for ever, 0: one try) is how long to wait for the lock, by a
+/// clock that does not jump. Errors: `lockTimedOut` with the holders, `cancelled`, `outsideContainer`,
 /// `invalidArgument`, and those of `Access`.
 public struct Coordinator: Sendable {
     let member: Member
@@ -22,8 +22,8 @@ public struct Coordinator: Sendable {
     /// The same calls, blocking.
     public var blocking: BlockingCoordinator { BlockingCoordinator(self) }
 
-    /// Runs `body` with access to all items, or throws with none: every lease is granted, or none is held.
-    /// `body` gets each item's place as it is then: one that was moved while the lease was awaited is followed.
+    /// Runs `body` with access to all items, or throws with none: every lock is granted, or none is held.
+    /// `body` gets each item's place as it is then: one that was moved while the lock was awaited is followed.
     ///
     /// Better name everything in one request than ask for more in `body`. If it does, through `blocking`: what it reads
     /// and holds already is granted; what would have it wait for itself, or in a circle with others, is a `deadlock` at
@@ -52,8 +52,8 @@ public struct Coordinator: Sendable {
         for _ in 0..<Self.attempts {
             let present = request
             let resolution = try await Self.offload { try present.resolve() }
-            let lease = try await present.leases(for: resolution).acquire(until: deadline)
-            switch try await Self.offload({ try run(present, resolution, lease, durability, deadline, body) }) {
+            let lock = try await present.locks(for: resolution).acquire(until: deadline)
+            switch try await Self.offload({ try run(present, resolution, lock, durability, deadline, body) }) {
             case .answer(let answer): return answer
             case .again(let next): request = next
             }
@@ -69,21 +69,21 @@ public struct Coordinator: Sendable {
         case again(AccessRequest)
     }
 
-    /// What happens under the lease and after it. The lease is given back first: nobody waits for it while the disk
+    /// What happens under the lock and after it. The lock is given back first: nobody waits for it while the disk
     /// confirms the record.
     func run<Answer>(
-        _ request: AccessRequest, _ resolution: AccessRequest.Resolution, _ lease: Lease, _ durability: Durability,
+        _ request: AccessRequest, _ resolution: AccessRequest.Resolution, _ lock: HeldLock, _ durability: Durability,
         _ deadline: Deadline, _ body: (Access) throws -> Answer
     ) throws -> Round<Answer> {
         if case .again(let next) = try request.check(resolution) {
-            lease.end()
+            lock.end()
             return .again(next)
         }
-        let access = Access(lease, resolution, request.intents, purpose: purpose, durability, until: deadline)
+        let access = Access(lock, resolution, request.intents, purpose: purpose, durability, until: deadline)
         defer { access.sweep() }
-        let answer = Result { try LeaseFrame.within(lease) { try access.run(body) } }
+        let answer = Result { try LockFrame.within(lock) { try access.run(body) } }
         access.end()
-        lease.end()
+        lock.end()
         if access.hasChanged { member.memberTable.wake(MemberTable.journalWord) }
         if let position = access.durableThrough { try member.journal.log.synchronize(through: position) }
         member.tendJournal()

@@ -5,21 +5,21 @@ import GroupSystemCalls
 struct Ground {
     let member: Member
     /// Under which the changes are made.
-    let lease: Lease?
+    let lock: HeldLock?
     let deadline: Deadline
 
     /// Where the journal lacks something of these, has it examined and recorded, by the leader's rules. A few loads
     /// where it lacks nothing. To be called right before the change is announced: from then on nobody records that a
-    /// folder around it is gone. Errors: `damaged`; `leaseTimedOut` where others have a change of these under way that
-    /// has no record
+    /// directory around it is gone. Errors: `damaged`; `lockTimedOut` where others have a change of these under way
+    /// that has no record
     func lay(_ footings: [Footing], _ operation: String) throws(CoordinationError) {
         var missing: [Footing] = []
         for footing in footings where try !isMet(footing) { missing.append(footing) }
         if missing.isEmpty { return }
-        let examiner = try Examiner(member, under: lease)
+        let examiner = try Examiner(member, under: lock)
         for location in missing.map(\.location) {
-            for folder in location.ancestors where examiner.picture[folder]?.type != .folder {
-                examiner.note(folder, .comparison)
+            for directory in location.ancestors where examiner.picture[directory]?.type != .directory {
+                examiner.note(directory, .comparison)
             }
             examiner.note(location, .comparison)
         }
@@ -28,18 +28,18 @@ struct Ground {
     }
 
     private func isMet(_ footing: Footing) throws(CoordinationError) -> Bool {
-        if case .folder(let location) = footing { return try member.recordsFolder(at: location) }
+        if case .directory(let location) = footing { return try member.recordsDirectory(at: location) }
         return footing.isMet(by: try member.recordedState(at: footing.location).state)
     }
 }
 
 extension StagedChange.Step {
-    /// Writing looks at no more than the folder around, which is quick: content that takes the place of another needs
-    /// nothing of it.
+    /// Writing looks at no more than the directory around, which is quick: content that takes the place of another
+    /// needs nothing of it.
     var footings: [Footing] {
         var footings: [Footing] = []
-        if way == .intoPlace || way == .fromPlaceToPlace, let folder = location.parent {
-            footings.append(.folder(folder))
+        if way == .intoPlace || way == .fromPlaceToPlace, let directory = location.parent {
+            footings.append(.directory(directory))
         }
         switch way {
         case .intoPlace, .inPlace:
@@ -62,8 +62,8 @@ extension StagedTransaction {
         var footings: [Footing] = []
         for (step, part) in zip(steps.inOrder, parts) {
             let location = step.location
-            if part.kind != .removed, let folder = location.parent, !steps.isWithinNew(location) {
-                footings.append(.folder(folder))
+            if part.kind != .removed, let directory = location.parent, !steps.isWithinNew(location) {
+                footings.append(.directory(directory))
             }
             switch part.kind {
             case .removed, .touched: footings += try standing(location, keepsContent: part.kind == .touched)

@@ -11,7 +11,7 @@ private enum Intents {
 }
 
 extension BlockingCoordinator {
-    /// Removes an item, under an exclusive lease on it and everything in it. See `Access.remove`.
+    /// Removes an item, under an exclusive lock on it and everything in it. See `Access.remove`.
     @discardableResult
     public func remove(
         _ path: ItemPath, recursively: Bool = false, _ durability: Durability = .durable,
@@ -22,7 +22,7 @@ extension BlockingCoordinator {
         }
     }
 
-    /// Moves an item, under exclusive leases on both ends. See `Access.move`.
+    /// Moves an item, under exclusive locks on both ends. See `Access.move`.
     @discardableResult
     public func move(
         _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, _ durability: Durability = .durable,
@@ -33,8 +33,8 @@ extension BlockingCoordinator {
         }
     }
 
-    /// Copies a file, under a shared lease on it and an exclusive one on the destination; with `recursively` a folder,
-    /// too, under exclusive leases on both and everything in them. See `Access.copy`.
+    /// Copies a file, under a shared lock on it and an exclusive one on the destination; with `recursively` a
+    /// directory, too, under exclusive locks on both and everything in them. See `Access.copy`.
     @discardableResult
     public func copy(
         _ path: ItemPath, to destination: ItemPath, recursively: Bool = false, replacing: Bool = false,
@@ -47,12 +47,14 @@ extension BlockingCoordinator {
         }
     }
 
-    /// Makes a folder, and those on the way. See `Access.makeFolder`.
+    /// Makes a directory, and those on the way. See `Access.createDirectory`.
     @discardableResult
-    public func makeFolder(
+    public func createDirectory(
         _ path: ItemPath, _ durability: Durability = .durable, timeout: Duration? = .seconds(30)
     ) throws -> WriteOutcome {
-        try coordinate([.writing(path)], operation: "make folder", durability, timeout) { try $0.makeFolder(path) }
+        try coordinate([.writing(path)], operation: "create directory", durability, timeout) {
+            try $0.createDirectory(path)
+        }
     }
 
     /// Sets an item's permissions. See `Access.setMode`.
@@ -67,7 +69,7 @@ extension BlockingCoordinator {
 }
 
 extension Coordinator {
-    /// Removes an item, under an exclusive lease on it and everything in it. See `Access.remove`.
+    /// Removes an item, under an exclusive lock on it and everything in it. See `Access.remove`.
     @discardableResult
     public func remove(
         _ path: ItemPath, recursively: Bool = false, _ durability: Durability = .durable,
@@ -78,7 +80,7 @@ extension Coordinator {
         }
     }
 
-    /// Moves an item, under exclusive leases on both ends. See `Access.move`.
+    /// Moves an item, under exclusive locks on both ends. See `Access.move`.
     @discardableResult
     public func move(
         _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, _ durability: Durability = .durable,
@@ -89,8 +91,8 @@ extension Coordinator {
         }
     }
 
-    /// Copies a file, under a shared lease on it and an exclusive one on the destination; with `recursively` a folder,
-    /// too, under exclusive leases on both and everything in them. See `Access.copy`.
+    /// Copies a file, under a shared lock on it and an exclusive one on the destination; with `recursively` a
+    /// directory, too, under exclusive locks on both and everything in them. See `Access.copy`.
     @discardableResult
     public func copy(
         _ path: ItemPath, to destination: ItemPath, recursively: Bool = false, replacing: Bool = false,
@@ -103,13 +105,13 @@ extension Coordinator {
         }
     }
 
-    /// Makes a folder, and those on the way. See `Access.makeFolder`.
+    /// Makes a directory, and those on the way. See `Access.createDirectory`.
     @discardableResult
-    public func makeFolder(
+    public func createDirectory(
         _ path: ItemPath, _ durability: Durability = .durable, timeout: Duration? = .seconds(30)
     ) async throws -> WriteOutcome {
-        try await coordinate([.writing(path)], operation: "make folder", durability, timeout) {
-            try $0.makeFolder(path)
+        try await coordinate([.writing(path)], operation: "create directory", durability, timeout) {
+            try $0.createDirectory(path)
         }
     }
 

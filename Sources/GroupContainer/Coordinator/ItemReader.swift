@@ -12,17 +12,17 @@ public struct ItemReader: ~Copyable {
 
     /// Of a regular file. Errors: `notFound`, `wrongType`, and those of the system. System calls: openat2, statx
     init(
-        of path: [UInt8], in folder: borrowing FileDescriptor, label: String
+        of path: [UInt8], in directory: borrowing FileDescriptor, label: String
     ) throws(CoordinationError) {
         let file = try translating(label, "read") { () throws(Errno) in
             // A FIFO would wait.
-            try FileDescriptor.open(path, in: folder, [.reading, .notFollowing, .nonBlocking])
+            try FileDescriptor.open(path, in: directory, [.reading, .notFollowing, .nonBlocking])
         }
         let status = try translating(label, "read") { () throws(Errno) in try file.status() }
         if !status.isRegularFile {
             throw CoordinationError(
                 .wrongType, item: label, operation: "read",
-                cause: status.isFolder ? "it is a folder" : "it is not a regular file")
+                cause: status.isDirectory ? "it is a directory" : "it is not a regular file")
         }
         (self.label, self.status, size, held) = (label, status, status.size, [])
         self.file = file

@@ -1,6 +1,6 @@
 import GroupSystemCalls
 
-/// How a wait for a lease ended.
+/// How a wait for a lock ended.
 enum WaitOutcome: Equatable, Sendable {
     case granted, timedOut, cancelled
     case failed(Errno)

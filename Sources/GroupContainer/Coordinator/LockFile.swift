@@ -1,7 +1,7 @@
 import GroupSystemCalls
 
 /// `.group/lock` and a pool of descriptors for it. Each request borrows one: a byte lock belongs to the open file
-/// description, and one that two tasks shared would let the first unlock drop the second's lease.
+/// description, and one that two tasks shared would let the first one's unlock drop the second one's lock.
 final class LockFile: Sendable {
     /// One open file description of the lock file.
     final class Handle: Sendable {
@@ -21,26 +21,26 @@ final class LockFile: Sendable {
     static let name = Array("lock".utf8)
     private static let kept = 16
 
-    private let folder: GroupFolder
+    private let directory: GroupDirectory
     let inode: UInt64
     private let isOnlyForReading: Bool
     private let idle = Guarded([Handle]())
 
-    init(in folder: GroupFolder, creating: Bool, isOnlyForReading: Bool) throws(CoordinationError) {
-        self.folder = folder
+    init(in directory: GroupDirectory, creating: Bool, isOnlyForReading: Bool) throws(CoordinationError) {
+        self.directory = directory
         self.isOnlyForReading = isOnlyForReading
-        // Should this process become the leader and be killed, its leases end at once.
+        // Should this process become the leader and be killed, its locks end at once.
         InotifyNumber.keep()
         let access: FileDescriptor.Access =
             isOnlyForReading
             ? [.reading, .nonBlocking] : creating ? [.readingAndWriting, .creating] : .readingAndWriting
         let isRegular: Bool
         do throws(Errno) {
-            let descriptor = try FileDescriptor.open(Self.name, in: folder.group, access, mode: 0o600)
+            let descriptor = try FileDescriptor.open(Self.name, in: directory.group, access, mode: 0o600)
             let status = try descriptor.status()
             inode = status.inode
             isRegular = status.isRegularFile
-            if creating && status.owner == effectiveUser() { try descriptor.setMode(folder.fileMode) }
+            if creating && status.owner == effectiveUser() { try descriptor.setMode(directory.fileMode) }
             let handle = try Handle(descriptor, isOnlyForReading: isOnlyForReading)
             idle.withLock { $0.append(handle) }
         } catch {
@@ -57,7 +57,7 @@ final class LockFile: Sendable {
         let (descriptor, found): (Handle, UInt64)
         do throws(Errno) {
             let file = try FileDescriptor.open(
-                Self.name, in: folder.group, isOnlyForReading ? [.reading, .nonBlocking] : .readingAndWriting)
+                Self.name, in: directory.group, isOnlyForReading ? [.reading, .nonBlocking] : .readingAndWriting)
             found = try file.status().inode
             descriptor = try Handle(file, isOnlyForReading: isOnlyForReading)
         } catch {

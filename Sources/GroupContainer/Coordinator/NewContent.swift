@@ -50,7 +50,7 @@ enum NewContent: Sendable {
 final class StagedFile: Sendable {
     let name: [UInt8]
     let descriptor: FileDescriptor
-    private let folder: OpenFolder
+    private let directory: OpenDirectory
     private let written = Guarded<UInt64>(0)
 
     var size: UInt64 { written.withLock { $0 } }
@@ -58,13 +58,13 @@ final class StagedFile: Sendable {
     /// For this user alone, whatever it will be. System calls: openat2(2)
     init(by member: Member) throws(Errno) {
         name = StagedChange.name(of: member.memberTable.makeOperation())
-        folder = member.folder.stagingFolder
+        directory = member.directory.stagingDirectory
         descriptor = try FileDescriptor.open(
-            name, in: folder.descriptor, [.writing, .creating, .exclusively], mode: 0o600)
+            name, in: directory.descriptor, [.writing, .creating, .exclusively], mode: 0o600)
     }
 
     // Where it has become something it has another name.
-    deinit { try? folder.descriptor.unlink(name) }
+    deinit { try? directory.descriptor.unlink(name) }
 
     func append(_ bytes: Span<UInt8>) throws(Errno) {
         try descriptor.writeAll(bytes)

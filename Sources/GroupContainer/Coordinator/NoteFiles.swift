@@ -28,9 +28,9 @@ final class NoteFiles: Sendable {
         if let file = files.withLock({ $0[entry] }) { return file }
         let name = Self.name(nonce: member.memberTable.nonce, entry: entry)
         let file = File(
-            try FileDescriptor.open(name, in: member.folder.staging, [.writing, .creating], mode: 0o600))
+            try FileDescriptor.open(name, in: member.directory.staging, [.writing, .creating], mode: 0o600))
         // The repairer may be another user of the Unix group.
-        if member.folder.fileMode != 0o600 { try file.descriptor.setMode(member.folder.fileMode) }
+        if member.directory.fileMode != 0o600 { try file.descriptor.setMode(member.directory.fileMode) }
         files.withLock { $0[entry] = file }
         return file
     }

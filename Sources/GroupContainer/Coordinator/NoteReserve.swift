@@ -13,21 +13,21 @@ extension Member {
     /// Makes it, where it is missing and there is room. Several may do that at once. System calls: statx(2)
     func keepReserve() {
         do throws(Errno) {
-            if let status = try folder.group.statusIfPresent(of: Self.reserve) {
+            if let status = try directory.group.statusIfPresent(of: Self.reserve) {
                 if status.isRegularFile { return }
-                try folder.group.putAside(Self.reserve)
+                try directory.group.putAside(Self.reserve)
             }
         } catch {
             return
         }
         let name = StagedChange.name(of: memberTable.makeOperation())
         do throws(Errno) {
-            let file = try FileDescriptor.open(name, in: folder.staging, [.writing, .creating], mode: 0o600)
-            try file.setMode(folder.fileMode)
+            let file = try FileDescriptor.open(name, in: directory.staging, [.writing, .creating], mode: 0o600)
+            try file.setMode(directory.fileMode)
             try file.allocate(Self.reserveSize)
-            try folder.staging.rename(name, to: Self.reserve, in: folder.group, replacing: false)
+            try directory.staging.rename(name, to: Self.reserve, in: directory.group, replacing: false)
         } catch {
-            try? folder.staging.unlink(name)
+            try? directory.staging.unlink(name)
         }
     }
 
@@ -42,7 +42,7 @@ extension Member {
             else { throw error }
             var isTaken = false
             defer { if !isTaken { lockFile.giveBack(handle) } }
-            let byte = ByteRange(start: LeaseBlock.removing, length: 1)
+            let byte = ByteRange(start: LockRange.removing, length: 1)
             let deadline = Deadline(after: Self.patience)
             guard case .granted = KernelWait.block([LockWaiter.Step(.exclusive, byte)], on: handle, until: deadline)
             else { throw error }
@@ -65,10 +65,10 @@ extension Member {
 
     private func takeReserve(as name: [UInt8]) throws(Errno) {
         do throws(Errno) {
-            guard try folder.group.statusIfPresent(of: Self.reserve)?.isRegularFile == true else {
+            guard try directory.group.statusIfPresent(of: Self.reserve)?.isRegularFile == true else {
                 throw Errno.noSuchEntry
             }
-            try folder.group.rename(Self.reserve, to: name, in: folder.staging, replacing: true)
+            try directory.group.rename(Self.reserve, to: name, in: directory.staging, replacing: true)
         } catch {
             if error != .noSuchEntry { throw error }
             // The member that had it was killed: it is a note in staging, which goes with what that member had there.
@@ -77,7 +77,7 @@ extension Member {
                 try? repair(slot: slot, hasRight: false, until: Deadline(after: .zero))
             }
             keepReserve()
-            try folder.group.rename(Self.reserve, to: name, in: folder.staging, replacing: true)
+            try directory.group.rename(Self.reserve, to: name, in: directory.staging, replacing: true)
         }
     }
 
@@ -86,10 +86,10 @@ extension Member {
         notes.forget(entry)
         let name = NoteFiles.name(nonce: memberTable.nonce, entry: entry)
         do throws(Errno) {
-            try folder.staging.rename(name, to: Self.reserve, in: folder.group, replacing: false)
+            try directory.staging.rename(name, to: Self.reserve, in: directory.group, replacing: false)
         } catch {
             // Somebody has made another one meanwhile.
-            try? folder.staging.unlink(name)
+            try? directory.staging.unlink(name)
         }
         lockFile.giveBack(handle)
     }

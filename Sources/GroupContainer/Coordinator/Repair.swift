@@ -7,9 +7,9 @@ import GroupSystemCalls
 /// what was removed. The right to repair a slot is the lock on its repair byte; the life byte stays free meanwhile, so
 /// nobody takes the dead member for a living one and goes on too early.
 extension Member {
-    /// To be called with the lease granted and before the item is looked at. Sixteen loads where nothing is pending.
+    /// To be called with the lock granted and before the item is looked at. Sixteen loads where nothing is pending.
     /// Who may only read takes things as they are.
-    func repairPending(touching plan: LeasePlan, until deadline: Deadline) throws(CoordinationError) {
+    func repairPending(touching plan: LockPlan, until deadline: Deadline) throws(CoordinationError) {
         if isReadOnly { return }
         // Its own are among them.
         let slots = memberTable.slotsWithPending()
@@ -19,7 +19,7 @@ extension Member {
         for slot in slots where slot != memberTable.slot {
             while !memberTable.isAlive(slot) || isEnding(slot, holding: plan) {
                 if memberTable.isAlive(slot) {
-                    // The kernel gives a dying process's locks back one after the other: the lease came first.
+                    // The kernel gives a dying process's locks back one after the other: the item's lock came first.
                     if deadline.isOver || limit.isOver {
                         throw isInTheWay(slot, "ends with a change that is not finished")
                     }
@@ -34,16 +34,16 @@ extension Member {
         }
     }
 
-    private func concerns(_ change: MemberTable.PendingChange, _ plan: LeasePlan) -> Bool {
+    private func concerns(_ change: MemberTable.PendingChange, _ plan: LockPlan) -> Bool {
         change.block == MemberTable.everyItem
             || plan.parts.contains {
-                $0.span.contains(LeaseSpan(start: Int64(bitPattern: change.block), length: 1))
+                $0.range.contains(LockRange(start: Int64(bitPattern: change.block), length: 1))
             }
     }
 
-    /// A member that seems to live, but has lost the lease under which it changes what the plan holds now: a living one
+    /// A member that seems to live, but has lost the lock under which it changes what the plan holds now: a living one
     /// gives it back only when nothing is pending, and says before that that it holds nothing.
-    private func isEnding(_ slot: Int, holding plan: LeasePlan) -> Bool {
+    private func isEnding(_ slot: Int, holding plan: LockPlan) -> Bool {
         let pending = memberTable.pending(of: slot)
         if pending.contains(where: { $0.block != MemberTable.everyItem && concerns($0, plan) }) { return true }
         guard pending.contains(where: { $0.block == MemberTable.everyItem }), let member = memberTable.member(at: slot)
@@ -57,12 +57,12 @@ extension Member {
 
     private func isInTheWay(_ slot: Int, _ why: String) -> CoordinationError {
         CoordinationError(
-            .leaseTimedOut, item: ".group/members", operation: "repair", cause: "the member in slot \(slot) \(why)",
+            .lockTimedOut, item: ".group/members", operation: "repair", cause: "the member in slot \(slot) \(why)",
             advice: "try again; groupctl status shows who is there")
     }
 
     /// Repairs the slots of members that died while they waited for this, so that their `want` holds nobody up.
-    func repairDead(wanting part: LeasePlan.Part) {
+    func repairDead(wanting part: LockPlan.Part) {
         for bucket in memberTable.buckets(ahead: part) {
             for slot in memberTable.wanting(bucket: bucket) where slot != memberTable.slot && !memberTable.isAlive(slot)
             {
@@ -82,9 +82,9 @@ extension Member {
                 throw error
             }
             memberTable.clearPending(change.entry)
-            unfinishedLeases.withLock { $0[change.operation] = nil }
+            unfinishedLocks.withLock { $0[change.operation] = nil }
             rest.removeLast()
-            try? folder.staging.removeTree(StagedChange.name(of: change.operation))
+            try? directory.staging.removeTree(StagedChange.name(of: change.operation))
         }
     }
 
@@ -132,7 +132,7 @@ extension Member {
         let note = NoteFiles.name(nonce: nonce, entry: change.entry)
         let content = try translating(".group/staging", "repair") { () throws(Errno) -> [UInt8]? in
             do throws(Errno) {
-                return try FileDescriptor.content(of: note, in: folder.staging, limit: OperationRecord.largest)
+                return try FileDescriptor.content(of: note, in: directory.staging, limit: OperationRecord.largest)
             } catch {
                 // It was removed: by a repairer that was killed after it, or the change had its record.
                 if error == .noSuchEntry { return nil }
@@ -145,7 +145,7 @@ extension Member {
         else { return }
         let place = try standing(at: operation.change.place)
         let origin = try operation.change.from.flatMap { (path) throws(CoordinationError) in try standing(at: path) }
-        let inStaging = try? folder.staging.statusIfPresent(of: staged)
+        let inStaging = try? directory.staging.statusIfPresent(of: staged)
         guard
             operation.hasHappened(
                 staged: inStaging?.inode, place: place.map { ItemState($0, contentHash: nil) }, origin: origin?.inode)
@@ -160,21 +160,21 @@ extension Member {
         _ = try journal.append(record)
     }
 
-    /// Where its folder is gone, or not ours to enter, there is nothing that a record could be completed with.
+    /// Where its directory is gone, or not ours to enter, there is nothing that a record could be completed with.
     private func standing(at path: [UInt8]) throws(CoordinationError) -> FileStatus? {
         guard let location = try? ItemLocation(path) else { return nil }
         do throws(Errno) {
-            return try openFolder(location.parent).statusIfPresent(of: location.name)
+            return try openDirectory(location.parent).statusIfPresent(of: location.name)
         } catch {
-            if [.noSuchEntry, .notAFolder, .tooManyLinks, .accessDenied].contains(error) { return nil }
+            if [.noSuchEntry, .notADirectory, .tooManyLinks, .accessDenied].contains(error) { return nil }
             throw CoordinationError(error, item: printable(path), operation: "repair")
         }
     }
 
     /// Removes files and trees in staging; those that are left behind cost only room.
     func sweepStaging(where isOrphan: ([UInt8]) -> Bool) {
-        for name in (try? folder.staging.entryNames()) ?? [] where isOrphan(name) {
-            try? folder.staging.removeTree(name)
+        for name in (try? directory.staging.entryNames()) ?? [] where isOrphan(name) {
+            try? directory.staging.removeTree(name)
         }
     }
 

@@ -1,12 +1,12 @@
 import GroupSystemCalls
 
-/// A private copy of an item in staging, made under the lease for somebody who takes long to read it. It is swept as
+/// A private copy of an item in staging, made under the lock for somebody who takes long to read it. It is swept as
 /// everything in staging is if its process dies.
 struct Snapshot: Sendable {
     let path: ItemPath
     private let name: [UInt8]
 
-    /// Where nothing stands, there is nothing in staging either. Errors: `wrongType` for what is no file or folder.
+    /// Where nothing stands, there is nothing in staging either. Errors: `wrongType` for what is no file or directory.
     init(of path: ItemPath, at location: ItemLocation, by member: Member) throws(CoordinationError) {
         self.path = path
         let name = StagedChange.name(of: member.memberTable.makeOperation())
@@ -14,15 +14,15 @@ struct Snapshot: Sendable {
         let label = path.description
         let status = try translating(label, "read") { () throws(Errno) in try member.status(of: location) }
         guard let status else { return }
-        if !status.isRegularFile && !status.isFolder {
-            throw CoordinationError(.wrongType, item: label, operation: "read", cause: "it is not a file or folder")
+        if !status.isRegularFile && !status.isDirectory {
+            throw CoordinationError(.wrongType, item: label, operation: "read", cause: "it is not a file or directory")
         }
         do throws(CoordinationError) {
-            if status.isFolder {
-                try Self.copyFolder(name, of: location, by: member)
+            if status.isDirectory {
+                try Self.copyDirectory(name, of: location, by: member)
             } else {
                 try translating(label, "read") { () throws(Errno) in
-                    _ = try FileCopy.make(name, of: .item(location), in: member.folder, isDurable: false)
+                    _ = try FileCopy.make(name, of: .item(location), in: member.directory, isDurable: false)
                 }
             }
         } catch {
@@ -31,7 +31,7 @@ struct Snapshot: Sendable {
         }
     }
 
-    private static func copyFolder(
+    private static func copyDirectory(
         _ name: [UInt8], of location: ItemLocation, by member: Member
     ) throws(CoordinationError) {
         var tree: TreeCopy
@@ -57,5 +57,5 @@ struct Snapshot: Sendable {
         return name + other.bytes[path.bytes.count...]
     }
 
-    func remove(by member: Member) { try? member.folder.staging.removeTree(name) }
+    func remove(by member: Member) { try? member.directory.staging.removeTree(name) }
 }

@@ -1,19 +1,19 @@
 import GroupSystemCalls
 
 /// What a staged item is given before it goes to its place, because it was not made there: the attributes of the file
-/// that it replaces, or those that the kernel gives to what is made in its folder.
+/// that it replaces, or those that the kernel gives to what is made in its directory.
 struct StagedAttributes {
     /// For the call that makes it in staging: not wider than what it will have in the end.
     private(set) var creationMode: UInt32
     private var owner: UInt32 = .max
     private var group: UInt32 = .max
     private var accessList: AccessControlList?
-    /// What is made in this folder later is to have.
+    /// What is made in this directory later is to have.
     private var defaultList: AccessControlList?
     private var others: [(name: [UInt8], value: [UInt8])] = []
     /// Nil: as the umask left it.
     private var permissions: UInt32?
-    /// A folder hands its group on to what is made in it.
+    /// A directory hands its group on to what is made in it.
     private var handsGroupOn = false
     /// What the caller asks for, whatever else holds.
     private var explicitMode: UInt32?
@@ -23,30 +23,30 @@ struct StagedAttributes {
     /// They vouch for the old content.
     private static let signatures = ["security.ima", "security.evm"].map { Array($0.utf8) }
 
-    /// Of a file: those of what it replaces; of a new one, had it been made in its folder: the folder's default list in
-    /// place of the umask, its group if it is setgid. In a container that a Unix group shares, that group may write it
-    /// whatever the umask.
+    /// Of a file: those of what it replaces; of a new one, had it been made in its directory: the directory's default
+    /// list in place of the umask, its group if it is setgid. In a container that a Unix group shares, that group may
+    /// write it whatever the umask.
     init(ofFileAt location: ItemLocation, isNew: Bool, in member: Member, mode: UInt32?) throws(Errno) {
         if !isNew, let kept = try Self(keptAt: location, in: member, mode: mode) {
             self = kept
         } else {
-            try self.init(ofNewFileIn: member.folder(at: location.parent).descriptor, of: member, mode: mode)
+            try self.init(ofNewFileIn: member.directory(at: location.parent).descriptor, of: member, mode: mode)
         }
     }
 
-    /// Of a new file, likewise, by the folder that it will stand in.
+    /// Of a new file, likewise, by the directory that it will stand in.
     init(ofNewFileIn parent: borrowing FileDescriptor, of member: Member, mode: UInt32?) throws(Errno) {
-        let shared: UInt32? = member.folder.isShared ? 0o660 : nil
+        let shared: UInt32? = member.directory.isShared ? 0o660 : nil
         try self.init(madeIn: parent, mode: 0o666, shared: shared, explicit: mode)
     }
 
-    /// Of a new folder, likewise; it gets the default list, too, and is setgid in a setgid folder.
-    init(ofNewFolderAt location: ItemLocation, in member: Member) throws(Errno) {
-        try self.init(ofNewFolderIn: member.folder(at: location.parent).descriptor, of: member)
+    /// Of a new directory, likewise; it gets the default list, too, and is setgid in a setgid directory.
+    init(ofNewDirectoryAt location: ItemLocation, in member: Member) throws(Errno) {
+        try self.init(ofNewDirectoryIn: member.directory(at: location.parent).descriptor, of: member)
     }
 
-    init(ofNewFolderIn parent: borrowing FileDescriptor, of member: Member) throws(Errno) {
-        let shared: UInt32? = member.folder.isShared ? 0o2770 : nil
+    init(ofNewDirectoryIn parent: borrowing FileDescriptor, of member: Member) throws(Errno) {
+        let shared: UInt32? = member.directory.isShared ? 0o2770 : nil
         try self.init(madeIn: parent, mode: 0o777, shared: shared, explicit: nil)
         defaultList = try Self.list(Self.defaultListName, of: parent)
         handsGroupOn = group != .max
@@ -62,14 +62,14 @@ struct StagedAttributes {
         try self.init(keptOf: file, status, mode: mode)
     }
 
-    /// Of a file or folder: its own, for another one that is to be like it. System calls: statx, listxattr, getxattr
+    /// Of a file or directory: its own, for another one that is to be like it. System calls: statx, listxattr, getxattr
     init(keptOf item: borrowing FileDescriptor) throws(Errno) {
         try self.init(keptOf: item, item.status(), mode: nil)
     }
 
     private init(keptOf item: borrowing FileDescriptor, _ status: FileStatus, mode: UInt32?) throws(Errno) {
         (owner, group, permissions) = (status.owner, status.group, status.permissions)
-        (creationMode, explicitMode) = (status.isFolder ? 0o700 : 0o600, mode)
+        (creationMode, explicitMode) = (status.isDirectory ? 0o700 : 0o600, mode)
         for name in try item.attributeNames() where !Self.signatures.contains(name) {
             if name == Self.accessListName {
                 accessList = try Self.list(name, of: item)
@@ -85,7 +85,7 @@ struct StagedAttributes {
 
     private static func place(of location: ItemLocation, in member: Member) throws(Errno) -> FileDescriptor? {
         do throws(Errno) {
-            return try FileDescriptor.open(location.bytes, in: member.folder.root, [.placeOnly, .notFollowing])
+            return try FileDescriptor.open(location.bytes, in: member.directory.root, [.placeOnly, .notFollowing])
         } catch {
             if error == .noSuchEntry { return nil }
             throw error
@@ -105,8 +105,8 @@ struct StagedAttributes {
         explicitMode = explicit
     }
 
-    /// The same for a file that was made before anybody knew what it would be: what the umask, which cannot be asked for,
-    /// leaves of a new file is seen by making one. System calls: openat2, those of `apply`, unlinkat
+    /// The same for a file that was made before anybody knew what it would be: what the umask, which cannot be asked
+    /// for, leaves of a new file is seen by making one. System calls: openat2, those of `apply`, unlinkat
     func withoutUmask(trying name: [UInt8], in staging: borrowing FileDescriptor) throws(Errno) -> StagedAttributes {
         if permissions != nil || explicitMode != nil { return self }
         let sample = try FileDescriptor.open(
@@ -146,7 +146,7 @@ struct StagedAttributes {
             try Self.unlessRefused { () throws(Errno) in
                 try item.setAttribute(Self.defaultListName, to: defaultList.encoded())
             }
-        } else if made.isFolder {
+        } else if made.isDirectory {
             try Self.drop(Self.defaultListName, of: item)
         }
 

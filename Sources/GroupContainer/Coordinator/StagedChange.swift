@@ -3,8 +3,8 @@ import GroupSystemCalls
 
 /// A change under way. Whatever its kind, it happens by one system call, a `Step`: what is new is built in staging
 /// first, complete; a note in staging says which inode moves from where to where; `pending` is set; the step is taken;
-/// the folders reach the disk; the record is appended; `pending` is cleared. So at every moment a killed process leaves
-/// either nothing or what `Repair` can finish. After the manner of renameio and of the write-ahead intents of
+/// the directories reach the disk; the record is appended; `pending` is cleared. So at every moment a killed process
+/// leaves either nothing or what `Repair` can finish. After the manner of renameio and of the write-ahead intents of
 /// databases. A transaction, or another kind of change, is a `Step` for `commit`.
 struct StagedChange {
     let member: Member
@@ -14,15 +14,15 @@ struct StagedChange {
     private let ground: Ground
     /// Gets the name in staging of what was removed, once that may be deleted.
     private let leave: ([UInt8]) -> Void
-    /// Takes the lease over, for a change that happened and has no record yet: nobody may come in between.
-    private let keepLease: () -> Lease?
+    /// Takes the lock over, for a change that happened and has no record yet: nobody may come in between.
+    private let keepLock: () -> HeldLock?
 
     init(
         by member: Member, purpose: String, _ durability: Durability, on ground: Ground,
-        leaving leave: @escaping ([UInt8]) -> Void, keepingLease keepLease: @escaping () -> Lease?
+        leaving leave: @escaping ([UInt8]) -> Void, keepingLock keepLock: @escaping () -> HeldLock?
     ) {
         (self.member, self.purpose, self.durability) = (member, purpose, durability)
-        (self.ground, self.leave, self.keepLease) = (ground, leave, keepLease)
+        (self.ground, self.leave, self.keepLock) = (ground, leave, keepLock)
         operation = member.memberTable.makeOperation()
     }
 
@@ -30,7 +30,7 @@ struct StagedChange {
     static func name(of operation: [UInt8]) -> [UInt8] { Array(Hexadecimal.encode(operation).utf8) }
 
     var name: [UInt8] { Self.name(of: operation) }
-    var staging: FileDescriptor { _read { yield member.folder.staging } }
+    var staging: FileDescriptor { _read { yield member.directory.staging } }
 
     /// How a change happens.
     struct Step {
@@ -46,15 +46,15 @@ struct StagedChange {
         /// What stands there before; of what stays where it is, how it was.
         var before: FileStatus?
         var contentHash: UInt64?
-        /// What comes with a folder that is new; parents first. With it the record is a transaction.
+        /// What comes with a directory that is new; parents first. With it the record is a transaction.
         var contents: [ChangePart] = []
-        /// A folder may have something in it.
+        /// A directory may have something in it.
         var recursively = true
         /// For errors: what is asked for.
         var operation: String
 
-        /// Whether the lease on its item alone tells who must see that it is finished.
-        var concernsOneItem: Bool { way != .fromPlaceToPlace && !status.isFolder }
+        /// Whether the lock on its item alone tells who must see that it is finished.
+        var concernsOneItem: Bool { way != .fromPlaceToPlace && !status.isDirectory }
     }
 
     /// Takes the step and records it. Errors: `notDurable`: it is visible and recorded; those of the journal: it is
@@ -84,7 +84,7 @@ struct StagedChange {
             discard(step)
             throw error
         }
-        let block = step.concernsOneItem ? LeaseBlock(step.location, key: member.hashKey).start : nil
+        let block = step.concernsOneItem ? LockRange(step.location, key: member.hashKey).start : nil
         member.memberTable.setPending(
             entry, block: block.map(UInt64.init(bitPattern:)) ?? MemberTable.everyItem, operation: operation)
 
@@ -117,8 +117,8 @@ struct StagedChange {
         do {
             position = try member.journal.append(record)
         } catch {
-            let kept = keepLease()
-            member.unfinishedLeases.withLock { $0[operation] = kept }
+            let kept = keepLock()
+            member.unfinishedLocks.withLock { $0[operation] = kept }
             member.memberTable.leaveUnfinished(entry)
             // The note is needed still.
             if let handle = reserve { member.lockFile.giveBack(handle) }
@@ -135,15 +135,15 @@ struct StagedChange {
         return position
     }
 
-    /// Containers go with a folder only while nobody has them open.
+    /// Containers go with a directory only while nobody has them open.
     private func holdContainers(in step: Step) throws(CoordinationError) -> ContainersInside? {
-        guard step.status.isFolder, step.recursively, [.intoStaging, .fromPlaceToPlace].contains(step.way) else {
+        guard step.status.isDirectory, step.recursively, [.intoStaging, .fromPlaceToPlace].contains(step.way) else {
             return nil
         }
         return try ContainersInside(step.origin ?? step.location, of: member, step.operation)
     }
 
-    /// A container that was made, and opened, since the folder was looked at.
+    /// A container that was made, and opened, since the directory was looked at.
     private func obstacle(
         to step: Step, _ ends: StepEnds, _ inside: ContainersInside?
     ) -> ContainersInside.Obstacle? {
@@ -167,7 +167,7 @@ struct StagedChange {
             step.kind, path: step.location.bytes, from: step.origin?.bytes, state: state, isCoordinated: true,
             operation: operation, processIdentifier: processIdentifier(), purpose: Array(purpose.utf8),
             time: wallNanoseconds())
-        record.wasFolder = step.way == .intoStaging && step.status.isFolder
+        record.wasDirectory = step.way == .intoStaging && step.status.isDirectory
         return record
     }
 

@@ -2,8 +2,8 @@ import GroupSystemCalls
 
 /// Changes whose content is built in staging and comes to its place by a rename.
 extension StagedChange {
-    /// Replaces or creates a file. `old` is what stands there now: its attributes are kept, unless `mode` says otherwise.
-    /// System calls: those of `NewContent`, renameat2, fsync of the folder
+    /// Replaces or creates a file. `old` is what stands there now: its attributes are kept, unless `mode` says
+    /// otherwise. System calls: those of `NewContent`, renameat2, fsync of the directory
     func write(
         _ content: NewContent, to location: ItemLocation, replacing old: FileStatus?, mode: UInt32?,
         as kind: ChangeRecord.Kind
@@ -29,7 +29,7 @@ extension StagedChange {
         var hash: UInt64?
         let status = try stage(location, "copy") { () throws(Errno) in
             let made = try FileCopy.make(
-                name, of: .item(source), in: member.folder, isDurable: durability == .durable,
+                name, of: .item(source), in: member.directory, isDurable: durability == .durable,
                 hashKey: member.hashKey)
             hash = made.contentHash
             return made.status
@@ -40,7 +40,7 @@ extension StagedChange {
                 replacing: old != nil, contentHash: hash, operation: "copy"))
     }
 
-    /// Makes a folder like another one, with everything in it. `old` is what stands there now.
+    /// Makes a directory like another one, with everything in it. `old` is what stands there now.
     /// System calls: those of `TreeCopy`; the rest as for `write`
     func copy(
         _ tree: TreeCopy, of source: ItemLocation, to location: ItemLocation, replacing old: FileStatus?
@@ -64,19 +64,19 @@ extension StagedChange {
             name, of: source, in: member, isDurable: durability == .durable, hashKey: member.hashKey)
     }
 
-    /// Makes a folder. The mode is that of `mkdir`, 0777 without the umask, or 2770 where a Unix group shares the
-    /// container; the default access control list of the folder around it comes first.
-    func makeFolder(at location: ItemLocation) throws(CoordinationError) -> LogPosition {
-        let status = try stage(location, "make folder") { () throws(Errno) in
-            let attributes = try StagedAttributes(ofNewFolderAt: location, in: member)
-            try staging.makeFolder(name, mode: attributes.creationMode)
-            let made = try FileDescriptor.open(name, in: staging, [.reading, .folder])
+    /// Makes a directory. The mode is that of `mkdir`, 0777 without the umask, or 2770 where a Unix group shares the
+    /// container; the default access control list of the directory around it comes first.
+    func createDirectory(at location: ItemLocation) throws(CoordinationError) -> LogPosition {
+        let status = try stage(location, "create directory") { () throws(Errno) in
+            let attributes = try StagedAttributes(ofNewDirectoryAt: location, in: member)
+            try staging.createDirectory(name, mode: attributes.creationMode)
+            let made = try FileDescriptor.open(name, in: staging, [.reading, .directory])
             try attributes.apply(to: made)
             if durability == .durable { try made.synchronize() }
             return try made.status()
         }
         return try commit(
-            Step(kind: .created, way: .intoPlace, location: location, status: status, operation: "make folder"))
+            Step(kind: .created, way: .intoPlace, location: location, status: status, operation: "create directory"))
     }
 
     /// Nothing is left in staging where it fails.

@@ -2,9 +2,9 @@ import GroupSystemCalls
 
 /// Changes of what stands in the container already.
 extension StagedChange {
-    /// Takes an item away, a folder with everything in it: one rename into staging, one record. It is deleted there
+    /// Takes an item away, a directory with everything in it: one rename into staging, one record. It is deleted there
     /// afterwards.
-    /// System calls: renameat2, fsync of the folder
+    /// System calls: renameat2, fsync of the directory
     func remove(
         _ location: ItemLocation, _ status: FileStatus, recursively: Bool
     ) throws(CoordinationError) -> LogPosition {
@@ -16,7 +16,7 @@ extension StagedChange {
                 operation: "remove"))
     }
 
-    /// System calls: renameat2, fsync of both folders
+    /// System calls: renameat2, fsync of both directories
     func move(
         _ origin: ItemLocation, _ status: FileStatus, to location: ItemLocation, replacing old: FileStatus?,
         allowed: Bool

@@ -5,8 +5,8 @@ import GroupSystemCalls
 /// goes forward, whichever process dies: the renames, one record, the manifest's end. After the manner of the
 /// write-ahead intents of databases.
 ///
-/// The leases of all items are held from before the first look until after the record, and `pending` covers every item
-/// meanwhile, so no holder of a lease sees a part of it.
+/// The locks of all items are held from before the first look until after the record, and `pending` covers every item
+/// meanwhile, so no holder of a lock sees a part of it.
 final class StagedTransaction {
     let member: Member
     let purpose: String
@@ -28,7 +28,7 @@ final class StagedTransaction {
         StagedChange.name(of: operation) + Array(".\(number)".utf8)
     }
 
-    var staging: FileDescriptor { _read { yield member.folder.staging } }
+    var staging: FileDescriptor { _read { yield member.directory.staging } }
     var manifest: [UInt8] { Self.manifestName(of: operation) }
     var newManifest: [UInt8] { manifest + Array(".new".utf8) }
 
@@ -41,7 +41,7 @@ final class StagedTransaction {
         as kind: ChangeRecord.Kind
     ) throws(CoordinationError) {
         let number = steps.place(
-            at: location, kind, isFolder: false, replacing: old.map(TransactionSteps.Standing.init),
+            at: location, kind, isDirectory: false, replacing: old.map(TransactionSteps.Standing.init),
             contentHash: member.contentHash(of: content))
         let name = name(number)
         do throws(Errno) {
@@ -62,13 +62,13 @@ final class StagedTransaction {
             old == nil ? ChangeRecord.Kind.created : .modified, old.map(TransactionSteps.Standing.init)
         )
         let name = name(
-            steps.place(at: location, kind, isFolder: false, replacing: before, contentHash: nil))
+            steps.place(at: location, kind, isDirectory: false, replacing: before, contentHash: nil))
         do throws(Errno) {
             try? staging.unlink(name)
             let hash = try FileCopy.make(
-                name, of: original, in: member.folder, isDurable: durability == .durable, hashKey: member.hashKey
+                name, of: original, in: member.directory, isDurable: durability == .durable, hashKey: member.hashKey
             ).contentHash
-            _ = steps.place(at: location, kind, isFolder: false, replacing: before, contentHash: hash)
+            _ = steps.place(at: location, kind, isDirectory: false, replacing: before, contentHash: hash)
         } catch {
             try? staging.unlink(name)
             steps.forget(location)
@@ -81,14 +81,14 @@ final class StagedTransaction {
             origin, TransactionSteps.Standing(status), to: location, replacing: old.map(TransactionSteps.Standing.init))
     }
 
-    func makeFolder(at location: ItemLocation) throws(CoordinationError) {
-        let name = name(steps.place(at: location, .created, isFolder: true, replacing: nil, contentHash: nil))
+    func createDirectory(at location: ItemLocation) throws(CoordinationError) {
+        let name = name(steps.place(at: location, .created, isDirectory: true, replacing: nil, contentHash: nil))
         do throws(Errno) {
-            try stageFolder(as: name, at: location)
+            try stageDirectory(as: name, at: location)
         } catch {
-            try? staging.unlink(name, folder: true)
+            try? staging.unlink(name, directory: true)
             steps.forget(location)
-            throw CoordinationError(error, item: printable(location.bytes), operation: "make folder")
+            throw CoordinationError(error, item: printable(location.bytes), operation: "create directory")
         }
     }
 

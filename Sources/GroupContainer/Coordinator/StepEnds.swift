@@ -1,30 +1,30 @@
 import GroupSystemCalls
 
-/// The two folders of a change's step, open, and the names in them.
+/// The two directories of a change's step, open, and the names in them.
 struct StepEnds {
-    private let fromFolder: OpenFolder
+    private let fromDirectory: OpenDirectory
     let fromName: [UInt8]
-    private let toFolder: OpenFolder
+    private let toDirectory: OpenDirectory
     let toName: [UInt8]
 
-    var from: FileDescriptor { _read { yield fromFolder.descriptor } }
-    var to: FileDescriptor { _read { yield toFolder.descriptor } }
+    var from: FileDescriptor { _read { yield fromDirectory.descriptor } }
+    var to: FileDescriptor { _read { yield toDirectory.descriptor } }
 
     static func open(
         _ step: StagedChange.Step, staged name: [UInt8], _ member: Member
     ) throws(Errno) -> StepEnds {
         let origin = step.origin ?? step.location
-        let from = try folder(of: step.way == .intoPlace ? nil : origin, member)
-        let to = try folder(of: step.way == .intoStaging ? nil : step.location, member)
+        let from = try directory(of: step.way == .intoPlace ? nil : origin, member)
+        let to = try directory(of: step.way == .intoStaging ? nil : step.location, member)
         return StepEnds(
-            fromFolder: from, fromName: step.way == .intoPlace ? name : origin.name,
-            toFolder: to, toName: step.way == .intoStaging ? name : step.location.name)
+            fromDirectory: from, fromName: step.way == .intoPlace ? name : origin.name,
+            toDirectory: to, toName: step.way == .intoStaging ? name : step.location.name)
     }
 
     /// The one that an item stands in; staging for nil.
-    private static func folder(of item: ItemLocation?, _ member: Member) throws(Errno) -> OpenFolder {
-        guard let item else { return member.folder.stagingFolder }
-        return try member.folder(at: item.parent)
+    private static func directory(of item: ItemLocation?, _ member: Member) throws(Errno) -> OpenDirectory {
+        guard let item else { return member.directory.stagingDirectory }
+        return try member.directory(at: item.parent)
     }
 
     /// One system call, all or nothing.
@@ -38,9 +38,9 @@ struct StepEnds {
     }
 
     private func remove(_ step: StagedChange.Step) throws(Errno) {
-        // Only who may write to a folder may give it another parent.
+        // Only who may write to a directory may give it another parent.
         let isClosed =
-            step.status.isFolder && step.status.permissions & 0o200 == 0 && step.status.owner == effectiveUser()
+            step.status.isDirectory && step.status.permissions & 0o200 == 0 && step.status.owner == effectiveUser()
         if isClosed { try? from.setMode(of: fromName, step.status.permissions | 0o200) }
         do throws(Errno) {
             try from.rename(fromName, to: toName, in: to, replacing: false)
@@ -48,9 +48,9 @@ struct StepEnds {
             if isClosed { try? from.setMode(of: fromName, step.status.permissions) }
             throw error
         }
-        if step.recursively || !step.status.isFolder { return }
+        if step.recursively || !step.status.isDirectory { return }
         // Without coordination something may have come into it since it was looked at. Nobody reaches it here.
-        let isEmpty = (try? FileDescriptor.open(toName, in: to, [.reading, .folder]).entryNames().isEmpty) ?? false
+        let isEmpty = (try? FileDescriptor.open(toName, in: to, [.reading, .directory]).entryNames().isEmpty) ?? false
         if isEmpty { return }
         try to.rename(toName, to: fromName, in: from, replacing: false)
         throw .notEmpty

@@ -1,19 +1,19 @@
 /// Reading and writing piece by piece.
 extension Access {
-    /// Has `body` read an item's content piece by piece; its snapshot's, if the request asked for one. The lease is held
-    /// meanwhile: for a reader that takes long, ask with `.forUploading`. Errors: those of `readBytes` and of `body`.
-    /// System calls: openat2, statx, read
+    /// Has `body` read an item's content piece by piece; its snapshot's, if the request asked for one. The lock is
+    /// held meanwhile: for a reader that takes long, ask with `.forUploading`. Errors: those of `readBytes` and of
+    /// `body`. System calls: openat2, statx, read
     public func read<Answer>(_ path: ItemPath, _ body: (inout ItemReader) throws -> Answer) throws -> Answer {
         if let place = snapshotPlace(of: path) {
-            var reader = try ItemReader(of: place, in: member.folder.staging, label: path.description)
+            var reader = try ItemReader(of: place, in: member.directory.staging, label: path.description)
             return try body(&reader)
         }
         let location = try location(path, for: .reading, "read")
-        var reader = try ItemReader(of: location.bytes, in: member.folder.root, label: printable(location.bytes))
+        var reader = try ItemReader(of: location.bytes, in: member.directory.root, label: printable(location.bytes))
         return try body(&reader)
     }
 
-    /// Replaces an item's content atomically by what `body` writes; see `write(bytes:to:if:mode:)`. The lease is held
+    /// Replaces an item's content atomically by what `body` writes; see `write(bytes:to:if:mode:)`. The lock is held
     /// meanwhile; the coordinator's `write(to:)` asks for it when everything has come. If `body` throws, nothing is
     /// changed. Errors: those of `write(bytes:to:if:mode:)` and of `body`.
     public func write(
@@ -26,15 +26,15 @@ extension Access {
 }
 
 extension TransactionAccess {
-    /// Has `body` read an item's content, as the transaction left it, piece by piece. Errors: those of `readBytes` and of
-    /// `body`. System calls: openat2, statx, read
+    /// Has `body` read an item's content, as the transaction left it, piece by piece. Errors: those of `readBytes` and
+    /// of `body`. System calls: openat2, statx, read
     public func read<Answer>(_ path: ItemPath, _ body: (inout ItemReader) throws -> Answer) throws -> Answer {
         var reader = try reader(of: location(path, for: .reading, "read"))
         return try body(&reader)
     }
 
-    /// Replaces an item's content by what `body` writes; see `write(bytes:to:if:mode:)`. If `body` throws, and the closure
-    /// of the transaction does not throw that on, the transaction goes on without this change.
+    /// Replaces an item's content by what `body` writes; see `write(bytes:to:if:mode:)`. If `body` throws, and the
+    /// closure of the transaction does not throw that on, the transaction goes on without this change.
     @discardableResult
     public func write(
         to path: ItemPath, if condition: WriteCondition = .always, mode: UInt32? = nil,
@@ -46,7 +46,7 @@ extension TransactionAccess {
 }
 
 extension BlockingCoordinator {
-    /// Has `body` read an item's content piece by piece, under a shared lease. See `Access.read`.
+    /// Has `body` read an item's content piece by piece, under a shared lock. See `Access.read`.
     public func read<Answer>(
         _ path: ItemPath, timeout: Duration? = .seconds(30), _ body: (inout ItemReader) throws -> Answer
     ) throws -> Answer {
@@ -60,8 +60,8 @@ extension BlockingCoordinator {
         try coordinate([.reading(path)], operation: "read", .relaxed, timeout) { try $0.readVersion(path, body) }
     }
 
-    /// Replaces an item's content by what `body` writes piece by piece. The exclusive lease is asked for when everything
-    /// has come: nobody waits for `body`. If that throws, nothing is changed. See `Access.write`.
+    /// Replaces an item's content by what `body` writes piece by piece. The exclusive lock is asked for when
+    /// everything has come: nobody waits for `body`. If that throws, nothing is changed. See `Access.write`.
     @discardableResult
     public func write(
         to path: ItemPath, _ durability: Durability = .durable, if condition: WriteCondition = .always,
@@ -75,7 +75,8 @@ extension BlockingCoordinator {
 }
 
 extension Coordinator {
-    /// Has `body` read an item's content piece by piece, under a shared lease, on a thread of its own. See `Access.read`.
+    /// Has `body` read an item's content piece by piece, under a shared lock, on a thread of its own. See
+    /// `Access.read`.
     public func read<Answer: Sendable>(
         _ path: ItemPath, timeout: Duration? = .seconds(30),
         _ body: @escaping @Sendable (inout ItemReader) throws -> Answer
@@ -91,7 +92,7 @@ extension Coordinator {
         try await coordinate([.reading(path)], operation: "read", .relaxed, timeout) { try $0.readVersion(path, body) }
     }
 
-    /// Replaces an item's content by what `body` writes piece by piece, on a thread of its own. The exclusive lease is
+    /// Replaces an item's content by what `body` writes piece by piece, on a thread of its own. The exclusive lock is
     /// asked for when everything has come: nobody waits for `body`. If that throws, nothing is changed. See
     /// `Access.write`.
     @discardableResult

@@ -24,7 +24,7 @@ public final class TransactionAccess {
 
     var member: Member { access.member }
 
-    func location(_ path: ItemPath, for mode: LeaseMode, _ operation: String) throws(CoordinationError)
+    func location(_ path: ItemPath, for mode: LockMode, _ operation: String) throws(CoordinationError)
         -> ItemLocation
     {
         try checkIsOpen(path, operation)
@@ -53,13 +53,13 @@ public final class TransactionAccess {
     func reader(of location: ItemLocation) throws(CoordinationError) -> ItemReader {
         let label = printable(location.bytes)
         switch transaction.steps.view(location) {
-        case .untouched: return try ItemReader(of: location.bytes, in: member.folder.root, label: label)
+        case .untouched: return try ItemReader(of: location.bytes, in: member.directory.root, label: label)
         case .elsewhere(let place):
-            return try ItemReader(of: place.bytes, in: member.folder.root, label: printable(place.bytes))
+            return try ItemReader(of: place.bytes, in: member.directory.root, label: printable(place.bytes))
         case .absent: throw CoordinationError(Errno.noSuchEntry, item: label, operation: "read")
-        case .staged(let number, let isFolder):
-            if isFolder { throw Self.wrongType(location, "read", isFolder: true) }
-            return try ItemReader(of: transaction.name(number), in: member.folder.staging, label: label)
+        case .staged(let number, let isDirectory):
+            if isDirectory { throw Self.wrongType(location, "read", isDirectory: true) }
+            return try ItemReader(of: transaction.name(number), in: member.directory.staging, label: label)
         }
     }
 
@@ -68,10 +68,10 @@ public final class TransactionAccess {
         try ifPresent { () throws(CoordinationError) in try readBytes(path) }
     }
 
-    /// Replaces an item's content; folders on the way are made, as part of the transaction. Attributes are those that
-    /// `Access.write` gives. Errors: `wrongType`, `noSpace`, `notPermitted`, `inputOutput`; where the closure does not
-    /// throw them on, the transaction goes on without this change. A condition is about what stands there without the
-    /// transaction, and is compared now: the lease is kept until the end. `conflict`: see `Access.write`.
+    /// Replaces an item's content; directories on the way are made, as part of the transaction. Attributes are those
+    /// that `Access.write` gives. Errors: `wrongType`, `noSpace`, `notPermitted`, `inputOutput`; where the closure does
+    /// not throw them on, the transaction goes on without this change. A condition is about what stands there without
+    /// the transaction, and is compared now: the lock is kept until the end. `conflict`: see `Access.write`.
     @discardableResult
     public func write(
         bytes content: [UInt8], to path: ItemPath, if condition: WriteCondition = .always, mode: UInt32? = nil
@@ -89,7 +89,7 @@ public final class TransactionAccess {
         let old = isNew ? nil : try standing(location, "write")
         var keepsContent = false
         if let old {
-            if !old.isRegularFile { throw Self.wrongType(location, "write", isFolder: old.isFolder) }
+            if !old.isRegularFile { throw Self.wrongType(location, "write", isDirectory: old.isDirectory) }
             if old.size == content.size {
                 keepsContent = try member.isReadable(location, as: content)
             }
@@ -99,10 +99,10 @@ public final class TransactionAccess {
                 return .unchanged
             }
         }
-        if case .staged(_, isFolder: true) = transaction.steps.view(location) {
-            throw Self.wrongType(location, "write", isFolder: true)
+        if case .staged(_, isDirectory: true) = transaction.steps.view(location) {
+            throw Self.wrongType(location, "write", isDirectory: true)
         }
-        try makeMissingFolders(of: location, "write")
+        try createMissingDirectories(of: location, "write")
         try transaction.write(
             content, to: location, replacing: old, mode: mode,
             as: old == nil ? .created : keepsContent ? .touched : .modified)
@@ -110,72 +110,74 @@ public final class TransactionAccess {
     }
 
     static func wrongType(
-        _ location: ItemLocation, _ operation: String, isFolder: Bool
+        _ location: ItemLocation, _ operation: String, isDirectory: Bool
     ) -> CoordinationError {
         CoordinationError(
             .wrongType, item: printable(location.bytes), operation: operation,
-            cause: isFolder ? "it is a folder" : "it is not a regular file")
+            cause: isDirectory ? "it is a directory" : "it is not a regular file")
     }
 
-    private static func notAFolder(_ location: ItemLocation, _ operation: String) -> CoordinationError {
+    private static func notADirectory(_ location: ItemLocation, _ operation: String) -> CoordinationError {
         CoordinationError(
-            .wrongType, item: printable(location.bytes), operation: operation, cause: "it is not a folder")
+            .wrongType, item: printable(location.bytes), operation: operation, cause: "it is not a directory")
     }
 
-    func makeMissingFolders(of location: ItemLocation, _ operation: String) throws(CoordinationError) {
-        for folder in location.ancestors {
-            switch transaction.steps.view(folder) {
-            case .staged(_, let isFolder):
-                if !isFolder { throw Self.notAFolder(folder, operation) }
+    func createMissingDirectories(of location: ItemLocation, _ operation: String) throws(CoordinationError) {
+        for directory in location.ancestors {
+            switch transaction.steps.view(directory) {
+            case .staged(_, let isDirectory):
+                if !isDirectory { throw Self.notADirectory(directory, operation) }
                 continue
-            case .elsewhere: throw Self.isMoved(folder, operation)
+            case .elsewhere: throw Self.isMoved(directory, operation)
             case .untouched:
-                if let status = try standing(folder, "make folder") {
-                    if !status.isFolder { throw Self.notAFolder(folder, operation) }
+                if let status = try standing(directory, "create directory") {
+                    if !status.isDirectory { throw Self.notADirectory(directory, operation) }
                     continue
                 }
             case .absent:
-                if transaction.steps[folder] == nil { break }
+                if transaction.steps[directory] == nil { break }
                 throw CoordinationError(
                     .notFound, item: printable(location.bytes), operation: operation,
-                    cause: "the transaction removed '\(printable(folder.bytes))'",
+                    cause: "the transaction removed '\(printable(directory.bytes))'",
                     advice: "make it anew in another transaction")
             }
-            guard access.covers(folder, for: .writing) else {
+            guard access.covers(directory, for: .writing) else {
                 throw CoordinationError(
                     .conflict, item: printable(location.bytes), operation: operation,
-                    cause: "its folder '\(printable(folder.bytes))' was removed meanwhile", advice: "try again")
+                    cause: "its directory '\(printable(directory.bytes))' was removed meanwhile", advice: "try again")
             }
-            try transaction.makeFolder(at: folder)
+            try transaction.createDirectory(at: directory)
         }
     }
 
-    /// Makes a folder, and those on the way; unchanged where one stands. Errors: `wrongType`, and those of all.
+    /// Makes a directory, and those on the way; unchanged where one stands. Errors: `wrongType`, and those of all.
     @discardableResult
-    public func makeFolder(_ path: ItemPath) throws(CoordinationError) -> StagedOutcome {
-        let location = try location(path, for: .writing, "make folder")
-        try checkStays(location, "make folder")
+    public func createDirectory(_ path: ItemPath) throws(CoordinationError) -> StagedOutcome {
+        let location = try location(path, for: .writing, "create directory")
+        try checkStays(location, "create directory")
         let view = transaction.steps.view(location)
-        let old = view == .untouched ? try standing(location, "make folder") : nil
-        if case .staged(_, let isFolder) = view, !isFolder { throw Self.notAFolder(location, "make folder") }
-        if let old, !old.isFolder { throw Self.notAFolder(location, "make folder") }
+        let old = view == .untouched ? try standing(location, "create directory") : nil
+        if case .staged(_, let isDirectory) = view, !isDirectory {
+            throw Self.notADirectory(location, "create directory")
+        }
+        if let old, !old.isDirectory { throw Self.notADirectory(location, "create directory") }
         if old != nil {
-            try access.confirm(location, "make folder")
+            try access.confirm(location, "create directory")
             return .unchanged
         }
         if view == .absent, transaction.steps[location] != nil {
             throw CoordinationError(
-                .conflict, item: path.description, operation: "make folder",
+                .conflict, item: path.description, operation: "create directory",
                 cause: "the transaction removed what stood there", advice: "make it in another transaction")
         }
         if view == .untouched || view == .absent {
-            try makeMissingFolders(of: location, "make folder")
-            try transaction.makeFolder(at: location)
+            try createMissingDirectories(of: location, "create directory")
+            try transaction.createDirectory(at: location)
         }
         return .staged
     }
 
-    /// Removes an item. A folder is to be asked for with `.forDeleting`; one that has something in it goes only with
+    /// Removes an item. A directory is to be asked for with `.forDeleting`; one that has something in it goes only with
     /// `recursively`, with everything. A condition as for `write`. Errors: `notFound`, `notEmpty`, and those of all.
     public func remove(
         _ path: ItemPath, recursively: Bool = false, if condition: WriteCondition = .always
@@ -189,9 +191,9 @@ public final class TransactionAccess {
             throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: "remove")
         }
         try access.check(condition, at: location, "remove")
-        if old?.isFolder == true && !access.covers(location, for: .structural) {
+        if old?.isDirectory == true && !access.covers(location, for: .structural) {
             throw access.notGranted(
-                path, "remove", advice: "ask for the folder with everything in it: .forDeleting")
+                path, "remove", advice: "ask for the directory with everything in it: .forDeleting")
         }
         if !recursively, try !isEmpty(location, old) {
             throw CoordinationError(Errno.notEmpty, item: path.description, operation: "remove")
@@ -202,9 +204,9 @@ public final class TransactionAccess {
     /// As the transaction sees it.
     private func isEmpty(_ location: ItemLocation, _ old: FileStatus?) throws(CoordinationError) -> Bool {
         if transaction.steps.hasSteps(below: location) { return false }
-        if old?.isFolder != true { return true }
+        if old?.isDirectory != true { return true }
         let names = try translating(printable(location.bytes), "remove") { () throws(Errno) in
-            try member.openFolder(location).entryNames()
+            try member.openDirectory(location).entryNames()
         }
         return names.allSatisfy { name in
             let entry = try? ItemLocation(location.bytes + [UInt8(ascii: "/")] + name)

@@ -5,18 +5,18 @@ import GroupSystemCalls
 extension TransactionMove {
     /// System calls: linkat, renameat2
     func takeArrival(from origin: ItemLocation) throws(Errno) {
-        let from = try member.openFolder(origin.parent)
+        let from = try member.openDirectory(origin.parent)
         // It has gone already; or what stands there now is another one.
         guard let moved = try from.statusIfPresent(of: origin.name), moved.inode == inode else { return }
-        let to = try member.openFolder(location.parent)
+        let to = try member.openDirectory(location.parent)
         let old = try to.statusIfPresent(of: location.name)
         // It was on its way back, and has both names.
         if old?.inode == inode { return try from.unlink(origin.name) }
         guard let old, replaces else {
-            if moved.isFolder { return try Self.renameFolder(origin.name, in: from, to: location.name, in: to) }
+            if moved.isDirectory { return try Self.renameDirectory(origin.name, in: from, to: location.name, in: to) }
             return try from.rename(origin.name, to: location.name, in: to, replacing: false)
         }
-        if old.isFolder { throw Errno.isAFolder }
+        if old.isDirectory { throw Errno.isADirectory }
         if try staging.statusIfPresent(of: name) == nil {
             do throws(Errno) {
                 try to.link(location.name, as: name, in: staging)
@@ -30,14 +30,14 @@ extension TransactionMove {
 
     /// System calls: linkat, renameat2
     func takeArrivalBack(to origin: ItemLocation) throws(Errno) {
-        let from = try member.openFolder(origin.parent)
+        let from = try member.openDirectory(origin.parent)
         let isThere = try from.statusIfPresent(of: origin.name)?.inode == inode
-        // The folder that it was to go to may not have come yet.
+        // The directory that it was to go to may not have come yet.
         if try member.status(of: location)?.inode != inode {
             if isThere { return }
             throw Errno.noSuchEntry
         }
-        let to = try member.openFolder(location.parent)
+        let to = try member.openDirectory(location.parent)
         let isKept = try staging.statusIfPresent(of: name) != nil
         if !isKept {
             // Where it replaced something that was not kept, there is no way back.

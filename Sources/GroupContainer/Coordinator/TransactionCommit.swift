@@ -19,11 +19,11 @@ extension StagedTransaction {
         var location: ItemLocation
     }
 
-    /// Makes everything visible, with one record. `lease` hands over what is held, to be kept until the transaction is
+    /// Makes everything visible, with one record. `lock` hands over what is held, to be kept until the transaction is
     /// complete. Errors: `unfinished`: it is committed, and will be completed; those of the journal: it is visible, and
     /// will be recorded; any other: nothing was changed, nothing is left in staging.
-    /// System calls: openat2, write, fsync, renameat2, fsync of each folder concerned
-    func commit(keeping lease: () -> Lease?) throws(CoordinationError) -> Outcome {
+    /// System calls: openat2, write, fsync, renameat2, fsync of each directory concerned
+    func commit(keeping lock: () -> HeldLock?) throws(CoordinationError) -> Outcome {
         if steps.isEmpty { return Outcome() }
         let content: TransactionManifest
         let inside: [ContainersInside]
@@ -44,21 +44,21 @@ extension StagedTransaction {
         do throws(Obstacle) {
             try take(moves)
         } catch {
-            throw abandon(moves, entry, error, keeping: lease)
+            throw abandon(moves, entry, error, keeping: lock)
         }
 
         // From here on all of it is visible and must get its record, whatever else fails.
         var outcome = Outcome()
         var failure = isDurable
         if durability == .durable {
-            do throws(Errno) { try member.synchronizeFolders(of: moves) } catch { failure = error }
+            do throws(Errno) { try member.synchronizeDirectories(of: moves) } catch { failure = error }
         }
         var record = content.record
         record.parts = moves.map(\.result)
         do {
             outcome.position = try member.journal.append(record)
         } catch {
-            leaveUnfinished(entry, keeping: lease)
+            leaveUnfinished(entry, keeping: lock)
             throw error
         }
         member.memberTable.clearPending(entry)
@@ -71,14 +71,14 @@ extension StagedTransaction {
         return outcome
     }
 
-    /// In the folders that it removes or moves.
+    /// In the directories that it removes or moves.
     private func holdContainers() throws(CoordinationError) -> [ContainersInside] {
         var held: [ContainersInside] = []
         for step in steps.inOrder {
             switch step.effect {
-            case .removal where step.before?.isFolder == true:
+            case .removal where step.before?.isDirectory == true:
                 held.append(try ContainersInside(step.location, of: member, "remove"))
-            case .arrival(let origin, let standing) where standing.isFolder:
+            case .arrival(let origin, let standing) where standing.isDirectory:
                 held.append(try ContainersInside(origin, of: member, "move"))
             default: break
             }
@@ -106,9 +106,9 @@ extension StagedTransaction {
                 advice: "nothing was changed; wait for some of them, and try again")
         }
         member.memberTable.setPending(entry, block: MemberTable.everyItem, operation: operation)
-        let folder = member.folder
+        let directory = member.directory
         do throws(Errno) {
-            try folder.staging.rename(newManifest, to: manifest, in: folder.staging, replacing: false)
+            try directory.staging.rename(newManifest, to: manifest, in: directory.staging, replacing: false)
         } catch {
             member.memberTable.clearPending(entry)
             discard()
@@ -127,9 +127,9 @@ extension StagedTransaction {
 
     /// A step cannot be taken: those before it are taken back, in the opposite order, and then the commit itself.
     /// If the member is killed in the middle of this, the next member completes the transaction, as at any other
-    /// moment. What cannot be taken back stays committed: no process gets its leases until it is complete.
+    /// moment. What cannot be taken back stays committed: no process gets its locks until it is complete.
     private func abandon(
-        _ moves: [TransactionMove], _ entry: Int, _ obstacle: Obstacle, keeping lease: () -> Lease?
+        _ moves: [TransactionMove], _ entry: Int, _ obstacle: Obstacle, keeping lock: () -> HeldLock?
     ) -> CoordinationError {
         let item = printable(obstacle.location.bytes)
         do throws(Errno) {
@@ -137,11 +137,11 @@ extension StagedTransaction {
             try staging.unlink(manifest)
             if durability == .durable { try staging.synchronize() }
         } catch {
-            leaveUnfinished(entry, keeping: lease)
+            leaveUnfinished(entry, keeping: lock)
             return CoordinationError(
                 .unfinished, item: item, operation: "transaction",
                 cause: "\(obstacle.reason); what was done before could not be taken back: \(error)",
-                advice: "its items stay leased until it is complete; this process's next request tries again")
+                advice: "its items stay locked until it is complete; this process's next request tries again")
         }
         member.memberTable.clearPending(entry)
         discard()
@@ -154,9 +154,9 @@ extension StagedTransaction {
         return CoordinationError(obstacle.reason, item: item, operation: "transaction")
     }
 
-    private func leaveUnfinished(_ entry: Int, keeping lease: () -> Lease?) {
-        let kept = lease()
-        member.unfinishedLeases.withLock { $0[operation] = kept }
+    private func leaveUnfinished(_ entry: Int, keeping lock: () -> HeldLock?) {
+        let kept = lock()
+        member.unfinishedLocks.withLock { $0[operation] = kept }
         member.memberTable.leaveUnfinished(entry)
     }
 }

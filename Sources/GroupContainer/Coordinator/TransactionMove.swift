@@ -24,28 +24,28 @@ struct TransactionMove {
         inode = step.inode
     }
 
-    var staging: FileDescriptor { _read { yield member.folder.staging } }
+    var staging: FileDescriptor { _read { yield member.directory.staging } }
     private var isRemoval: Bool { part.kind == .removed }
 
-    /// Takes it, unless it was taken. Never puts a folder that somebody made there without coordination away:
-    /// `isAFolder`, `exists`. System calls: renameat2
+    /// Takes it, unless it was taken. Never puts a directory that somebody made there without coordination away:
+    /// `isADirectory`, `exists`. System calls: renameat2
     func take() throws(Errno) {
         if let origin { return try takeArrival(from: origin) }
         let staged = try staging.statusIfPresent(of: name)
         if isRemoval {
             if staged != nil { return }
-            let parent = try member.openFolder(location.parent)
+            let parent = try member.openDirectory(location.parent)
             // What stands there now, if it is another one, is not what was to go.
             guard let old = try parent.statusIfPresent(of: location.name), old.inode == inode else { return }
-            if !old.isFolder { return try parent.rename(location.name, to: name, in: staging, replacing: false) }
-            return try Self.renameFolder(location.name, in: parent, to: name, in: staging)
+            if !old.isDirectory { return try parent.rename(location.name, to: name, in: staging, replacing: false) }
+            return try Self.renameDirectory(location.name, in: parent, to: name, in: staging)
         }
         guard staged?.inode == inode else { return }
-        let parent = try member.openFolder(location.parent)
+        let parent = try member.openDirectory(location.parent)
         guard let old = try parent.statusIfPresent(of: location.name), part.kind != .created else {
             return try staging.rename(name, to: location.name, in: parent, replacing: false)
         }
-        if old.isFolder { throw Errno.isAFolder }
+        if old.isDirectory { throw Errno.isADirectory }
         do throws(Errno) {
             // What is replaced is kept until all is done, so that it can be put back.
             try staging.exchange(name, with: location.name, in: parent)
@@ -56,15 +56,15 @@ struct TransactionMove {
     }
 
     /// Not where somebody has a container in it open, also one that was made after the transaction was decided: `busy`.
-    static func renameFolder(
-        _ name: [UInt8], in folder: borrowing FileDescriptor, to newName: [UInt8], in other: borrowing FileDescriptor
+    static func renameDirectory(
+        _ name: [UInt8], in directory: borrowing FileDescriptor, to newName: [UInt8], in other: borrowing FileDescriptor
     ) throws(Errno) {
-        try ContainersInside.checkNobodyIsThere(name, in: folder)
-        try folder.rename(name, to: newName, in: other, replacing: false)
+        try ContainersInside.checkNobodyIsThere(name, in: directory)
+        try directory.rename(name, to: newName, in: other, replacing: false)
         do throws(Errno) {
             try ContainersInside.checkNobodyIsThere(newName, in: other)
         } catch {
-            try other.rename(newName, to: name, in: folder, replacing: false)
+            try other.rename(newName, to: name, in: directory, replacing: false)
             throw error
         }
     }
@@ -76,10 +76,10 @@ struct TransactionMove {
         if isRemoval {
             if staged == nil { return }
             return try staging.rename(
-                name, to: location.name, in: member.openFolder(location.parent), replacing: false)
+                name, to: location.name, in: member.openDirectory(location.parent), replacing: false)
         }
         if staged?.inode == inode { return }
-        let parent = try member.openFolder(location.parent)
+        let parent = try member.openDirectory(location.parent)
         guard try parent.statusIfPresent(of: location.name)?.inode == inode else { throw Errno.noSuchEntry }
         if staged != nil { return try staging.exchange(name, with: location.name, in: parent) }
         // Where it replaced something that was not kept, there is no way back.
@@ -89,7 +89,7 @@ struct TransactionMove {
 
     /// After it was taken, what the record is to say; as it was in staging, where something else stands there already.
     var result: ChangePart {
-        guard !isRemoval, let parent = try? member.openFolder(location.parent),
+        guard !isRemoval, let parent = try? member.openDirectory(location.parent),
             let status = try? parent.statusIfPresent(of: location.name), status.inode == inode
         else { return part }
         var part = part
@@ -99,21 +99,22 @@ struct TransactionMove {
 
     /// What was in its way was put there without coordination: what it says was so, and is no longer.
     static func isForeign(_ error: Errno) -> Bool {
-        [.noSuchEntry, .notAFolder, .tooManyLinks, .isAFolder, .exists, .notEmpty, .crossesDevices, .busy].contains(
-            error)
+        [.noSuchEntry, .notADirectory, .tooManyLinks, .isADirectory, .exists, .notEmpty, .crossesDevices, .busy]
+            .contains(
+                error)
     }
 }
 
 extension Member {
-    /// The folders in which something changed, and staging, each once, to the disk.
-    func synchronizeFolders(of moves: [TransactionMove]) throws(Errno) {
-        for folder in Set(moves.map(\.location.parent) + moves.compactMap { $0.origin.map(\.parent) }) {
+    /// The directories in which something changed, and staging, each once, to the disk.
+    func synchronizeDirectories(of moves: [TransactionMove]) throws(Errno) {
+        for directory in Set(moves.map(\.location.parent) + moves.compactMap { $0.origin.map(\.parent) }) {
             do throws(Errno) {
-                try openFolder(folder).synchronize()
+                try openDirectory(directory).synchronize()
             } catch {
                 if !TransactionMove.isForeign(error) { throw error }
             }
         }
-        try folder.staging.synchronize()
+        try directory.staging.synchronize()
     }
 }

@@ -15,7 +15,8 @@ extension Member {
     /// transaction is still in staging. What was not durable may have reached the disk in part, and is left as it is:
     /// it is compared with the journal.
     func finishTransactionsOfAnotherBoot() throws(CoordinationError) {
-        let names = try translating(".group/staging", "repair") { () throws(Errno) in try folder.staging.entryNames() }
+        let names = try translating(".group/staging", "repair") { () throws(Errno) in try directory.staging.entryNames()
+        }
         for name in names where name.count == 32 + StagedTransaction.manifestSuffix.count {
             guard name.suffix(StagedTransaction.manifestSuffix.count).elementsEqual(StagedTransaction.manifestSuffix),
                 let operation = Hexadecimal.decode(String(decoding: name.prefix(32), as: UTF8.self)),
@@ -30,7 +31,7 @@ extension Member {
         let content = try translating(".group/staging", "repair") { () throws(Errno) -> [UInt8]? in
             do throws(Errno) {
                 return try FileDescriptor.content(
-                    of: name, in: folder.staging, limit: TransactionManifest.largest)
+                    of: name, in: directory.staging, limit: TransactionManifest.largest)
             } catch {
                 if error == .noSuchEntry { return nil }
                 throw error
@@ -55,14 +56,15 @@ extension Member {
             var record = manifest.record
             record.parts = moves.map(\.result)
             if manifest.isDurable {
-                try translating(".group/staging", "repair") { () throws(Errno) in try synchronizeFolders(of: moves) }
+                try translating(".group/staging", "repair") { () throws(Errno) in try synchronizeDirectories(of: moves)
+                }
             }
             if !record.parts.isEmpty {
                 let position = try journal.append(record)
                 if manifest.isDurable { try journal.log.synchronize(through: position) }
             }
         }
-        StagedTransaction.sweep(operation, moves.map(\.name), in: folder.staging)
+        StagedTransaction.sweep(operation, moves.map(\.name), in: directory.staging)
     }
 
     private func isRecorded(_ operation: [UInt8], _ manifest: TransactionManifest) throws(CoordinationError) -> Bool {

@@ -1,13 +1,13 @@
 import GroupSystemCalls
 
-/// What a transaction writes into staging: contents, folders, the manifest; and how that goes again.
+/// What a transaction writes into staging: contents, directories, the manifest; and how that goes again.
 extension StagedTransaction {
-    /// The folder that a new item will stand in; it may itself be in staging still.
+    /// The directory that a new item will stand in; it may itself be in staging still.
     private func parent(of location: ItemLocation) throws(Errno) -> FileDescriptor {
         if let parent = location.parent, case .staged(let number, _) = steps.view(parent) {
-            return try FileDescriptor.open(name(number), in: staging, [.reading, .folder])
+            return try FileDescriptor.open(name(number), in: staging, [.reading, .directory])
         }
-        return try member.openFolder(location.parent)
+        return try member.openDirectory(location.parent)
     }
 
     func stage(
@@ -20,10 +20,10 @@ extension StagedTransaction {
         _ = try content.make(name, in: staging, attributes, durability)
     }
 
-    func stageFolder(as name: [UInt8], at location: ItemLocation) throws(Errno) {
-        let attributes = try StagedAttributes(ofNewFolderIn: parent(of: location), of: member)
-        try staging.makeFolder(name, mode: attributes.creationMode)
-        let made = try FileDescriptor.open(name, in: staging, [.reading, .folder])
+    func stageDirectory(as name: [UInt8], at location: ItemLocation) throws(Errno) {
+        let attributes = try StagedAttributes(ofNewDirectoryIn: parent(of: location), of: member)
+        try staging.createDirectory(name, mode: attributes.creationMode)
+        let made = try FileDescriptor.open(name, in: staging, [.reading, .directory])
         try attributes.apply(to: made)
         if durability == .durable { try made.synchronize() }
     }
@@ -37,7 +37,7 @@ extension StagedTransaction {
                 purpose: Array(purpose.utf8), time: wallNanoseconds()))
         for step in steps.inOrder {
             var part = ChangePart(kind: .removed, path: step.location.bytes, state: nil)
-            part.wasFolder = step.before?.isFolder ?? false
+            part.wasDirectory = step.before?.isDirectory ?? false
             var inode = step.before?.inode ?? 0
             var replaces = false
             if case .placement(let kind, _, let contentHash) = step.effect {
@@ -79,7 +79,7 @@ extension StagedTransaction {
     func writeManifest(_ content: TransactionManifest) throws(Errno) {
         let file = try FileDescriptor.open(newManifest, in: staging, [.writing, .creating, .exclusively], mode: 0o600)
         // The repairer may be another user of the Unix group.
-        if member.folder.fileMode != 0o600 { try file.setMode(member.folder.fileMode) }
+        if member.directory.fileMode != 0o600 { try file.setMode(member.directory.fileMode) }
         try file.writeAll(content.encoded())
         if durability == .durable {
             try file.synchronize()
@@ -110,5 +110,5 @@ extension StagedTransaction {
 }
 
 extension TransactionSteps.Standing {
-    init(_ status: FileStatus) { self.init(inode: status.inode, isFolder: status.isFolder) }
+    init(_ status: FileStatus) { self.init(inode: status.inode, isDirectory: status.isDirectory) }
 }

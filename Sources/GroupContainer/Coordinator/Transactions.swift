@@ -1,9 +1,9 @@
 extension Coordinator {
     /// Runs `body` with access to all items, and makes everything that it changes visible together when it returns: who
-    /// reads under a lease, and after a crash or, if it is durable, a power cut at any point, finds all of it or nothing.
-    /// If `body` throws, nothing was changed. Followers get one transaction: its changes follow each other, with one
-    /// sequence and one cursor. Only who reads without a lease may, for the moment of the renames, find one item new and
-    /// another one old still; each is whole.
+    /// reads under a lock, and after a crash or, if it is durable, a power cut at any point, finds all of it or
+    /// nothing. If `body` throws, nothing was changed. Followers get one transaction: its changes follow each other,
+    /// with one sequence and one cursor. Only who reads without a lock may, for the moment of the renames, find one
+    /// item new and another one old still; each is whole.
     ///
     /// Returns what `body` returned, and the generation that all changed items have now; nil where every item had its
     /// content already, which is no change. Errors: those of `coordinate` and of `body`, `limitReached` for more than
@@ -20,7 +20,7 @@ extension Coordinator {
         }.finish(member)
     }
 
-    /// What a transaction did under its lease.
+    /// What a transaction did under its lock.
     struct TransactionResult<Answer> {
         var answer: Answer
         var generation: UInt64?
@@ -32,7 +32,7 @@ extension Coordinator {
         /// After the record's way to the disk: the manifest is needed until then.
         func finish(_ member: Member) throws(CoordinationError) -> (answer: Answer, generation: UInt64?) {
             if let failure { throw failure }
-            if generation != nil { StagedTransaction.sweep(operation, names, in: member.folder.staging) }
+            if generation != nil { StagedTransaction.sweep(operation, names, in: member.directory.staging) }
             return (answer, generation)
         }
     }

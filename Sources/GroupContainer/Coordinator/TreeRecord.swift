@@ -1,10 +1,10 @@
 import GroupSystemCalls
 
-/// What the journal has of a folder's copy.
+/// What the journal has of a directory's copy.
 extension TreeCopy {
     static func open(_ location: ItemLocation, in member: Member) throws(Fault) -> FileDescriptor {
         do throws(Errno) {
-            return try member.openFolder(location)
+            return try member.openDirectory(location)
         } catch {
             throw Fault(reason: error, path: [UInt8(ascii: ".")])
         }
@@ -18,7 +18,7 @@ extension TreeCopy {
         let source = try Self.open(location, in: member)
         var made: Result<FileStatus, Fault>?
         do throws(Errno) {
-            try SeparateTable.within(member.folder.staging, source) { staging, source throws(Errno) in
+            try SeparateTable.within(member.directory.staging, source) { staging, source throws(Errno) in
                 made = Result { () throws(Fault) in
                     try make(name, in: staging, of: source, isDurable: isDurable, hashKey: hashKey)
                 }
@@ -63,7 +63,7 @@ extension TreeCopy {
             throw CoordinationError(
                 .limitReached, item: printable(source.bytes), operation: "copy",
                 cause: "it has \(parts.count) items in it, and one record of the journal has no room for them",
-                advice: "copy the folders in it one after the other")
+                advice: "copy the directories in it one after the other")
         }
         return tree
     }
@@ -75,10 +75,10 @@ extension TreeCopy {
 
     private func refuseSpecialEntries(in source: ItemLocation) throws(CoordinationError) {
         var special: [String] = []
-        for folder in folders {
-            for entry in folder.entries
-            where !entry.status.isFolder && !entry.status.isRegularFile && !entry.status.isLink {
-                special.append(printable(source.bytes + folder.path(of: entry).dropFirst()))
+        for directory in directories {
+            for entry in directory.entries
+            where !entry.status.isDirectory && !entry.status.isRegularFile && !entry.status.isLink {
+                special.append(printable(source.bytes + directory.path(of: entry).dropFirst()))
             }
         }
         if special.isEmpty { return }
@@ -89,12 +89,12 @@ extension TreeCopy {
             advice: "remove them, or copy the rest one by one")
     }
 
-    /// What is in the folder, once it stands at `location`; parents first.
+    /// What is in the directory, once it stands at `location`; parents first.
     func parts(at location: ItemLocation) -> [ChangePart] {
-        folders.flatMap { folder in
-            folder.entries.map { entry in
+        directories.flatMap { directory in
+            directory.entries.map { entry in
                 ChangePart(
-                    kind: .created, path: location.bytes + folder.path(of: entry).dropFirst(),
+                    kind: .created, path: location.bytes + directory.path(of: entry).dropFirst(),
                     state: entry.state ?? ItemState(entry.status, contentHash: nil))
             }
         }

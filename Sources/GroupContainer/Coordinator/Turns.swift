@@ -1,20 +1,20 @@
 import GroupSystemCalls
 
-/// The queues of this process, in front of the kernel's: see `LeaseQueue`. Requests that are made under a lease have one
+/// The queues of this process, in front of the kernel's: see `LockQueue`. Requests that are made under a lock have one
 /// of their own: behind those that wait for what their own chain holds they would wait for ever.
 final class Turns: Sendable {
     struct Turn: Sendable {
-        let ticket: LeaseQueue.Ticket
+        let ticket: LockQueue.Ticket
         let isNested: Bool
         /// Set when its turn comes; nil: it has come.
         let signal: Signal<Void>?
     }
 
     private struct Line: Sendable {
-        var queue = LeaseQueue()
-        var signals: [LeaseQueue.Ticket: Signal<Void>] = [:]
+        var queue = LockQueue()
+        var signals: [LockQueue.Ticket: Signal<Void>] = [:]
 
-        mutating func take(_ tickets: [LeaseQueue.Ticket]) -> [Signal<Void>] {
+        mutating func take(_ tickets: [LockQueue.Ticket]) -> [Signal<Void>] {
             tickets.isEmpty ? [] : tickets.compactMap { signals.removeValue(forKey: $0) }
         }
     }
@@ -28,7 +28,7 @@ final class Turns: Sendable {
         [ordinary, nested].allSatisfy { line in line.withLock { $0.queue.isEmpty && $0.signals.isEmpty } }
     }
 
-    func enter(_ plan: LeasePlan, isNested: Bool) -> Turn {
+    func enter(_ plan: LockPlan, isNested: Bool) -> Turn {
         line(isNested: isNested).withLock { line in
             let (ticket, mayGo) = line.queue.request(plan)
             let signal = mayGo ? nil : Signal<Void>()
@@ -38,7 +38,7 @@ final class Turns: Sendable {
     }
 
     /// Granted already, as far as this process is concerned; nil where it has to wait or to be looked at more closely.
-    func enterAtOnce(_ plan: LeasePlan) -> Turn? {
+    func enterAtOnce(_ plan: LockPlan) -> Turn? {
         ordinary.withLock { $0.queue.grantAtOnce(plan) }.map { Turn(ticket: $0, isNested: false, signal: nil) }
     }
 

@@ -60,8 +60,8 @@ struct AccessControlList: Equatable {
 
     private func permissions(of tag: Tag) -> UInt16? { entries.first { $0.tag == tag }.map { $0.permissions & 7 } }
 
-    /// What a file gets that is made with this mode in a folder that has this as its default list; the umask plays no
-    /// part then. As `posix_acl_create_masq` in Linux does it.
+    /// What a file gets that is made with this mode in a directory that has this as its default list; the umask plays
+    /// no part then. As `posix_acl_create_masq` in Linux does it.
     func limited(to mode: UInt32) -> Self {
         let middle: Tag = permissions(of: .mask) == nil ? .owningGroup : .mask
         return mapped { entry in

@@ -3,12 +3,12 @@
 ///
 /// A path that no pattern matches is in if the first pattern excludes, and out if it includes: `["Library/**"]` is what
 /// is below Library, and one that only excludes is everything else. Patterns are over whole paths: `*`, `?` and `[…]`
-/// within a component, `**` across folders; `a/**` is everything below `a`, not `a` itself.
+/// within a component, `**` across directories; `a/**` is everything below `a`, not `a` itself.
 ///
-/// Who keeps a copy of what is in gets what that copy needs. What is moved across the border is `created` where it comes
-/// in and `removed` where it goes out; a folder that comes in brings a `created` for each item in it that is in, and an
-/// exchange across the border is `modified`, or `removed` and `created`. A folder that goes is told if anything below it
-/// could be in.
+/// Who keeps a copy of what is in gets what that copy needs. What is moved across the border is `created` where it
+/// comes in and `removed` where it goes out; a directory that comes in brings a `created` for each item in it that is
+/// in, and an exchange across the border is `modified`, or `removed` and `created`. A directory that goes is told if
+/// anything below it could be in.
 public struct ChangeFilter: Hashable, Sendable, ExpressibleByArrayLiteral {
     private struct Rule: Hashable, Sendable {
         var includes: Bool
@@ -20,7 +20,7 @@ public struct ChangeFilter: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// are: who does not hear them takes what is missing for complete.
     public var kinds: Set<Change.Kind.Word>?
 
-    /// Changes made under a lease by who calls himself so are out: one's own, for one.
+    /// Changes made under a lock by who calls himself so are out: one's own, for one.
     public var excludedPurposes: Set<String> = []
 
     /// Every change.
@@ -60,18 +60,18 @@ public struct ChangeFilter: Hashable, Sendable, ExpressibleByArrayLiteral {
 
     private var includesByDefault: Bool { rules.first.map { !$0.includes } ?? true }
 
-    /// What is in of whatever is below a folder.
+    /// What is in of whatever is below a directory.
     enum Coverage: Equatable, Sendable {
         case all, none
         /// It depends on the item.
         case some
     }
 
-    func coverage(below folder: [UInt8]) -> Coverage {
+    func coverage(below directory: [UInt8]) -> Coverage {
         var answers: Set<Bool> = []
-        for rule in rules.reversed() where rule.glob.couldMatchBelow(folder) {
+        for rule in rules.reversed() where rule.glob.couldMatchBelow(directory) {
             answers.insert(rule.includes)
-            if rule.glob.matchesEverythingBelow(folder) { return Self.coverage(answers) }
+            if rule.glob.matchesEverythingBelow(directory) { return Self.coverage(answers) }
         }
         answers.insert(includesByDefault)
         return Self.coverage(answers)
@@ -82,13 +82,13 @@ public struct ChangeFilter: Hashable, Sendable, ExpressibleByArrayLiteral {
         return answers == [true] ? .all : .none
     }
 
-    /// Whether the same items are in below both folders, whatever is in there.
-    func coversAlike(below folder: [UInt8], _ other: [UInt8]) -> Bool {
-        let (here, there) = (coverage(below: folder), coverage(below: other))
+    /// Whether the same items are in below both directories, whatever is in there.
+    func coversAlike(below directory: [UInt8], _ other: [UInt8]) -> Bool {
+        let (here, there) = (coverage(below: directory), coverage(below: other))
         if here != .some || there != .some { return here == there }
         return rules.allSatisfy { rule in
             rule.glob.dependsOnNameAlone
-                || (!rule.glob.couldMatchBelow(folder) && !rule.glob.couldMatchBelow(other))
+                || (!rule.glob.couldMatchBelow(directory) && !rule.glob.couldMatchBelow(other))
         }
     }
 

@@ -8,8 +8,8 @@ struct ChangePart: Equatable, Sendable {
     var state: ItemState?
     /// For `exchanged`: of what stands at `from` now.
     var otherState: ItemState?
-    /// For `removed`: it was a folder.
-    var wasFolder = false
+    /// For `removed`: it was a directory.
+    var wasDirectory = false
 
     /// What concerns items; the other kinds are those of whole records.
     private static let kinds: [ChangeRecord.Kind] = [.created, .modified, .removed, .moved, .exchanged, .touched]
@@ -18,7 +18,7 @@ struct ChangePart: Equatable, Sendable {
         writer.write(kind.rawValue)
         writer.write(
             UInt8(
-                (from != nil ? 2 : 0) | (state != nil ? 4 : 0) | (wasFolder ? 8 : 0) | (otherState != nil ? 16 : 0)))
+                (from != nil ? 2 : 0) | (state != nil ? 4 : 0) | (wasDirectory ? 8 : 0) | (otherState != nil ? 16 : 0)))
         writer.write(UInt16(0))
         state?.encode(into: &writer)
         otherState?.encode(into: &writer)
@@ -32,7 +32,7 @@ struct ChangePart: Equatable, Sendable {
         }
         self.kind = kind
         let flags: UInt8 = try reader.number()
-        wasFolder = flags & 8 != 0
+        wasDirectory = flags & 8 != 0
         _ = try reader.number(UInt16.self)
         state = flags & 4 != 0 ? try ItemState(from: &reader) : nil
         otherState = flags & 16 != 0 ? try ItemState(from: &reader) : nil
@@ -42,9 +42,9 @@ struct ChangePart: Equatable, Sendable {
 
     init(
         kind: ChangeRecord.Kind, path: [UInt8], from: [UInt8]? = nil, state: ItemState?, otherState: ItemState? = nil,
-        wasFolder: Bool = false
+        wasDirectory: Bool = false
     ) {
         (self.kind, self.path, self.from, self.state) = (kind, path, from, state)
-        (self.otherState, self.wasFolder) = (otherState, wasFolder)
+        (self.otherState, self.wasDirectory) = (otherState, wasDirectory)
     }
 }

@@ -12,7 +12,7 @@ struct ChangeRecord: Equatable, Sendable {
         case transaction = 7
         /// A member became leader; `term` says which one. A control record: not counted, not shown.
         case term = 64
-        /// The leader can not watch everything: `path` is the folder (empty: any), `purpose` says why; an empty
+        /// The leader can not watch everything: `path` is the directory (empty: any), `purpose` says why; an empty
         /// `purpose`: it can again. A control record.
         case degraded = 65
 
@@ -21,7 +21,7 @@ struct ChangeRecord: Equatable, Sendable {
     }
 
     var kind: Kind
-    /// Made by a member under a lease; otherwise found by the leader.
+    /// Made by a member under a lock; otherwise found by the leader.
     var isCoordinated: Bool
     var path: [UInt8]
     /// Where it stood before, for `moved`; the other place, for `exchanged`.
@@ -30,8 +30,8 @@ struct ChangeRecord: Equatable, Sendable {
     var state: ItemState?
     /// For `exchanged`: of what stands at `from` now.
     var otherState: ItemState?
-    /// For `removed`: it was a folder, and went with everything below it, which has no records of its own.
-    var wasFolder = false
+    /// For `removed`: it was a directory, and went with everything below it, which has no records of its own.
+    var wasDirectory = false
     /// Names the operation, so that a repairer finds out whether it is recorded already. Zeros: none.
     var operation: [UInt8]
     var processIdentifier: Int32
@@ -53,7 +53,7 @@ struct ChangeRecord: Equatable, Sendable {
         var writer = ByteWriter(capacity: 160 + path.count + (from?.count ?? 0) + purpose.count)
         writer.write(kind.rawValue)
         let flags: [(Bool, UInt8)] = [
-            (isCoordinated, 1), (from != nil, 2), (state != nil, 4), (wasFolder, 8), (otherState != nil, 16),
+            (isCoordinated, 1), (from != nil, 2), (state != nil, 4), (wasDirectory, 8), (otherState != nil, 16),
         ]
         writer.write(flags.reduce(0) { $1.0 ? $0 | $1.1 : $0 })
         writer.write(UInt16(0))
@@ -81,7 +81,7 @@ struct ChangeRecord: Equatable, Sendable {
             self.kind = kind
             let flags: UInt8 = try reader.number()
             isCoordinated = flags & 1 != 0
-            wasFolder = flags & 8 != 0
+            wasDirectory = flags & 8 != 0
             _ = try reader.number(UInt16.self)
             processIdentifier = try reader.number()
             time = try reader.number()
@@ -119,15 +119,16 @@ struct ChangeRecord: Equatable, Sendable {
         default:
             [
                 ChangePart(
-                    kind: kind, path: path, from: from, state: state, otherState: otherState, wasFolder: wasFolder)
+                    kind: kind, path: path, from: from, state: state, otherState: otherState, wasDirectory: wasDirectory
+                )
             ]
         }
     }
 
-    /// Where what moves stands afterwards: of a folder that comes with what is in it, the folder.
+    /// Where what moves stands afterwards: of a directory that comes with what is in it, the directory.
     var place: [UInt8] { parts.first?.path ?? path }
 
-    /// How it stands there. What came within a folder is as it was.
+    /// How it stands there. What came within a directory is as it was.
     mutating func complete(with state: ItemState?) {
         if parts.isEmpty { self.state = state } else { parts[0].state = state }
     }

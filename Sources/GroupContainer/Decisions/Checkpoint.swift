@@ -39,9 +39,9 @@ struct Checkpoint<Bytes: CheckpointBytes>: Sendable {
         return entry.path == location.bytes ? entry.item : nil
     }
 
-    /// Everything below a folder, whatever the folder is. Linear in what is found.
-    func below(_ folder: ItemLocation) throws(CheckpointFault) -> [(path: [UInt8], item: TreePicture.Item)] {
-        let prefix = folder.bytes + [UInt8(ascii: "/")]
+    /// Everything below a directory, whatever the directory is. Linear in what is found.
+    func below(_ directory: ItemLocation) throws(CheckpointFault) -> [(path: [UInt8], item: TreePicture.Item)] {
+        let prefix = directory.bytes + [UInt8(ascii: "/")]
         var number = try firstNumber { prefix.lexicographicallyPrecedes($0) }
         var found: [(path: [UInt8], item: TreePicture.Item)] = []
         while number < count {

@@ -1,7 +1,7 @@
 /// Finds out what was changed without coordination, by comparing what stands on the disk with what the journal says,
 /// and journals it. Events only say where to look.
 ///
-/// No lease is needed. A record is right if nothing came in between the reading of the journal, the look at the disk
+/// No lock is needed. A record is right if nothing came in between the reading of the journal, the look at the disk
 /// and the record: it is appended only exactly behind what was read, and only if no coordinated change of the item is
 /// pending *after* the look. (A coordinated change is announced before its rename and until its record is appended; so
 /// one whose rename was seen is either announced still, or has its record behind what was read.) This is optimistic
@@ -16,10 +16,10 @@ struct Examination<World: ExaminedWorld> {
     var passing: [ItemLocation: Source] = [:]
     /// Files that were journalled without their content's hash.
     private(set) var unhashed: [ItemLocation] = []
-    /// Folders that are new here: what is in them is to be compared.
+    /// Directories that are new here: what is in them is to be compared.
     var unlisted: [ItemLocation] = []
 
-    /// What was to be looked at where nothing stood. It may have gone elsewhere, alone or with its folder.
+    /// What was to be looked at where nothing stood. It may have gone elsewhere, alone or with its directory.
     private var vanished: [(ItemLocation, Evidence)] = []
 
     init(_ world: World) { self.world = world }
@@ -100,7 +100,7 @@ struct Examination<World: ExaminedWorld> {
                 if known != nil && !tellsRemoval { return .gone }
             }
             // What is in it went before it, and may have been seen there a moment ago.
-            if found == nil, known?.type == .folder, !world.picture.below(location).isEmpty {
+            if found == nil, known?.type == .directory, !world.picture.below(location).isEmpty {
                 for inner in world.picture.below(location) {
                     if try examine(inner, .comparison, tellsRemoval: true) == .wrote { outcome = .wrote }
                 }
@@ -108,8 +108,8 @@ struct Examination<World: ExaminedWorld> {
                 postpone(location, why)
                 return outcome == .wrote ? .wrote : .postponed
             }
-            if found?.type != .folder, known?.type != .folder {
-                // Made under a lease in a folder that nobody was told of, or that has gone since.
+            if found?.type != .directory, known?.type != .directory {
+                // Made under a lock in a directory that nobody was told of, or that has gone since.
                 for inner in world.picture.below(location) {
                     if try examine(inner, .comparison, tellsRemoval: true) == .wrote { outcome = .wrote }
                 }
@@ -117,21 +117,21 @@ struct Examination<World: ExaminedWorld> {
             let change = ForeignChange.decide(known: known, found: found, by: why)
             if change == .nothing { return outcome }
             if let found {
-                switch known == nil ? try tellFolders(around: location) : .told {
+                switch known == nil ? try tellDirectories(around: location) : .told {
                 case .told: break
                 case .gone: return outcome
                 case .busy:
                     postpone(location, why)
                     return outcome == .wrote ? .wrote : .postponed
                 }
-                if let known, known.type == .folder, known.inode != found.inode || found.type != .folder {
+                if let known, known.type == .directory, known.inode != found.inode || found.type != .directory {
                     if try tellContents(ofReplaced: location) { outcome = .wrote }
-                    if found.type != .folder && !world.picture.below(location).isEmpty && stamp == looked {
+                    if found.type != .directory && !world.picture.below(location).isEmpty && stamp == looked {
                         postpone(location, why)
                         return outcome == .wrote ? .wrote : .postponed
                     }
                 } else if change == .replaced, !world.picture.below(location).isEmpty {
-                    // Written under a lease into the folder that nobody was told of yet: that is told with it, anew.
+                    // Written under a lock into the directory that nobody was told of yet: that is told with it, anew.
                     if try remove(location, replacedBy: found.inode) {
                         outcome = .wrote
                         continue
@@ -144,14 +144,15 @@ struct Examination<World: ExaminedWorld> {
             if stamp != looked { continue }
             let origin = known == nil ? try moveOrigin(of: location, found) : nil
             let leaves = origin ?? (change == .removed || change == .replaced ? location : nil)
-            if try world.isBusy([location] + (origin.map { [$0] } ?? []), in: folder(leaves)) {
+            if try world.isBusy([location] + (origin.map { [$0] } ?? []), in: directory(leaves)) {
                 postpone(location, why)
                 return outcome == .wrote ? .wrote : .postponed
             }
             guard let record = try record(change, location, why, known: known, found: found, from: origin) else {
                 return outcome
             }
-            // What was read may be what a change has put there that was begun after the question, and has no record yet.
+            // What was read may be what a change has put there that was begun after the question, and has no record
+            // yet.
             if record.state?.contentHash != nil, try world.isBusy([location], in: []) {
                 postpone(location, why)
                 return outcome == .wrote ? .wrote : .postponed
@@ -160,10 +161,10 @@ struct Examination<World: ExaminedWorld> {
             outcome = .wrote
             noteOtherNames(of: location, record)
             if let state = record.state, state.inode != known?.inode {
-                try noteStrangeFolder(around: [location], location.parent)
+                try noteStrangeDirectory(around: [location], location.parent)
             }
             if let origin, let found {
-                // It may have come here with the folder around it, which an event that is still to be read tells.
+                // It may have come here with the directory around it, which an event that is still to be read tells.
                 vanished.append((origin, .comparison))
                 // It was written before, if its date does not tell.
                 if found.type == .file && world.isFresh(found) { notes.note(location, .content) }
@@ -172,7 +173,7 @@ struct Examination<World: ExaminedWorld> {
                 if record.kind != .moved && state.type == .file && state.contentHash == nil {
                     unhashed.append(location)
                 }
-                if state.type == .folder && state.inode != known?.inode { unlisted.append(location) }
+                if state.type == .directory && state.inode != known?.inode { unlisted.append(location) }
             }
             // One that is written without pause would keep us for ever; there will be another event.
             if record.kind == .modified || record.kind == .touched { return .wrote }
@@ -206,7 +207,7 @@ struct Examination<World: ExaminedWorld> {
                 doomed = [location] + world.picture.below(location).reversed()
             }
             guard !world.isSuperseded, let gone = doomed.last, world.picture[location] != nil,
-                try world.found(location)?.inode == inode, try !world.isBusy([location, gone], in: folder(gone))
+                try world.found(location)?.inode == inode, try !world.isBusy([location, gone], in: directory(gone))
             else { return wrote }
             if try append(world.record(.removed, gone, nil, from: nil, other: nil)) {
                 doomed.removeLast()
@@ -215,12 +216,13 @@ struct Examination<World: ExaminedWorld> {
         }
     }
 
-    /// They were found by way of another folder than the journal has there: an event that is still to be read tells where
-    /// that one went, and with it what was just told.
-    mutating func noteStrangeFolder(
-        around places: [ItemLocation], _ folder: ItemLocation?
+    /// They were found by way of another directory than the journal has there: an event that is still to be read tells
+    /// where that one went, and with it what was just told.
+    mutating func noteStrangeDirectory(
+        around places: [ItemLocation], _ directory: ItemLocation?
     ) throws(CoordinationError) {
-        guard let folder, let there = try world.found(folder), world.picture[folder]?.inode != there.inode else {
+        guard let directory, let there = try world.found(directory), world.picture[directory]?.inode != there.inode
+        else {
             return
         }
         vanished += places.map { ($0, .comparison) }
@@ -228,26 +230,26 @@ struct Examination<World: ExaminedWorld> {
 
     enum Telling { case told, gone, busy }
 
-    /// A folder is told before what is in it.
-    mutating func tellFolders(around location: ItemLocation) throws(CoordinationError) -> Telling {
-        for folder in location.ancestors where world.picture[folder]?.type != .folder {
-            _ = try examine(folder, .comparison, tellsRemoval: false)
-            if world.picture[folder]?.type == .folder { continue }
-            return postponed[folder] == nil ? .gone : .busy
+    /// A directory is told before what is in it.
+    mutating func tellDirectories(around location: ItemLocation) throws(CoordinationError) -> Telling {
+        for directory in location.ancestors where world.picture[directory]?.type != .directory {
+            _ = try examine(directory, .comparison, tellsRemoval: false)
+            if world.picture[directory]?.type == .directory { continue }
+            return postponed[directory] == nil ? .gone : .busy
         }
         return .told
     }
 
-    /// The place, if the journal has a folder there: what others change in it has its record before it goes.
-    func folder(_ place: ItemLocation?) -> [ItemLocation] {
-        place.flatMap { world.picture[$0]?.type == .folder ? [$0] : nil } ?? []
+    /// The place, if the journal has a directory there: what others change in it has its record before it goes.
+    func directory(_ place: ItemLocation?) -> [ItemLocation] {
+        place.flatMap { world.picture[$0]?.type == .directory ? [$0] : nil } ?? []
     }
 
     /// Another one stands there, and nobody was told of what was in the one that went. True if anything was written.
-    private mutating func tellContents(ofReplaced folder: ItemLocation) throws(CoordinationError) -> Bool {
+    private mutating func tellContents(ofReplaced directory: ItemLocation) throws(CoordinationError) -> Bool {
         var wrote = false
         // What stands in the new one is compared when that is listed: one that is written without pause would keep us.
-        for inner in world.picture.below(folder) where try world.found(inner) == nil {
+        for inner in world.picture.below(directory) where try world.found(inner) == nil {
             if try examine(inner, .comparison, tellsRemoval: true) == .wrote { wrote = true }
         }
         return wrote

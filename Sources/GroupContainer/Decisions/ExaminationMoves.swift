@@ -1,6 +1,6 @@
 /// Renames. Of those that the kernel told of as pairs the inode says what came from where, whatever its dates are.
 extension Examination {
-    /// What the journal has somewhere. Records of folders around it may have moved it since.
+    /// What the journal has somewhere. Records of directories around it may have moved it since.
     struct Source: Equatable, Sendable {
         var location: ItemLocation
         var inode: UInt64
@@ -25,8 +25,8 @@ extension Examination {
     }
 
     /// The kernel told of a rename within the container.
-    mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation, isFolder: Bool) {
-        if isFolder {
+    mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation, isDirectory: Bool) {
+        if isDirectory {
             // Where it was, too: the kernel tells of an exchange as of two renames, one after the other.
             for (place, source) in passing {
                 if let place = place.moved(from: origin, to: goal) { passing[place] = source }
@@ -38,11 +38,14 @@ extension Examination {
         }
         // What had arrived there before was replaced, if nothing told that it went on.
         if let replaced = takePassing(goal) { notes.note(place(of: replaced), .removal) }
-        notes.noteMove(from: origin, to: goal, isFolder: isFolder)
-        if let source = takePassing(origin) { notes.noteMove(from: place(of: source), to: goal, isFolder: isFolder) }
+        notes.noteMove(from: origin, to: goal, isDirectory: isDirectory)
+        if let source = takePassing(origin) {
+            notes.noteMove(from: place(of: source), to: goal, isDirectory: isDirectory)
+        }
     }
 
-    /// Every event was read that could tell where something went on to: so it is where a folder around it went, or gone.
+    /// Every event was read that could tell where something went on to: so it is where a directory around it went, or
+    /// gone.
     mutating func endPassing() {
         for (place, source) in passing { notes.noteArrival(at: place, from: source.location, inode: source.inode) }
         passing = [:]
@@ -60,7 +63,7 @@ extension Examination {
         var origin: ItemLocation
     }
 
-    /// The uppermost first: what is in a folder has moved with it. `rest` gets what is to be looked at besides.
+    /// The uppermost first: what is in a directory has moved with it. `rest` gets what is to be looked at besides.
     mutating func settle(
         _ noted: ExaminationNotes, rest: (ItemLocation, Evidence) -> Void
     ) throws(CoordinationError) -> Bool {
@@ -98,14 +101,17 @@ extension Examination {
             for place in [goal.arrival.goal, goal.origin] { told[place.parent, default: []].append(place) }
             let isBrought = try bring(goal, goals, noted, [])
             if isBrought { wrote = true }
-            // It was told already, perhaps without what is in it. Or others' records that were read since before it moved may
-            // be about what was in it when it stood here already, or have moved what the journal had in another one.
-            if goal.state.type == .folder && (version != baseline || !isBrought) { unlisted.append(goal.arrival.goal) }
+            // It was told already, perhaps without what is in it. Or others' records that were read since before it
+            // moved may be about what was in it when it stood here already, or have moved what the journal had in
+            // another one.
+            if goal.state.type == .directory && (version != baseline || !isBrought) {
+                unlisted.append(goal.arrival.goal)
+            }
             let isThere = world.picture[goal.arrival.goal]?.looksLike(goal.state) ?? false
             let hasLeft = world.picture[goal.arrival.origin] == nil && world.picture[goal.origin] == nil
             if isThere && hasLeft { settled.insert(goal.number) }
         }
-        for (folder, places) in told { try noteStrangeFolder(around: places, folder) }
+        for (directory, places) in told { try noteStrangeDirectory(around: places, directory) }
         for (number, arrival) in arrivals.enumerated() where !settled.contains(number) {
             rest(arrival.goal, .comparison)
             rest(arrival.origin, .removal)
@@ -129,7 +135,7 @@ extension Examination {
             guard let state = known, let origin = self.origin(of: goal, state, noted), origin != place,
                 !place.isBelow(origin), world.picture[origin]?.type == state.type
             else { return wrote }
-            switch try tellFolders(around: place) {
+            switch try tellDirectories(around: place) {
             case .told: break
             case .gone: return wrote
             case .busy:
@@ -150,7 +156,7 @@ extension Examination {
                         if world.picture[place] == occupant { return wrote }
                         continue
                     }
-                } else if occupant.type != .folder && state.type != .folder {
+                } else if occupant.type != .directory && state.type != .directory {
                     // A save by way of another file: that one's content is new, and the other name is gone.
                     return wrote
                 } else if try remove(place, replacedBy: state.inode) {
@@ -161,7 +167,7 @@ extension Examination {
                 }
             }
             if stamp != looked { continue }
-            if try world.isBusy([place, origin], in: folder(origin) + (isExchange ? folder(place) : [])) {
+            if try world.isBusy([place, origin], in: directory(origin) + (isExchange ? directory(place) : [])) {
                 postpone(place, .comparison)
                 postpone(origin, .comparison)
                 return wrote
@@ -170,8 +176,8 @@ extension Examination {
             if isExchange && other == nil { return wrote }
             guard let record = moveRecord(to: place, state, from: origin, exchanging: other) else { return wrote }
             guard try append(record) else { continue }
-            // A folder with the number of the one that stood there may be another one, as numbers are given again.
-            if isExchange && state.type == .folder { unlisted += [place, origin] }
+            // A directory with the number of the one that stood there may be another one, as numbers are given again.
+            if isExchange && state.type == .directory { unlisted += [place, origin] }
             return true
         }
     }

@@ -3,7 +3,7 @@ struct ExaminationNotes: Equatable, Sendable {
     /// In the order in which they came up.
     private(set) var order: [ItemLocation] = []
     private(set) var evidence: [ItemLocation: Evidence] = [:]
-    /// Those that are not as they should be by a comparison of their folder.
+    /// Those that are not as they should be by a comparison of their directory.
     private var differing: Set<ItemLocation> = []
     /// Renames that the kernel told of as a pair: what stands at the goal came from elsewhere in the container.
     private(set) var arrivals: [Arrival] = []
@@ -27,7 +27,8 @@ struct ExaminationNotes: Equatable, Sendable {
         if known < why { evidence[location] = why }
     }
 
-    /// A comparison of its folder found that it is not as it should be. What events tell of it besides does not matter then.
+    /// A comparison of its directory found that it is not as it should be. What events tell of it besides does not
+    /// matter then.
     mutating func noteDifference(_ location: ItemLocation) {
         differing.insert(location)
         note(location, .comparison)
@@ -38,17 +39,17 @@ struct ExaminationNotes: Equatable, Sendable {
         evidence[location]?.awaitsEventOfRemoval ?? false && !differing.contains(location)
     }
 
-    /// The kernel told that it, or a folder around it, is gone.
+    /// The kernel told that it, or a directory around it, is gone.
     func isRemoved(_ location: ItemLocation) -> Bool {
         if evidence[location] == .removal { return true }
         return location.ancestors.contains { evidence[$0] == .removal }
     }
 
     /// Something moved within the container: what was noted of what is in it is looked at where it stands now.
-    /// Linear in what is noted, for a folder.
-    mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation, isFolder: Bool) {
+    /// Linear in what is noted, for a directory.
+    mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation, isDirectory: Bool) {
         // Where it was, too: the kernel tells of an exchange as of two renames, one after the other.
-        if isFolder {
+        if isDirectory {
             for location in order {
                 guard let why = evidence[location] else { continue }
                 if let place = location.moved(from: origin, to: goal) { note(place, why) }
@@ -69,7 +70,7 @@ struct ExaminationNotes: Equatable, Sendable {
         arrivals.append(Arrival(goal: goal, origin: origin))
     }
 
-    /// It was somewhere when the journal had it elsewhere, and may have come here with a folder around it.
+    /// It was somewhere when the journal had it elsewhere, and may have come here with a directory around it.
     mutating func noteArrival(at goal: ItemLocation, from origin: ItemLocation, inode: UInt64) {
         arrivals.append(Arrival(goal: goal, origin: origin, inode: inode))
     }
@@ -82,7 +83,7 @@ struct ExaminationNotes: Equatable, Sendable {
 }
 
 extension ItemLocation {
-    /// Where what stands here goes, when a folder that it lies below is moved; nil where it does not.
+    /// Where what stands here goes, when a directory that it lies below is moved; nil where it does not.
     func moved(from origin: ItemLocation, to goal: ItemLocation) -> ItemLocation? {
         guard isBelow(origin) else { return nil }
         return try? ItemLocation(goal.bytes + bytes[origin.bytes.count...])

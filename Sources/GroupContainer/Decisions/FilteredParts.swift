@@ -1,7 +1,7 @@
 /// One change as a follower is told it.
 struct ToldPart: Equatable, Sendable {
     var part: ChangePart
-    /// The item's own, where a folder around it changed; nil: that of the record.
+    /// The item's own, where a directory around it changed; nil: that of the record.
     var generation: UInt64?
     /// It is told as created, but came by a move, which may have replaced something.
     var mayReplace = false
@@ -23,7 +23,7 @@ struct FilteredParts {
 
     private init(_ filter: ChangeFilter) { self.filter = filter }
 
-    /// `before` is asked for what stood there before the record, only if that matters: a folder crosses the filter's
+    /// `before` is asked for what stood there before the record, only if that matters: a directory crosses the filter's
     /// border, and what is in it has no changes of its own. Nil: nobody knows it any more, and neither is known what is
     /// to be told.
     static func told<Failure: Error>(
@@ -50,12 +50,12 @@ struct FilteredParts {
 
     private mutating func tell(_ part: ChangePart) { told.append(ToldPart(part)) }
 
-    /// False: what is in the folders matters.
+    /// False: what is in the directories matters.
     private mutating func tellWithoutLooking(_ change: ChangePart) -> Bool {
         let isIn = filter.includes(change.path)
         switch change.kind {
         case .removed:
-            if isIn || (change.wasFolder && filter.coverage(below: change.path) != .none) { tell(change) }
+            if isIn || (change.wasDirectory && filter.coverage(below: change.path) != .none) { tell(change) }
         case .moved: return tellMove(change, isIn)
         case .exchanged: return tellExchange(change, isIn)
         default: if isIn { tell(change) }
@@ -66,13 +66,13 @@ struct FilteredParts {
     private mutating func tellMove(_ change: ChangePart, _ isIn: Bool) -> Bool {
         guard let from = change.from else { return true }
         let wasIn = filter.includes(from)
-        let isFolder = change.state?.type == .folder
+        let isDirectory = change.state?.type == .directory
         let (old, new) = (filter.coverage(below: from), filter.coverage(below: change.path))
-        if !isIn && (!isFolder || new == .none) {
-            if wasIn || (isFolder && old != .none) { tell(Self.removal(from, wasFolder: isFolder)) }
-        } else if wasIn == isIn && (!isFolder || filter.coversAlike(below: from, change.path)) {
+        if !isIn && (!isDirectory || new == .none) {
+            if wasIn || (isDirectory && old != .none) { tell(Self.removal(from, wasDirectory: isDirectory)) }
+        } else if wasIn == isIn && (!isDirectory || filter.coversAlike(below: from, change.path)) {
             tell(change)
-        } else if !isFolder {
+        } else if !isDirectory {
             tell(ToldPart.arrival(change.path, change.state))
         } else {
             return false
@@ -83,8 +83,8 @@ struct FilteredParts {
     private mutating func tellExchange(_ change: ChangePart, _ isIn: Bool) -> Bool {
         guard let other = change.from else { return true }
         let otherIsIn = filter.includes(other)
-        let holdsFolder = change.state?.type == .folder || change.otherState?.type == .folder
-        if holdsFolder {
+        let holdsDirectory = change.state?.type == .directory || change.otherState?.type == .directory
+        if holdsDirectory {
             let (here, there) = (filter.coverage(below: change.path), filter.coverage(below: other))
             if !isIn && !otherIsIn && here == .none && there == .none { return true }
             guard isIn == otherIsIn && filter.coversAlike(below: change.path, other) else { return false }
@@ -99,8 +99,8 @@ struct FilteredParts {
         return true
     }
 
-    private static func removal(_ path: [UInt8], wasFolder: Bool) -> ChangePart {
-        ChangePart(kind: .removed, path: path, state: nil, wasFolder: wasFolder)
+    private static func removal(_ path: [UInt8], wasDirectory: Bool) -> ChangePart {
+        ChangePart(kind: .removed, path: path, state: nil, wasDirectory: wasDirectory)
     }
 
     /// One by one, from what stood there.
@@ -120,7 +120,7 @@ struct FilteredParts {
         let (here, there) = (Self.tree(at: new, picture), Self.tree(at: old, picture))
         for tree in [here, there] {
             for item in tree.reversed() where filter.includes(item.place.bytes) {
-                tell(Self.removal(item.place.bytes, wasFolder: item.item.state.type == .folder))
+                tell(Self.removal(item.place.bytes, wasDirectory: item.item.state.type == .directory))
             }
         }
         create(there, at: new, from: old, change.state)
@@ -138,14 +138,14 @@ struct FilteredParts {
         new.bytes + place.bytes[old.bytes.count...]
     }
 
-    /// The folder moved with all that is in it: what is another's business now goes, what was another's comes.
+    /// The directory moved with all that is in it: what is another's business now goes, what was another's comes.
     private mutating func adjust(
         _ inner: ArraySlice<(place: ItemLocation, item: TreePicture.Item)>,
         movedTo new: ItemLocation, from old: ItemLocation
     ) {
         for (place, item) in inner.reversed() where filter.includes(place.bytes) {
             let path = Self.moved(place, to: new, from: old)
-            if !filter.includes(path) { tell(Self.removal(path, wasFolder: item.state.type == .folder)) }
+            if !filter.includes(path) { tell(Self.removal(path, wasDirectory: item.state.type == .directory)) }
         }
         for (place, item) in inner where !filter.includes(place.bytes) {
             let path = Self.moved(place, to: new, from: old)
@@ -171,12 +171,12 @@ struct FilteredParts {
         }
     }
 
-    /// Files go one by one; folders are made before them and removed after them.
+    /// Files go one by one; directories are made before them and removed after them.
     private mutating func relocate(_ tree: Tree, to new: ItemLocation, from old: ItemLocation, _ state: ItemState?) {
         for (place, item) in tree {
             let path = Self.moved(place, to: new, from: old)
             let isIn = filter.includes(path)
-            if item.state.type == .folder || !filter.includes(place.bytes) {
+            if item.state.type == .directory || !filter.includes(place.bytes) {
                 let isTop = place == old
                 if isIn {
                     tell(isTop ? .arrival(path, state) : creation(path, item))
@@ -187,11 +187,11 @@ struct FilteredParts {
                         ChangePart(kind: .moved, path: path, from: place.bytes, state: item.state),
                         generation: item.generation))
             } else {
-                tell(Self.removal(place.bytes, wasFolder: false))
+                tell(Self.removal(place.bytes, wasDirectory: false))
             }
         }
-        for (place, item) in tree.reversed() where item.state.type == .folder && filter.includes(place.bytes) {
-            tell(Self.removal(place.bytes, wasFolder: true))
+        for (place, item) in tree.reversed() where item.state.type == .directory && filter.includes(place.bytes) {
+            tell(Self.removal(place.bytes, wasDirectory: true))
         }
     }
 }

@@ -12,9 +12,9 @@ package struct Finding: Equatable, Sendable {
         case checkpointDamaged, checkpointLost, checkpointNewer, channelDamaged, clockBehind, containerCopied,
             containerMissing
         case deadMember, deletionInterrupted
-        case fileSystemTemporary, fileSystemUnsupported, folderUnreadable, formatDamaged, formatNewer, formatOlder
+        case fileSystemTemporary, fileSystemUnsupported, directoryUnreadable, formatDamaged, formatNewer, formatOlder
         case inotifyInstances
-        case inotifyWatches, journalCut, journalDamaged, journalNotDurable, leaseHeldLong, leaseHolderStopped
+        case inotifyWatches, journalCut, journalDamaged, journalNotDurable, lockHeldLong, lockHolderStopped
         case leftovers, lockFileMissing, lockFileReplaced, logMissing, logNotDurable, logTorn, membersFull
         case notPermitted, openingBlocked, partDamaged, partWrongType, permissionsWrong, readOnly, memberTableDamaged
         case memberTableReplaced, spaceLow, stagingMissing
@@ -23,7 +23,7 @@ package struct Finding: Equatable, Sendable {
 
     package var code: Code
     package var severity: Severity
-    /// A file, a folder, an item; nil where it is about the container as a whole.
+    /// A file, a directory, an item; nil where it is about the container as a whole.
     package var item: String?
     /// Whose process it is about.
     package var process: Int32?

@@ -1,8 +1,8 @@
 /// What the journal must have of an item before a change that stands on it is recorded, so that a reader that applies
 /// the records one after the other has it, too.
 enum Footing: Equatable, Sendable {
-    /// A folder that something comes to stand in.
-    case folder(ItemLocation)
+    /// A directory that something comes to stand in.
+    case directory(ItemLocation)
     /// What keeps its content through the change, as it stands there.
     case item(ItemLocation, ItemState)
     /// What goes with the change: any of its kind.
@@ -12,7 +12,7 @@ enum Footing: Equatable, Sendable {
 
     var location: ItemLocation {
         switch self {
-        case .folder(let location), .item(let location, _), .presence(let location, _), .vacancy(let location):
+        case .directory(let location), .item(let location, _), .presence(let location, _), .vacancy(let location):
             location
         }
     }
@@ -20,7 +20,7 @@ enum Footing: Equatable, Sendable {
     /// Whether what the journal has there will do.
     func isMet(by known: ItemState?) -> Bool {
         switch self {
-        case .folder: known?.type == .folder
+        case .directory: known?.type == .directory
         case .item(_, let found): ForeignChange.decide(known: known, found: found, by: .comparison) == .nothing
         case .presence(_, let type): known?.type == type
         case .vacancy: known == nil

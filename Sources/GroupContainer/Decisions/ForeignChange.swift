@@ -9,8 +9,8 @@ enum Evidence: Int, Comparable, Sendable {
     /// An event of its removal, or of its leaving. What stands there again is another thing.
     case removal = 3
 
-    /// It only tells of what was there. Where that has gone since, an event that is still to be read tells how: a rename
-    /// is not to be taken for a removal.
+    /// It only tells of what was there. Where that has gone since, an event that is still to be read tells how: a
+    /// rename is not to be taken for a removal.
     var awaitsEventOfRemoval: Bool { self == .attributes || self == .content }
 
     static func < (left: Evidence, right: Evidence) -> Bool { left.rawValue < right.rawValue }
@@ -35,7 +35,8 @@ enum ForeignChange: Equatable, Sendable {
         let isSame = known.looksLike(found)
         guard found.type == .file else {
             if isSame { return .nothing }
-            let keepsContent = found.type == .folder || (known.inode, known.modified) == (found.inode, found.modified)
+            let keepsContent =
+                found.type == .directory || (known.inode, known.modified) == (found.inode, found.modified)
             return keepsContent ? .touched : .modified
         }
         if isSame && evidence < .content { return .nothing }

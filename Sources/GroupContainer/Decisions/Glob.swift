@@ -2,7 +2,7 @@
 /// components, `\` before a byte that is meant itself. `Library/**` is everything below Library. Bytes, without locale.
 struct Glob: Hashable, Sendable {
     private enum Segment: Hashable, Sendable {
-        case anyFolders
+        case anyDirectories
         case component([UInt8])
     }
 
@@ -10,10 +10,10 @@ struct Glob: Hashable, Sendable {
 
     init(_ pattern: [UInt8]) {
         var segments: [Segment] = pattern.split(separator: UInt8(ascii: "/")).map { part in
-            part.elementsEqual("**".utf8) ? .anyFolders : .component(Array(part))
+            part.elementsEqual("**".utf8) ? .anyDirectories : .component(Array(part))
         }
         // `a/**` means what is below `a`, not `a` itself.
-        if segments.last == .anyFolders { segments.append(.component([UInt8(ascii: "*")])) }
+        if segments.last == .anyDirectories { segments.append(.component([UInt8(ascii: "*")])) }
         self.segments = segments
     }
 
@@ -23,7 +23,7 @@ struct Glob: Hashable, Sendable {
         var retry: (pattern: ArraySlice<Segment>, path: ArraySlice<ArraySlice<UInt8>>)?
         while true {
             switch pattern.first {
-            case .anyFolders:
+            case .anyDirectories:
                 pattern = pattern.dropFirst()
                 retry = (pattern, path)
                 continue
@@ -42,30 +42,30 @@ struct Glob: Hashable, Sendable {
         }
     }
 
-    /// Whether it might match something below a folder, whatever is in there.
-    func couldMatchBelow(_ folder: [UInt8]) -> Bool {
-        places(after: folder).contains { $0 < segments.count }
+    /// Whether it might match something below a directory, whatever is in there.
+    func couldMatchBelow(_ directory: [UInt8]) -> Bool {
+        places(after: directory).contains { $0 < segments.count }
     }
 
-    /// Whether it matches whatever could be below a folder.
-    func matchesEverythingBelow(_ folder: [UInt8]) -> Bool {
-        guard segments.last == .component([UInt8(ascii: "*")]), segments.dropLast().last == .anyFolders else {
+    /// Whether it matches whatever could be below a directory.
+    func matchesEverythingBelow(_ directory: [UInt8]) -> Bool {
+        guard segments.last == .component([UInt8(ascii: "*")]), segments.dropLast().last == .anyDirectories else {
             return false
         }
-        return places(after: folder).contains(segments.count - 2)
+        return places(after: directory).contains(segments.count - 2)
     }
 
-    /// Whether it says nothing of the folders that an item is in.
-    var dependsOnNameAlone: Bool { segments.count == 2 && segments.first == .anyFolders }
+    /// Whether it says nothing of the directories that an item is in.
+    var dependsOnNameAlone: Bool { segments.count == 2 && segments.first == .anyDirectories }
 
-    private func places(after folder: [UInt8]) -> Set<Int> {
+    private func places(after directory: [UInt8]) -> Set<Int> {
         // Where in the pattern one may stand after each component, all at once.
         var places = standing(at: [0])
-        for name in folder.split(separator: UInt8(ascii: "/")) {
+        for name in directory.split(separator: UInt8(ascii: "/")) {
             var next = Set<Int>()
             for place in places where place < segments.count {
                 switch segments[place] {
-                case .anyFolders: next.insert(place)
+                case .anyDirectories: next.insert(place)
                 case .component(let component): if Self.match(component[...], name) { next.insert(place + 1) }
                 }
             }
@@ -77,7 +77,7 @@ struct Glob: Hashable, Sendable {
     /// Two stars may also stand for no component at all.
     private func standing(at places: Set<Int>) -> Set<Int> {
         var all = places
-        for place in segments.indices where all.contains(place) && segments[place] == .anyFolders {
+        for place in segments.indices where all.contains(place) && segments[place] == .anyDirectories {
             all.insert(place + 1)
         }
         return all

@@ -1,6 +1,6 @@
-/// A path that has been found fit to name an item: relative, below the root, without empty components, `.`, `..`, NUL or
-/// what makes a folder a container (`.group`, this one's or another one's), and within the kernel's limits. Bytes, as in
-/// the kernel; no Unicode folding.
+/// A path that has been found fit to name an item: relative, below the root, without empty components, `.`, `..`, NUL
+/// or what makes a directory a container (`.group`, this one's or another one's), and within the kernel's limits.
+/// Bytes, as in the kernel; no Unicode folding.
 struct ItemLocation: Hashable, Sendable {
     let bytes: [UInt8]
     /// Of the bytes, so that a dictionary need not go through them each time.
@@ -55,7 +55,7 @@ struct ItemLocation: Hashable, Sendable {
 
     func hash(into hasher: inout Hasher) { hasher.combine(digest.value) }
 
-    /// What belongs to the container itself, below `.group`; it has leases of its own.
+    /// What belongs to the container itself, below `.group`; it has locks of its own.
     static func inside(_ name: String) -> ItemLocation { ItemLocation(trusted: Array(".group/\(name)".utf8)) }
 
     var components: [ArraySlice<UInt8>] { bytes.split(separator: Self.slash) }
@@ -65,49 +65,52 @@ struct ItemLocation: Hashable, Sendable {
         return Array(bytes[(slash + 1)...])
     }
 
-    /// How many folders it stands in.
+    /// How many directories it stands in.
     var depth: Int { bytes.count { $0 == Self.slash } }
 
-    /// An entry of a folder, of the root for nil; nil for what is no name of an item.
-    static func entry(_ name: [UInt8], of folder: ItemLocation?) -> ItemLocation? {
-        guard let folder else { return name.contains(slash) ? nil : try? ItemLocation(name) }
-        if name.contains(slash) || name.contains(0) || folder.bytes.count + 1 + name.count > longestPath { return nil }
+    /// An entry of a directory, of the root for nil; nil for what is no name of an item.
+    static func entry(_ name: [UInt8], of directory: ItemLocation?) -> ItemLocation? {
+        guard let directory else { return name.contains(slash) ? nil : try? ItemLocation(name) }
+        if name.contains(slash) || name.contains(0) || directory.bytes.count + 1 + name.count > longestPath {
+            return nil
+        }
         do { try check(name[...]) } catch { return nil }
-        var bytes = folder.bytes
+        var bytes = directory.bytes
         bytes.reserveCapacity(bytes.count + 1 + name.count)
         bytes.append(slash)
         bytes.append(contentsOf: name)
-        var digest = folder.digest
-        digest.add(bytes[folder.bytes.count...])
+        var digest = directory.digest
+        digest.add(bytes[directory.bytes.count...])
         return ItemLocation(bytes, digest)
     }
 
-    /// Whether it stands in that folder itself; in the root for nil.
-    func isEntry(of folder: ItemLocation?) -> Bool {
-        guard let folder else { return !bytes.contains(Self.slash) }
-        return isBelow(folder) && !bytes[(folder.bytes.count + 1)...].contains(Self.slash)
+    /// Whether it stands in that directory itself; in the root for nil.
+    func isEntry(of directory: ItemLocation?) -> Bool {
+        guard let directory else { return !bytes.contains(Self.slash) }
+        return isBelow(directory) && !bytes[(directory.bytes.count + 1)...].contains(Self.slash)
     }
 
-    /// The folder it stands in; nil at the top.
+    /// The directory it stands in; nil at the top.
     var parent: ItemLocation? {
         guard let slash = bytes.lastIndex(of: Self.slash) else { return nil }
         return ItemLocation(trusted: Array(bytes[..<slash]))
     }
 
-    /// Whether that is the folder it stands in; the root for nil.
-    func stands(in folder: ItemLocation?) -> Bool {
-        guard let slash = bytes.lastIndex(of: Self.slash) else { return folder == nil }
-        return folder.map { $0.bytes.count == slash && bytes.starts(with: $0.bytes) } ?? false
+    /// Whether that is the directory it stands in; the root for nil.
+    func stands(in directory: ItemLocation?) -> Bool {
+        guard let slash = bytes.lastIndex(of: Self.slash) else { return directory == nil }
+        return directory.map { $0.bytes.count == slash && bytes.starts(with: $0.bytes) } ?? false
     }
 
-    /// Every folder it stands in, the uppermost first.
+    /// Every directory it stands in, the uppermost first.
     var ancestors: [ItemLocation] {
         bytes.indices.filter { bytes[$0] == Self.slash }.map { ItemLocation(trusted: Array(bytes[..<$0])) }
     }
 
-    /// Whether it stands somewhere below that folder.
-    func isBelow(_ folder: ItemLocation) -> Bool {
-        bytes.count > folder.bytes.count && bytes[folder.bytes.count] == Self.slash && bytes.starts(with: folder.bytes)
+    /// Whether it stands somewhere below that directory.
+    func isBelow(_ directory: ItemLocation) -> Bool {
+        bytes.count > directory.bytes.count && bytes[directory.bytes.count] == Self.slash
+            && bytes.starts(with: directory.bytes)
     }
 
     /// Where a symbolic link that stands here leads, by its text alone; `then` is the rest of a path that goes on from

@@ -1,7 +1,7 @@
 /// What kind of thing stands at a path.
 public enum ItemType: UInt8, Sendable, CaseIterable {
     case file = 1
-    case folder = 2
+    case directory = 2
     case link = 3
     /// A socket, a FIFO, a device.
     case other = 4
@@ -26,13 +26,13 @@ struct ItemState: Equatable, Sendable {
     /// Files up to this size are read to tell a change of content from a change of dates.
     static let largestHashed: UInt64 = 1 << 20
 
-    /// The same as far as `statx` can tell. A folder's size and dates change with its entries, which have records
+    /// The same as far as `statx` can tell. A directory's size and dates change with its entries, which have records
     /// of their own.
     func looksLike(_ other: ItemState) -> Bool {
         if (type, inode, mode) != (other.type, other.inode, other.mode) { return false }
         // Seen through two mappings the same owner has two numbers.
         if view == other.view && (owner, group) != (other.owner, other.group) { return false }
-        return type == .folder || (size, modified, changed) == (other.size, other.modified, other.changed)
+        return type == .directory || (size, modified, changed) == (other.size, other.modified, other.changed)
     }
 
     /// With the content's hash of an earlier state, where none was taken and the content is still that.

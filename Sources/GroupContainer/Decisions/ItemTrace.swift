@@ -13,8 +13,8 @@ struct ItemTrace: Equatable, Sendable {
         (self.location, self.state, type) = (location, state, state?.type)
     }
 
-    /// Of what is known to be a folder.
-    init(folder location: ItemLocation) { (self.location, type) = (location, .folder) }
+    /// Of what is known to be a directory.
+    init(directory location: ItemLocation) { (self.location, type) = (location, .directory) }
 
     /// Takes in the body of the next record. Linear in its parts, and constant for what is of another item.
     mutating func take(_ body: [UInt8]) {
@@ -44,7 +44,7 @@ struct ItemTrace: Equatable, Sendable {
         if there == nil { isLost = true }
     }
 
-    /// It is the item's path, or that of a folder that the item lies in.
+    /// It is the item's path, or that of a directory that the item lies in.
     private func covers(_ path: ArraySlice<UInt8>) -> Bool {
         let own = location.bytes
         if path.count > own.count || !own.starts(with: path) { return false }

@@ -1,7 +1,7 @@
 /// Where everything in the member table lies. The file has this size for ever; nothing in it moves.
 enum MemberTableLayout {
     static let slotCount = LogHeader.slotCount
-    /// Those of `LeaseSpan.bucket` for who waits to be alone, and as many behind them for who waits to read.
+    /// Those of `LockRange.bucket` for who waits to be alone, and as many behind them for who waits to read.
     static let bucketCount = 512
     static let pendingCount = 8
     static let accessCount = 19
@@ -17,7 +17,7 @@ enum MemberTableLayout {
     static let readyTerm = 88
     /// The leader's slot, plus one.
     static let leader = 96
-    /// The latest term whose leader watches every folder.
+    /// The latest term whose leader watches every directory.
     static let watchTerm = 104
     /// Where the journal says that watching is incomplete: file number and offset (4 each); 0: it is not.
     static let degraded = 112
@@ -42,11 +42,13 @@ enum MemberTableLayout {
     /// One bit a slot: it waits for something, so that one look tells that nobody does.
     static let wantingMembers = 768
 
-    /// Folders that the journal was found to have, and up to which place (8 and 8 bytes each).
-    static let knownFolders = 2_048
-    static let knownFolderCount = 128
+    /// Directories that the journal was found to have, and up to which place (8 and 8 bytes each).
+    static let knownDirectories = 2_048
+    static let knownDirectoryCount = 128
 
-    static func knownFolder(_ hash: UInt64) -> Int { knownFolders + Int(hash % UInt64(knownFolderCount)) * 16 }
+    static func knownDirectory(_ hash: UInt64) -> Int {
+        knownDirectories + Int(hash % UInt64(knownDirectoryCount)) * 16
+    }
 
     /// Buckets of one bit a slot.
     static let want = 4_096

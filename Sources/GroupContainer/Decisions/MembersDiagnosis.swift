@@ -24,16 +24,16 @@ struct MembersFacts: Sendable {
 
     var living: [Living] = []
     var dead: [Dead] = []
-    /// In staging and the folders of logs: how many files that nobody will come back for, and how many bytes.
+    /// In staging and the directories of logs: how many files that nobody will come back for, and how many bytes.
     var leftovers = (count: 0, bytes: UInt64(0))
 
     /// Leftovers of that many bytes are more than a note.
     static let muchRoom: UInt64 = 16 << 20
 
-    /// A lease is held for longer than that by mistake, most of the time.
-    static let longLease: Int64 = 300_000_000_000
+    /// A lock is held for longer than that by mistake, most of the time.
+    static let longLock: Int64 = 300_000_000_000
 
-    var findings: [Finding] { crowd + living.flatMap(leases) + dead.map(pending) + swept }
+    var findings: [Finding] { crowd + living.flatMap(locks) + dead.map(pending) + swept }
 
     private var crowd: [Finding] {
         let limit = MemberTableLayout.slotCount
@@ -48,7 +48,7 @@ struct MembersFacts: Sendable {
         ]
     }
 
-    private func leases(of member: Living) -> [Finding] {
+    private func locks(of member: Living) -> [Finding] {
         let held = member.accesses.filter { !$0.isWaiting }
         guard let oldest = held.max(by: { $0.lasting < $1.lasting }) else { return [] }
         let who = Self.name(member.process, member.purpose)
@@ -60,20 +60,20 @@ struct MembersFacts: Sendable {
         if member.process.condition == .stopped {
             return [
                 Finding(
-                    .leaseHolderStopped, .warning, item: oldest.path, process: member.process.signalled,
+                    .lockHolderStopped, .warning, item: oldest.path, process: member.process.signalled,
                     "\(who) is stopped, and holds \(items)",
                     why: "who wants that waits until its deadline\(queue)",
                     remedy: "\(Self.continuing(member.process)), which frees what it holds")
             ]
         }
-        if oldest.lasting < Self.longLease { return [] }
+        if oldest.lasting < Self.longLock { return [] }
         return [
             Finding(
-                .leaseHeldLong, .warning, item: oldest.path, process: member.process.signalled,
+                .lockHeldLong, .warning, item: oldest.path, process: member.process.signalled,
                 "\(who) has held \(items) for \(RoughTime.text(oldest.lasting))",
                 why: "who wants that waits until its deadline\(queue)",
                 remedy:
-                    "see what \(member.process.description) is doing; a lease is to be held for as long as a change takes"
+                    "see what \(member.process.description) is doing; a lock is to be held for as long as a change takes"
             )
         ]
     }
@@ -83,13 +83,13 @@ struct MembersFacts: Sendable {
         return Finding(
             .deadMember, .warning, item: member.items.first, process: member.process.signalled,
             "\(member.process.description), \(member.purpose), died in the middle of a change of \(items)",
-            why: "whether it happened is settled, and followers are told, when somebody gets a lease on that",
+            why: "whether it happened is settled, and followers are told, when somebody gets a lock on that",
             remedy: "\(Finding.repair) does it now", mended: "what had happened was recorded, what had not was swept")
     }
 
     private var swept: [Finding] {
         if leftovers.count == 0 { return [] }
-        let count = leftovers.count == 1 ? "one file or folder" : "\(leftovers.count) files and folders"
+        let count = leftovers.count == 1 ? "one file or directory" : "\(leftovers.count) files and directories"
         return [
             Finding(
                 .leftovers, leftovers.bytes < Self.muchRoom ? .note : .warning, item: ".group/staging",

@@ -5,7 +5,7 @@ struct MoveTrail: Equatable, Sendable {
 
     init(of location: ItemLocation) { place = location }
 
-    /// The next record. It was moved itself, or with a folder that it lies in.
+    /// The next record. It was moved itself, or with a directory that it lies in.
     mutating func note(_ record: ChangeRecord) {
         for change in record.changes where change.kind == .moved {
             guard let from = change.from.flatMap({ try? ItemLocation($0) }) else { continue }

@@ -1,19 +1,20 @@
-/// What an observation needs besides: folders that can be watched and listed.
+/// What an observation needs besides: directories that can be watched and listed.
 protocol ObservedWorld: ExaminedWorld {
-    /// Watches a folder, then lists it; nil where there is none, or it may not be entered.
-    mutating func list(_ folder: ItemLocation?) throws(CoordinationError) -> FolderListing?
+    /// Watches a directory, then lists it; nil where there is none, or it may not be entered.
+    mutating func list(_ directory: ItemLocation?) throws(CoordinationError) -> DirectoryListing?
     mutating func unwatch(_ watch: Int32)
 }
 
-/// Turns the events of watched folders into looks at the items that they are about, and compares folders that nobody
-/// watched before. It keeps the watches: each folder of the container has one, wherever it is moved.
+/// Turns the events of watched directories into looks at the items that they are about, and compares directories that
+/// nobody watched before. It keeps the watches: each directory of the container has one, wherever it is moved.
 struct Observation<World: ObservedWorld> {
     var examination: Examination<World>
     private(set) var watches = WatchTable()
     private(set) var comparison = TreeComparison()
     private var pairs = RenamePairs()
-    /// Looked for in vain since the events were last read to their end. Perhaps it was moved, or a folder around it, of
-    /// which an event that is still to be read tells: then it is looked at where it went, and that folder is compared.
+    /// Looked for in vain since the events were last read to their end. Perhaps it was moved, or a directory around it,
+    /// of which an event that is still to be read tells: then it is looked at where it went, and that directory is
+    /// compared.
     private var vanished: [ItemLocation: Evidence] = [:]
     /// Of the journal, when the events were last read to their end.
     private var versionBefore = 0
@@ -32,19 +33,19 @@ struct Observation<World: ObservedWorld> {
         comparison.add(nil)
     }
 
-    /// Of a container inside this one only the folder itself is watched, for what would end its being one.
+    /// Of a container inside this one only the directory itself is watched, for what would end its being one.
     mutating func watched(_ watch: Int32, _ location: ItemLocation?, inode: UInt64, isContainer: Bool) {
         watches.set(watch, location, inode: inode)
         unwatch(watches.close(watch, isContainer))
     }
 
     /// Events, in their order: all that there were, or with `more` only the first.
-    mutating func take(_ events: [FolderEvent], more: Bool) throws(CoordinationError) {
+    mutating func take(_ events: [DirectoryEvent], more: Bool) throws(CoordinationError) {
         examination.baseline = versionBefore
         for event in events { try take(event) }
         if more { return }
         versionBefore = examination.version
-        // Half a rename may be that of a folder in which something was looked for.
+        // Half a rename may be that of a directory in which something was looked for.
         if !pairs.isWaiting {
             vanished = [:]
             examination.endPassing()
@@ -56,41 +57,43 @@ struct Observation<World: ObservedWorld> {
         for half in pairs.endRound() { left(half) }
     }
 
-    private mutating func take(_ event: FolderEvent) throws(CoordinationError) {
+    private mutating func take(_ event: DirectoryEvent) throws(CoordinationError) {
         if event.kind == .ended { return watches.end(event.watch) }
-        guard let folder = watches.location(of: event.watch) else { return }
+        guard let directory = watches.location(of: event.watch) else { return }
         // It has become a container, or is one no longer.
-        if let folder, event.name.first == UInt8(ascii: "."), ContainerMark.isOne(event.name) {
-            return comparison.add(folder)
+        if let directory, event.name.first == UInt8(ascii: "."), ContainerMark.isOne(event.name) {
+            return comparison.add(directory)
         }
-        guard !watches.isClosed(event.watch), let location = ItemLocation.entry(event.name, of: folder) else { return }
+        guard !watches.isClosed(event.watch), let location = ItemLocation.entry(event.name, of: directory) else {
+            return
+        }
         switch event.kind {
         case .ended: break
         case .content: examination.notes.note(location, .content)
         case .attributes: examination.notes.note(location, .attributes)
         case .removed: examination.noteRemoval(location)
-        case .created: appeared(location, isFolder: event.isFolder)
-        case .left(let cookie): pairs.left(location, event.isFolder ? watches.detach(location) : nil, cookie: cookie)
+        case .created: appeared(location, isDirectory: event.isDirectory)
+        case .left(let cookie): pairs.left(location, event.isDirectory ? watches.detach(location) : nil, cookie: cookie)
         case .arrived(let cookie):
             if let half = pairs.arrived(cookie: cookie) {
-                try moved(half, to: location, isFolder: event.isFolder)
+                try moved(half, to: location, isDirectory: event.isDirectory)
             } else {
-                appeared(location, isFolder: event.isFolder)
+                appeared(location, isDirectory: event.isDirectory)
             }
         }
     }
 
-    private mutating func appeared(_ location: ItemLocation, isFolder: Bool) {
+    private mutating func appeared(_ location: ItemLocation, isDirectory: Bool) {
         examination.notes.note(location, .comparison)
-        if isFolder { comparison.add(location) }
+        if isDirectory { comparison.add(location) }
     }
 
     private mutating func moved(
-        _ half: RenamePairs.Half, to goal: ItemLocation, isFolder: Bool
+        _ half: RenamePairs.Half, to goal: ItemLocation, isDirectory: Bool
     ) throws(CoordinationError) {
         let origin = half.origin
         if let why = vanished[origin], why >= .content { examination.notes.note(goal, why) }
-        if isFolder {
+        if isDirectory {
             // What is in it went missing where it was or where the journal has it, or was found where it is.
             let places = [origin, goal] + (examination.passing[origin].map { [$0.location] } ?? [])
             if try !follow(half, to: goal) {
@@ -106,37 +109,37 @@ struct Observation<World: ObservedWorld> {
             comparison.noteMove(from: origin, to: goal)
             pairs.noteMove(from: origin, to: goal)
         }
-        examination.noteMove(from: origin, to: goal, isFolder: isFolder)
+        examination.noteMove(from: origin, to: goal, isDirectory: isDirectory)
     }
 
-    /// The watch of a folder goes with it. False: the folder at the goal is not that one.
+    /// The watch of a directory goes with it. False: the directory at the goal is not that one.
     private mutating func follow(
         _ half: RenamePairs.Half, to goal: ItemLocation
     ) throws(CoordinationError) -> Bool {
-        guard let folder = half.folder else { return false }
+        guard let directory = half.directory else { return false }
         let found = try examination.world.found(goal)
-        if found?.inode != folder.inode {
+        if found?.inode != directory.inode {
             // The event was about another one, which stood there before this was found there: the kernel tells of an
             // exchange as of two renames, one after the other.
-            if try examination.world.found(half.origin)?.inode == folder.inode {
-                watches.attach(folder, at: half.origin)
+            if try examination.world.found(half.origin)?.inode == directory.inode {
+                watches.attach(directory, at: half.origin)
                 return false
             }
             if let found, watches.inode(at: goal) == found.inode {
-                unwatch(watches.remove(folder))
+                unwatch(watches.remove(directory))
                 comparison.add(half.origin)
                 return false
             }
         }
         // Or it has gone on from there, as an event that is still to be read tells.
-        watches.attach(folder, at: goal)
-        return found == nil || found?.inode == folder.inode
+        watches.attach(directory, at: goal)
+        return found == nil || found?.inode == directory.inode
     }
 
     private mutating func left(_ half: RenamePairs.Half) {
         for place in [half.origin] + half.others { examination.noteRemoval(place) }
-        guard let folder = half.folder else { return }
-        unwatch(watches.remove(folder))
+        guard let directory = half.directory else { return }
+        unwatch(watches.remove(directory))
         // It may be there again, and have been watched since, before this was read.
         comparison.add(half.origin)
     }
@@ -149,30 +152,30 @@ struct Observation<World: ObservedWorld> {
     @discardableResult
     mutating func work(comparing limit: Int = 256) throws(CoordinationError) -> Bool {
         var wrote = try examination.work()
-        for folder in examination.takeUnlisted() { comparison.add(folder) }
+        for directory in examination.takeUnlisted() { comparison.add(directory) }
         var listed = 0
-        while listed < limit, let folder = comparison.next() {
+        while listed < limit, let directory = comparison.next() {
             listed += 1
-            guard let listing = try examination.world.list(folder) else {
-                if let folder { noteVanished(folder, .comparison) }
+            guard let listing = try examination.world.list(directory) else {
+                if let directory { noteVanished(directory, .comparison) }
                 continue
             }
             // Another one stands there than was told.
-            if let folder, examination.world.picture[folder]?.inode != listing.inode {
-                noteVanished(folder, .comparison)
+            if let directory, examination.world.picture[directory]?.inode != listing.inode {
+                noteVanished(directory, .comparison)
             }
             if let watch = listing.watch {
-                watched(watch, folder, inode: listing.inode, isContainer: listing.isContainer)
+                watched(watch, directory, inode: listing.inode, isContainer: listing.isContainer)
             }
-            if listing.isContainer, let folder, try examination.removeContents(of: folder) { wrote = true }
+            if listing.isContainer, let directory, try examination.removeContents(of: directory) { wrote = true }
             listed += listing.entries.count
-            for location in comparison.take(listing, of: folder, examination.world.picture) {
+            for location in comparison.take(listing, of: directory, examination.world.picture) {
                 examination.notes.noteDifference(location)
             }
         }
         for location in comparison.takeGone() { examination.notes.noteDifference(location) }
         if listed > 0 || !examination.notes.isEmpty, try examination.work() { wrote = true }
-        for folder in examination.takeUnlisted() { comparison.add(folder) }
+        for directory in examination.takeUnlisted() { comparison.add(directory) }
         for (location, why) in examination.takeVanished() { noteVanished(location, why) }
         return wrote
     }

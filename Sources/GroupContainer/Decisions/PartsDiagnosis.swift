@@ -18,7 +18,7 @@ struct PartsFacts: Sendable {
     var lock = Part.good
     var memberTable = Part.good
     /// Where something stands that is not of the type that it should be.
-    var misplaced: [(item: String, isFolder: Bool)] = []
+    var misplaced: [(item: String, isDirectory: Bool)] = []
     /// Any byte of the member table or of the lock file is locked: somebody has it open.
     var isInUse = false
     /// The lock file is another one than the format file says.
@@ -71,7 +71,7 @@ struct PartsFacts: Sendable {
                 Finding(
                     .lockFileMissing, .error, item: ".group/lock", cause(of: lock), why: nobody,
                     remedy: isInUse
-                        ? "end its members (they hold leases on the old one), then \(Finding.repair)"
+                        ? "end its members (they hold locks on the old one), then \(Finding.repair)"
                         : "\(Finding.repair) makes it anew; followers compare everything once",
                     mended: isInUse ? nil : "it was made anew"))
         } else if isOtherLockFile && isInUse {
@@ -79,7 +79,7 @@ struct PartsFacts: Sendable {
                 Finding(
                     .lockFileReplaced, .error, item: ".group/lock", "it was replaced while members are alive",
                     why:
-                        "leases on the old one exclude nobody who opened the new one, so nobody may open the container now",
+                        "locks on the old one exclude nobody who opened the new one, so nobody may open the container now",
                     remedy: "end all its members, and open it again"))
         } else if isOtherLockFile {
             found.append(
@@ -110,9 +110,9 @@ struct PartsFacts: Sendable {
         return found + misplaced.map(wrongType) + [opening, reading].compactMap(\.self)
     }
 
-    private func wrongType(_ item: String, isFolder: Bool) -> Finding {
+    private func wrongType(_ item: String, isDirectory: Bool) -> Finding {
         Finding(
-            .partWrongType, .error, item: item, "what stands there is no \(isFolder ? "folder" : "regular file")",
+            .partWrongType, .error, item: item, "what stands there is no \(isDirectory ? "directory" : "regular file")",
             why: "each operation that needs it ends in an error",
             remedy: isInUse
                 ? "end its members (they are alive), then \(Finding.repair)"

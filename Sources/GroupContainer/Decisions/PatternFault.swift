@@ -1,12 +1,13 @@
 extension ChangeFilter {
-    /// Why no path can match a pattern, or not those that were meant, and how to write it; nil for one that is in order.
+    /// Why no path can match a pattern, or not those that were meant, and how to write it; nil for one that is in
+    /// order.
     package static func fault(ofPattern pattern: [UInt8]) -> String? {
         let slash = UInt8(ascii: "/")
         if pattern.isEmpty { return "the pattern is empty" }
         if pattern.starts(with: "./".utf8) { return "patterns are relative to the container, without './'" }
         if pattern.first == slash { return "patterns are relative to the container, without a '/' at the beginning" }
         if pattern.last == slash {
-            return "a pattern has no '/' at the end: 'a' is a folder itself, 'a/**' what is below it"
+            return "a pattern has no '/' at the end: 'a' is a directory itself, 'a/**' what is below it"
         }
         for part in pattern.split(separator: slash, omittingEmptySubsequences: false) {
             if part.isEmpty { return "the pattern has an empty component" }

@@ -3,13 +3,13 @@ struct PlaceFacts: Equatable, Sendable {
     enum Standing: Equatable, Sendable {
         /// `.group` could be opened.
         case container
-        /// The first folder on the way that is not there.
+        /// The first directory on the way that is not there.
         case missing(String)
-        /// A folder, without `.group` in it.
-        case plainFolder
+        /// A directory, without `.group` in it.
+        case plainDirectory
         /// The rest of a container.
         case halfDeleted
-        /// What should be the folder for staging is missing, or something else; which.
+        /// What should be the directory for staging is missing, or something else; which.
         case noStaging(String)
         /// This user may not enter it.
         case forbidden(Barrier)
@@ -44,13 +44,14 @@ struct PlaceFacts: Equatable, Sendable {
     var findings: [Finding] {
         switch standing {
         case .container: []
-        case .missing(let folder):
+        case .missing(let directory):
             [
                 missing(
-                    folder == path
-                        ? "there is no container at \(path)" : "there is no container at \(path): \(folder) is missing")
+                    directory == path
+                        ? "there is no container at \(path)"
+                        : "there is no container at \(path): \(directory) is missing")
             ]
-        case .plainFolder: [missing("\(path) is a folder, but no container: it has no .group in it")]
+        case .plainDirectory: [missing("\(path) is a directory, but no container: it has no .group in it")]
         case .halfDeleted:
             [
                 Finding(
@@ -63,7 +64,7 @@ struct PlaceFacts: Equatable, Sendable {
                 Finding(
                     .stagingMissing, .error, item: ".group/staging", cause,
                     why: "nothing can be written: what is new is made there first",
-                    remedy: "\(Finding.repair) makes it", mended: "the folder was made")
+                    remedy: "\(Finding.repair) makes it", mended: "the directory was made")
             ]
         case .forbidden(let barrier):
             [
@@ -80,7 +81,7 @@ struct PlaceFacts: Equatable, Sendable {
             [
                 Finding(
                     .fileSystemUnsupported, .error, item: path, cause,
-                    why: "members could not see each other: leases would exclude nobody, and changes would not arrive",
+                    why: "members could not see each other: locks would exclude nobody, and changes would not arrive",
                     remedy: "put it on a local file system: ext4, xfs, btrfs, tmpfs")
             ]
         case .failed(let cause):

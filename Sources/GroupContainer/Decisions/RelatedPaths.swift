@@ -1,20 +1,20 @@
 extension ItemPath {
-    func isBelow(_ folder: ItemPath) -> Bool {
-        bytes.count > folder.bytes.count && bytes[folder.bytes.count] == UInt8(ascii: "/")
-            && bytes.starts(with: folder.bytes)
+    func isBelow(_ directory: ItemPath) -> Bool {
+        bytes.count > directory.bytes.count && bytes[directory.bytes.count] == UInt8(ascii: "/")
+            && bytes.starts(with: directory.bytes)
     }
 
     /// The same, or one is somewhere below the other.
     func concerns(_ other: ItemPath) -> Bool { self == other || isBelow(other) || other.isBelow(self) }
 
-    /// Every folder that it is in.
-    var folders: [ItemPath] {
+    /// Every directory that it is in.
+    var directories: [ItemPath] {
         bytes.indices.filter { bytes[$0] == UInt8(ascii: "/") }.map { ItemPath(bytes: Array(bytes[..<$0])) }
     }
 
-    /// Where it is once a folder that it is, or is in, has moved.
-    func moved(from folder: ItemPath, to place: ItemPath) -> ItemPath {
-        ItemPath(bytes: place.bytes + bytes[folder.bytes.count...])
+    /// Where it is once a directory that it is, or is in, has moved.
+    func moved(from directory: ItemPath, to place: ItemPath) -> ItemPath {
+        ItemPath(bytes: place.bytes + bytes[directory.bytes.count...])
     }
 }
 
@@ -26,12 +26,12 @@ struct RelatedPaths: Sendable {
     mutating func note(_ paths: [ItemPath], at position: Int) {
         for path in paths {
             at[path] = max(at[path] ?? 0, position)
-            for folder in path.folders { below[folder] = max(below[folder] ?? 0, position) }
+            for directory in path.directories { below[directory] = max(below[directory] ?? 0, position) }
         }
     }
 
     func last(concerning path: ItemPath) -> Int? {
-        ([at[path], below[path]] + path.folders.map { at[$0] }).compactMap { $0 }.max()
+        ([at[path], below[path]] + path.directories.map { at[$0] }).compactMap { $0 }.max()
     }
 }
 
@@ -42,10 +42,10 @@ struct PathSet: Sendable {
 
     mutating func insert(_ path: ItemPath) {
         paths.insert(path)
-        around.formUnion(path.folders)
+        around.formUnion(path.directories)
     }
 
     func concerns(_ path: ItemPath) -> Bool {
-        paths.contains(path) || around.contains(path) || path.folders.contains(where: paths.contains)
+        paths.contains(path) || around.contains(path) || path.directories.contains(where: paths.contains)
     }
 }

@@ -5,8 +5,8 @@ struct RenamePairs: Equatable, Sendable {
         var origin: ItemLocation
         /// Where it was, if what was renamed around it was half of an exchange.
         fileprivate(set) var others: [ItemLocation] = []
-        /// Of a folder that is known.
-        var folder: WatchTable.Detached?
+        /// Of a directory that is known.
+        var directory: WatchTable.Detached?
         fileprivate var round: Int
     }
 
@@ -16,14 +16,14 @@ struct RenamePairs: Equatable, Sendable {
     /// Something may be waited for.
     var isWaiting: Bool { !halves.isEmpty }
 
-    mutating func left(_ origin: ItemLocation, _ folder: WatchTable.Detached?, cookie: UInt32) {
-        halves[cookie] = Half(origin: origin, folder: folder, round: round)
+    mutating func left(_ origin: ItemLocation, _ directory: WatchTable.Detached?, cookie: UInt32) {
+        halves[cookie] = Half(origin: origin, directory: directory, round: round)
     }
 
     /// Where it came from; nil for what came from outside.
     mutating func arrived(cookie: UInt32) -> Half? { halves.removeValue(forKey: cookie) }
 
-    /// A folder around it was moved meanwhile.
+    /// A directory around it was moved meanwhile.
     mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation) {
         for (cookie, half) in halves {
             guard let place = half.origin.moved(from: origin, to: goal) else { continue }

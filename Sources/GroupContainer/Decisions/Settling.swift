@@ -2,9 +2,9 @@
 /// nothing happened to it for `quiet`, at the latest `atMost` after the first that is held back. A reader that applies
 /// what is released has the tree that the reader would have without settling.
 ///
-/// Changes that concern each other's paths (the same one, or a folder and what is in it) stay in their order; others
+/// Changes that concern each other's paths (the same one, or a directory and what is in it) stay in their order; others
 /// overtake each other. Nets: created + removed is nothing; created + modified is created; removed + created is
-/// modified, where no folder is involved; what is created or changed and then moved is told at its new place; a move
+/// modified, where no directory is involved; what is created or changed and then moved is told at its new place; a move
 /// that goes on is one move, and one that goes back is none, if nothing can have stood in between. Times are
 /// nanoseconds of one clock.
 struct Settling: Sendable {

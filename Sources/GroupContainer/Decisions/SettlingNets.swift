@@ -6,16 +6,16 @@ enum Net: Equatable, Sendable {
     case both
 
     static func of(_ before: Change, _ after: Change) -> Net {
-        let involvesFolder = before.type == .folder || after.type == .folder || before.takesFolder
+        let involvesDirectory = before.type == .directory || after.type == .directory || before.takesDirectory
         switch (before.kind, after.kind) {
         case (.created, .created), (.created, .modified), (.created, .touched):
-            return (before.type == .folder) == (after.type == .folder) ? .one(.created) : .both
+            return (before.type == .directory) == (after.type == .directory) ? .one(.created) : .both
         // Where something stood before it was created, that goes, too.
         case (.created, .removed): return before.mayReplace ? .one(.removed) : .nothing
         case (.touched, .touched): return .one(.touched)
         case (.modified, .modified), (.modified, .touched), (.touched, .modified): return .one(.modified)
         case (.modified, .created), (.touched, .created), (.removed, .created):
-            return involvesFolder ? .both : .one(.modified)
+            return involvesDirectory ? .both : .one(.modified)
         case (.modified, .removed), (.touched, .removed), (.removed, .removed): return .one(.removed)
         default: return .both
         }
@@ -26,7 +26,7 @@ extension Settling {
     /// A change of one path alone.
     mutating func noteSimple(_ entry: Entry) {
         let path = entry.change.path
-        if entry.change.kind == .removed && entry.change.takesFolder { dropWhatIsBelow(path) }
+        if entry.change.kind == .removed && entry.change.takesDirectory { dropWhatIsBelow(path) }
         guard let position = last(concerning: path), let before = entries[position], before.change.path == path else {
             return append(entry)
         }
@@ -37,7 +37,7 @@ extension Settling {
             guard entry.change.kind == .removed, !before.change.mayReplace else { return append(entry) }
             // It came, and went: what is left is that it is no longer where it was.
             merged.change.path = from
-            merged.change.takesFolder = before.change.takesFolder
+            merged.change.takesDirectory = before.change.takesDirectory
             entries[position] = merged
             return
         }
@@ -46,7 +46,7 @@ extension Settling {
         case .both: append(entry)
         case .one(.removed):
             entries[position] = nil
-            merged.change.takesFolder = before.change.takesFolder || entry.change.takesFolder
+            merged.change.takesDirectory = before.change.takesDirectory || entry.change.takesDirectory
             noteSimple(merged)
         case .one(let kind):
             merged.change.kind = kind
@@ -55,14 +55,16 @@ extension Settling {
         }
     }
 
-    /// A folder goes with everything in it: what happened to that need not be told, unless a move made something of it.
-    private mutating func dropWhatIsBelow(_ folder: ItemPath) {
+    /// A directory goes with everything in it: what happened to that need not be told, unless a move made something of
+    /// it.
+    private mutating func dropWhatIsBelow(_ directory: ItemPath) {
         for position in entries.indices.reversed() {
-            guard let change = entries[position]?.change, change.places.contains(where: { $0.concerns(folder) }) else {
+            guard let change = entries[position]?.change, change.places.contains(where: { $0.concerns(directory) })
+            else {
                 continue
             }
             if change.kind.otherPath != nil { return }
-            if change.path.isBelow(folder) && change.kind != .removed { entries[position] = nil }
+            if change.path.isBelow(directory) && change.kind != .removed { entries[position] = nil }
         }
     }
 }

@@ -4,7 +4,7 @@ struct StoreFacts: Equatable, Sendable {
         case suite, channel
 
         /// Where it is kept.
-        var folder: String { self == .suite ? "defaults" : "channels" }
+        var directory: String { self == .suite ? "defaults" : "channels" }
     }
 
     struct File: Equatable, Sendable {
@@ -32,7 +32,7 @@ struct StoreFacts: Equatable, Sendable {
     /// Nobody else has the container open, so nobody else writes to it.
     var isAlone = true
 
-    var label: String { ".group/\(kind.folder)/\(name)" }
+    var label: String { ".group/\(kind.directory)/\(name)" }
 
     var findings: [Finding] {
         if files.isEmpty { return [missing] }
@@ -121,12 +121,12 @@ struct StoreFacts: Equatable, Sendable {
             why:
                 "it was never begun, or its files were removed; the next writer of the \(kind.rawValue) begins anew",
             remedy: isAlone
-                ? "if there were any, put its files back from a backup; else \(Finding.repair) removes the folder"
+                ? "if there were any, put its files back from a backup; else \(Finding.repair) removes the directory"
                 : "if there were any, put its files back from a backup", mended: isAlone ? "it was removed" : nil)
     }
 }
 
-/// What is known of the folders that suites and channels lie in.
+/// What is known of the directories that suites and channels lie in.
 struct StoresFacts: Sendable {
     struct Permission: Equatable, Sendable {
         var item: String
@@ -138,7 +138,7 @@ struct StoresFacts: Sendable {
     /// Entries that are nobody's.
     var strange: [String] = []
     var permissions: [Permission] = []
-    /// Of folders that could not be looked at: why.
+    /// Of directories that could not be looked at: why.
     var failed: [(item: String, cause: String)] = []
 
     var findings: [Finding] {

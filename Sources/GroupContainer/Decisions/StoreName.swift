@@ -1,4 +1,4 @@
-/// The name of a suite or a channel: that of its folder, too.
+/// The name of a suite or a channel: that of its directory, too.
 enum StoreName {
     private static let longest = 200
 

@@ -4,12 +4,12 @@ struct TransactionSteps: Equatable, Sendable {
     /// What stands at a place before the transaction.
     struct Standing: Equatable, Sendable {
         var inode: UInt64
-        var isFolder: Bool
+        var isDirectory: Bool
     }
 
     enum Effect: Equatable, Sendable {
         /// What lies in staging under the step's number comes to stand there.
-        case placement(ChangeRecord.Kind, isFolder: Bool, contentHash: UInt64?)
+        case placement(ChangeRecord.Kind, isDirectory: Bool, contentHash: UInt64?)
         case removal
         /// What stands at another place comes to stand here.
         case arrival(from: ItemLocation, Standing)
@@ -17,7 +17,7 @@ struct TransactionSteps: Equatable, Sendable {
 
     struct Step: Equatable, Sendable {
         let location: ItemLocation
-        /// The end of its name in staging. A folder's is lower than that of whatever is made in it.
+        /// The end of its name in staging. A directory's is lower than that of whatever is made in it.
         let number: Int
         /// Nil: nothing.
         let before: Standing?
@@ -28,7 +28,7 @@ struct TransactionSteps: Equatable, Sendable {
     enum View: Equatable, Sendable {
         /// Whatever stands there without it.
         case untouched
-        case staged(number: Int, isFolder: Bool)
+        case staged(number: Int, isDirectory: Bool)
         case absent
         /// What stands at that place without it, because it is to be moved.
         case elsewhere(ItemLocation)
@@ -49,14 +49,15 @@ struct TransactionSteps: Equatable, Sendable {
     func view(_ location: ItemLocation) -> View {
         if let step = steps[location] {
             switch step.effect {
-            case .placement(_, let isFolder, _): return .staged(number: step.number, isFolder: isFolder)
+            case .placement(_, let isDirectory, _): return .staged(number: step.number, isDirectory: isDirectory)
             case .removal: return .absent
             case .arrival(let origin, _): return .elsewhere(origin)
             }
         }
-        if let folder = location.ancestors.last(where: isChanged), case .arrival(let origin, _) = steps[folder]?.effect
+        if let directory = location.ancestors.last(where: isChanged),
+            case .arrival(let origin, _) = steps[directory]?.effect
         {
-            let place = try? ItemLocation(origin.bytes + location.bytes[folder.bytes.count...])
+            let place = try? ItemLocation(origin.bytes + location.bytes[directory.bytes.count...])
             return place.map(View.elsewhere) ?? .absent
         }
         // In what is new, or gone, stands nothing but what has a step of its own.
@@ -65,13 +66,13 @@ struct TransactionSteps: Equatable, Sendable {
 
     private func isChanged(_ location: ItemLocation) -> Bool { steps[location] != nil || departed.contains(location) }
 
-    /// In a folder that is new, or gone, or gone itself to another place: nothing stands there without the transaction,
-    /// or will.
+    /// In a directory that is new, or gone, or gone itself to another place: nothing stands there without the
+    /// transaction, or will.
     func isWithinNew(_ location: ItemLocation) -> Bool {
         departed.contains(location) || location.ancestors.contains(where: isChanged)
     }
 
-    /// Whether it can be moved: the transaction has changed neither it, nor anything in it, nor a folder around it.
+    /// Whether it can be moved: the transaction has changed neither it, nor anything in it, nor a directory around it.
     func isUntouched(_ location: ItemLocation) -> Bool {
         view(location) == .untouched && !steps.keys.contains { $0.isBelow(location) }
             && !departed.contains { $0.isBelow(location) }
@@ -80,10 +81,10 @@ struct TransactionSteps: Equatable, Sendable {
     /// Something new is to stand there. Returns its number in staging: the one that an earlier change of the same item
     /// had, if there was one.
     mutating func place(
-        at location: ItemLocation, _ kind: ChangeRecord.Kind, isFolder: Bool, replacing before: Standing?,
+        at location: ItemLocation, _ kind: ChangeRecord.Kind, isDirectory: Bool, replacing before: Standing?,
         contentHash: UInt64?
     ) -> Int {
-        let effect = Effect.placement(kind, isFolder: isFolder, contentHash: contentHash)
+        let effect = Effect.placement(kind, isDirectory: isDirectory, contentHash: contentHash)
         if let number = steps[location]?.number {
             steps[location]?.effect = effect
             return number
@@ -137,8 +138,8 @@ struct TransactionSteps: Equatable, Sendable {
         }
     }
 
-    /// Whether anything is made or kept below a folder that the transaction itself makes.
-    func hasSteps(below folder: ItemLocation) -> Bool {
-        steps.values.contains { $0.location.isBelow(folder) && $0.effect != .removal }
+    /// Whether anything is made or kept below a directory that the transaction itself makes.
+    func hasSteps(below directory: ItemLocation) -> Bool {
+        steps.values.contains { $0.location.isBelow(directory) && $0.effect != .removal }
     }
 }

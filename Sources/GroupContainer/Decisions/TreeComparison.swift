@@ -1,5 +1,5 @@
-/// A folder that was opened to be compared.
-struct FolderListing: Sendable {
+/// A directory that was opened to be compared.
+struct DirectoryListing: Sendable {
     /// Nil where it could not be watched.
     var watch: Int32?
     var inode: UInt64
@@ -9,45 +9,49 @@ struct FolderListing: Sendable {
     var isContainer = false
 }
 
-/// Goes through folders, some at a time, and finds what is not as the journal has it. Each is watched before it is
+/// Goes through directories, some at a time, and finds what is not as the journal has it. Each is watched before it is
 /// listed, so what comes later is told by an event.
 struct TreeComparison: Sendable {
-    private var folders: [ItemLocation?] = []
+    private var directories: [ItemLocation?] = []
     private var waiting = Set<ItemLocation?>()
     /// Told at the end, so that what stands elsewhere by now is told as moved.
     private var gone: [ItemLocation] = []
 
-    var isOver: Bool { folders.isEmpty && gone.isEmpty }
+    var isOver: Bool { directories.isEmpty && gone.isEmpty }
 
-    mutating func add(_ folder: ItemLocation?) { if waiting.insert(folder).inserted { folders.append(folder) } }
+    mutating func add(_ directory: ItemLocation?) {
+        if waiting.insert(directory).inserted { directories.append(directory) }
+    }
 
-    /// A folder was moved meanwhile. Where it was is looked at, too: another one may stand there.
+    /// A directory was moved meanwhile. Where it was is looked at, too: another one may stand there.
     mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation) {
-        for folder in folders {
-            if folder == origin { add(goal) }
-            if let place = folder?.moved(from: origin, to: goal) { add(place) }
+        for directory in directories {
+            if directory == origin { add(goal) }
+            if let place = directory?.moved(from: origin, to: goal) { add(place) }
         }
         gone += gone.compactMap { $0.moved(from: origin, to: goal) }
     }
 
-    /// The next folder to list, the last one that was found first; nil when all are done.
+    /// The next directory to list, the last one that was found first; nil when all are done.
     mutating func next() -> ItemLocation?? {
-        guard let folder = folders.popLast() else { return nil }
-        waiting.remove(folder)
-        return .some(folder)
+        guard let directory = directories.popLast() else { return nil }
+        waiting.remove(directory)
+        return .some(directory)
     }
 
-    /// What is to be looked at in a folder, as the listing has it.
-    mutating func take(_ listing: FolderListing, of folder: ItemLocation?, _ picture: TreePicture) -> [ItemLocation] {
-        var missing = picture.entries(of: folder)
+    /// What is to be looked at in a directory, as the listing has it.
+    mutating func take(_ listing: DirectoryListing, of directory: ItemLocation?, _ picture: TreePicture)
+        -> [ItemLocation]
+    {
+        var missing = picture.entries(of: directory)
         var differing: [ItemLocation] = []
         for (name, state) in listing.entries {
-            guard let state, let location = ItemLocation.entry(name, of: folder) else { continue }
+            guard let state, let location = ItemLocation.entry(name, of: directory) else { continue }
             missing.remove(location)
             if ForeignChange.decide(known: picture[location], found: state, by: .comparison) != .nothing {
                 differing.append(location)
             }
-            if state.type == .folder {
+            if state.type == .directory {
                 add(location)
             } else if !picture.entries(of: location).isEmpty {
                 gone.append(location)
@@ -57,9 +61,9 @@ struct TreeComparison: Sendable {
         return differing
     }
 
-    /// What was missed, once all folders are done.
+    /// What was missed, once all directories are done.
     mutating func takeGone() -> [ItemLocation] {
-        if !folders.isEmpty { return [] }
+        if !directories.isEmpty { return [] }
         defer { gone = [] }
         return gone
     }

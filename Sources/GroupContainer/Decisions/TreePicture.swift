@@ -1,19 +1,19 @@
-/// What the journal says that stands in the container: the fold of its records. Lookup is constant; taking a folder out
-/// or moving it is linear in what is in it.
+/// What the journal says that stands in the container: the fold of its records. Lookup is constant; taking a directory
+/// out or moving it is linear in what is in it.
 ///
 /// One that stands on a base, a checkpoint that was not read, holds only what is new since; it is for looking items up.
 struct TreePicture: Equatable, Sendable {
     /// An item as its last record has it.
     struct Item: Equatable, Sendable {
         var state: ItemState
-        /// The sequence of that record. One of a folder around it changes where it stands, not its generation.
+        /// The sequence of that record. One of a directory around it changes where it stands, not its generation.
         var generation: UInt64
     }
 
     /// What a picture begins with, where that is looked up when it is asked for.
     protocol Base: AnyObject, Sendable {
         func item(at location: ItemLocation) -> Item?
-        func below(_ folder: ItemLocation) -> [ItemLocation]
+        func below(_ directory: ItemLocation) -> [ItemLocation]
     }
 
     private let base: (any Base)?
@@ -25,7 +25,7 @@ struct TreePicture: Equatable, Sendable {
     private var places: [UInt64: ItemLocation] = [:]
     /// All names of those that have several.
     private var names: [UInt64: Set<ItemLocation>] = [:]
-    /// What stands in each folder, or has something in it; nil is the root. Without a base.
+    /// What stands in each directory, or has something in it; nil is the root. Without a base.
     private var entries: [ItemLocation?: Set<ItemLocation>] = [:]
 
     static func == (left: TreePicture, right: TreePicture) -> Bool {
@@ -37,24 +37,24 @@ struct TreePicture: Equatable, Sendable {
 
     init(on base: any Base) { self.base = base }
 
-    /// Everything that stands, in any order; fastest where what is in one folder comes together. Of hard links, the one
-    /// with the latest record is where the inode is.
+    /// Everything that stands, in any order; fastest where what is in one directory comes together. Of hard links, the
+    /// one with the latest record is where the inode is.
     init(_ all: [(location: ItemLocation, item: Item)]) {
         base = nil
         items.reserveCapacity(all.count)
         places.reserveCapacity(all.count)
-        var (folder, inner): (ItemLocation?, [ItemLocation]) = (nil, [])
+        var (directory, inner): (ItemLocation?, [ItemLocation]) = (nil, [])
         for (location, item) in all {
             items[location] = item
             let other = places[item.state.inode].flatMap { items[$0]?.generation } ?? 0
             if other <= item.generation { places[item.state.inode] = location }
-            if !location.stands(in: folder) {
-                if !inner.isEmpty { entries[folder, default: []].formUnion(inner) }
-                (folder, inner) = (location.parent, [])
+            if !location.stands(in: directory) {
+                if !inner.isEmpty { entries[directory, default: []].formUnion(inner) }
+                (directory, inner) = (location.parent, [])
             }
             inner.append(location)
         }
-        if !inner.isEmpty { entries[folder, default: []].formUnion(inner) }
+        if !inner.isEmpty { entries[directory, default: []].formUnion(inner) }
     }
 
     /// What stands at a place.
@@ -73,20 +73,20 @@ struct TreePicture: Equatable, Sendable {
     /// Of a file with several, all; else none.
     func names(ofInode inode: UInt64) -> Set<ItemLocation> { names[inode] ?? [] }
 
-    /// What stands in a folder, or has something in it, in no order; in the root for nil. Not on a base.
-    func entries(of folder: ItemLocation?) -> Set<ItemLocation> { entries[folder] ?? [] }
+    /// What stands in a directory, or has something in it, in no order; in the root for nil. Not on a base.
+    func entries(of directory: ItemLocation?) -> Set<ItemLocation> { entries[directory] ?? [] }
 
-    /// Everything below a folder, what lies deepest first.
-    func below(_ folder: ItemLocation) -> [ItemLocation] {
+    /// Everything below a directory, what lies deepest first.
+    func below(_ directory: ItemLocation) -> [ItemLocation] {
         let inner = base.map { base in
-            items.keys.filter { $0.isBelow(folder) }
-                + base.below(folder).filter { items[$0] == nil && !gone.contains($0) }
+            items.keys.filter { $0.isBelow(directory) }
+                + base.below(directory).filter { items[$0] == nil && !gone.contains($0) }
         }
-        return (inner ?? standing(below: folder)).sorted { $1.bytes.lexicographicallyPrecedes($0.bytes) }
+        return (inner ?? standing(below: directory)).sorted { $1.bytes.lexicographicallyPrecedes($0.bytes) }
     }
 
-    private func standing(below folder: ItemLocation) -> [ItemLocation] {
-        var (found, next) = ([ItemLocation](), Array(entries[folder] ?? []))
+    private func standing(below directory: ItemLocation) -> [ItemLocation] {
+        var (found, next) = ([ItemLocation](), Array(entries[directory] ?? []))
         while let location = next.popLast() {
             if items[location] != nil { found.append(location) }
             next += entries[location] ?? []
@@ -111,7 +111,7 @@ struct TreePicture: Equatable, Sendable {
             set(location, nil)
         case .moved:
             guard let from = change.from.flatMap({ try? ItemLocation($0) }) else { return }
-            guard let item = item(at: from), item.state.type != .folder else {
+            guard let item = item(at: from), item.state.type != .directory else {
                 put(take(from: from), at: location, change.state, sequence)
                 return
             }
@@ -170,7 +170,7 @@ struct TreePicture: Equatable, Sendable {
         }
         if items.updateValue(item, forKey: location) == nil { enter(location) }
         let inode = item.state.inode
-        if let place = places.updateValue(location, forKey: inode), place != location, item.state.type != .folder {
+        if let place = places.updateValue(location, forKey: inode), place != location, item.state.type != .directory {
             names[inode, default: [place]].insert(location)
         }
     }
@@ -185,22 +185,22 @@ struct TreePicture: Equatable, Sendable {
         if rest.count > 1 { names[inode] = rest }
     }
 
-    /// Also where nothing is recorded of a folder around it: so it is found from above.
+    /// Also where nothing is recorded of a directory around it: so it is found from above.
     private mutating func enter(_ location: ItemLocation) {
         var location = location
-        while entries[location.parent, default: []].insert(location).inserted, let folder = location.parent {
-            location = folder
+        while entries[location.parent, default: []].insert(location).inserted, let directory = location.parent {
+            location = directory
         }
     }
 
     private mutating func leave(_ location: ItemLocation) {
         var location = location
         while items[location] == nil && entries[location] == nil {
-            let folder = location.parent
-            entries[folder]?.remove(location)
-            if entries[folder]?.isEmpty == true { entries[folder] = nil }
-            guard let folder else { return }
-            location = folder
+            let directory = location.parent
+            entries[directory]?.remove(location)
+            if entries[directory]?.isEmpty == true { entries[directory] = nil }
+            guard let directory else { return }
+            location = directory
         }
     }
 }

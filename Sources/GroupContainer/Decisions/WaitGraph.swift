@@ -27,7 +27,7 @@ struct WaitGraph: Sendable {
         /// Its place among the nested requests of its process, which go one after the other; 0: not nested.
         var order: UInt64
         var stage: Stage
-        var part: LeasePlan.Part
+        var part: LockPlan.Part
     }
 
     fileprivate struct Chain: Hashable {
@@ -109,14 +109,14 @@ struct WaitGraph: Sendable {
     private func isInTheWay(_ other: Claim, of wanted: Claim, withUndrawn: Bool) -> Bool {
         if other.stage == .held { return other.part.excludes(wanted.part) }
         let isNestedBefore = other.member == wanted.member && other.order > 0 && other.order < wanted.order
-        if isNestedBefore { return other.part.span.overlaps(wanted.part.span) }
+        if isNestedBefore { return other.part.range.overlaps(wanted.part.range) }
         // In the kernel's line. A request that is not there yet looks again when it comes there.
         guard other.isInLine && wanted.isInLine else { return false }
-        let meetsInFront = other.stage == .atTurnstile && other.part.span == wanted.part.span
+        let meetsInFront = other.stage == .atTurnstile && other.part.range == wanted.part.range
         let isBefore = other.ticket == 0 ? withUndrawn : wanted.ticket == 0 || other.ticket < wanted.ticket
         guard isBefore || meetsInFront else { return false }
         // Behind one that is at its turnstile there are those only that hold a part of what it wants.
-        if wanted.stage == .atTurnstile && other.part.span.length >= wanted.part.span.length { return false }
+        if wanted.stage == .atTurnstile && other.part.range.length >= wanted.part.range.length { return false }
         return wanted.part.waitsBehind(other.part, holding: held(by: wanted))
             && !isKept(other, notKeeping: wanted, withUndrawn: withUndrawn)
     }
@@ -125,9 +125,9 @@ struct WaitGraph: Sendable {
     private func isKept(_ other: Claim, notKeeping wanted: Claim, withUndrawn: Bool) -> Bool {
         if other.stage == .atTurnstile { return false }
         return directories.contains { gate in
-            let directory = gate.part.span
+            let directory = gate.part.range
             let isBefore = gate.ticket == 0 ? !withUndrawn : gate.ticket < other.ticket
-            guard isBefore, directory.contains(wanted.part.span), directory.length > wanted.part.span.length,
+            guard isBefore, directory.contains(wanted.part.range), directory.length > wanted.part.range.length,
                 Chain(gate) != Chain(wanted)
             else { return false }
             return other.part.standsBehind(directory, holding: held(by: other))
@@ -135,8 +135,8 @@ struct WaitGraph: Sendable {
         }
     }
 
-    private func held(by claim: Claim) -> some Sequence<LeaseSpan> {
-        (chains[Chain(claim)] ?? []).lazy.filter { $0.stage == .held }.map(\.part.span)
+    private func held(by claim: Claim) -> some Sequence<LockRange> {
+        (chains[Chain(claim)] ?? []).lazy.filter { $0.stage == .held }.map(\.part.range)
     }
 }
 

@@ -1,39 +1,40 @@
-/// Which folder each watch is of. A watch stays with its folder when that is moved, and so do those of the folders in
-/// it: each is known by its name in the folder around it, so a move is one step, however much moves with it.
+/// Which directory each watch is of. A watch stays with its directory when that is moved, and so do those of the
+/// directories in it: each is known by its name in the directory around it, so a move is one step, however much moves
+/// with it.
 ///
-/// Where events were lost a location may be stale until its folder is listed again. So it is only ever taken for where
-/// to look.
+/// Where events were lost a location may be stale until its directory is listed again. So it is only ever taken for
+/// where to look.
 struct WatchTable: Equatable, Sendable {
     private struct Node: Equatable, Sendable {
         var parent: Int?
         var name: [UInt8]
-        /// Nil for a folder that is not watched, around one that is.
+        /// Nil for a directory that is not watched, around one that is.
         var watch: Int32?
         var inode: UInt64
     }
 
-    /// A folder that was renamed away, with those in it, to nobody knows where.
+    /// A directory that was renamed away, with those in it, to nobody knows where.
     struct Detached: Equatable, Sendable {
         fileprivate var node: Int
         var inode: UInt64
     }
 
     private var nodes: [Int: Node] = [0: Node(parent: nil, name: [], watch: nil, inode: 0)]
-    /// Of each folder, those in it by name; what was detached, or replaced, is not among them.
+    /// Of each directory, those in it by name; what was detached, or replaced, is not among them.
     private var entries: [Int: [[UInt8]: Int]] = [:]
     private var numbered: [Int32: Int] = [:]
     /// Something else came to its place before it was told that it had left: the kernel tells of an exchange as of two
     /// renames, one after the other.
     private var replaced: [Int: [[UInt8]: Int]] = [:]
     private var last = 0
-    /// Watches of folders that are containers of their own.
+    /// Watches of directories that are containers of their own.
     private var closed: Set<Int32> = []
 
     func isWatched(_ watch: Int32) -> Bool { numbered[watch] != nil }
     func inode(at location: ItemLocation) -> UInt64? { find(location).flatMap { nodes[$0]?.inode } }
     var numbers: [Int32] { Array(numbered.keys) }
 
-    /// Where the folder of a watch stands, if there is such a watch; nil inside for the root. Linear in its depth.
+    /// Where the directory of a watch stands, if there is such a watch; nil inside for the root. Linear in its depth.
     func location(of watch: Int32) -> ItemLocation?? {
         guard var node = numbered[watch] else { return nil }
         var names: [[UInt8]] = []
@@ -45,7 +46,7 @@ struct WatchTable: Equatable, Sendable {
         return (try? ItemLocation(Array(names.reversed().joined(separator: [UInt8(ascii: "/")])))).map { .some($0) }
     }
 
-    /// A folder that was found, and watched, at a place.
+    /// A directory that was found, and watched, at a place.
     mutating func set(_ watch: Int32, _ location: ItemLocation?, inode: UInt64) {
         guard let location else {
             if let other = numbered[watch], other != 0 { drop(other) }
@@ -72,7 +73,8 @@ struct WatchTable: Equatable, Sendable {
         link(make(watch, inode), parent, location.name)
     }
 
-    /// Its folder is a container of its own, or is so no longer. The watches of the folders in it that are of no use then.
+    /// Its directory is a container of its own, or is so no longer. The watches of the directories in it that are of no
+    /// use then.
     mutating func close(_ watch: Int32, _ isContainer: Bool) -> [Int32] {
         guard isContainer, let node = numbered[watch] else {
             closed.remove(watch)
@@ -84,7 +86,7 @@ struct WatchTable: Equatable, Sendable {
 
     func isClosed(_ watch: Int32) -> Bool { closed.contains(watch) }
 
-    /// It has ended: its folder is gone.
+    /// It has ended: its directory is gone.
     mutating func end(_ watch: Int32) {
         closed.remove(watch)
         guard let node = numbered.removeValue(forKey: watch) else { return }
@@ -92,7 +94,7 @@ struct WatchTable: Equatable, Sendable {
         if node != 0 && entries[node] == nil { drop(node) }
     }
 
-    /// A folder was renamed away; nil for one that is not known.
+    /// A directory was renamed away; nil for one that is not known.
     mutating func detach(_ location: ItemLocation) -> Detached? {
         let parent = location.parent.flatMap(find) ?? (location.parent == nil ? 0 : nil)
         guard let parent else { return nil }
@@ -103,23 +105,24 @@ struct WatchTable: Equatable, Sendable {
     }
 
     /// Where it went. Constant, but for the depth.
-    mutating func attach(_ folder: Detached, at goal: ItemLocation) {
+    mutating func attach(_ directory: Detached, at goal: ItemLocation) {
         let parent = node(at: goal.parent)
-        guard let known = nodes[folder.node], !isInside(parent, folder.node) else { return }
+        guard let known = nodes[directory.node], !isInside(parent, directory.node) else { return }
         // It may have been found somewhere since.
-        if let before = known.parent, entries[before]?[known.name] == folder.node { return }
-        link(folder.node, parent, goal.name)
+        if let before = known.parent, entries[before]?[known.name] == directory.node { return }
+        link(directory.node, parent, goal.name)
     }
 
     /// It left the container. The watches of it, and of those in it, that were not found anywhere since.
-    mutating func remove(_ folder: Detached) -> [Int32] {
-        guard let known = nodes[folder.node], let parent = known.parent, entries[parent]?[known.name] != folder.node
+    mutating func remove(_ directory: Detached) -> [Int32] {
+        guard let known = nodes[directory.node], let parent = known.parent,
+            entries[parent]?[known.name] != directory.node
         else { return [] }
-        return drop(folder.node)
+        return drop(directory.node)
     }
 
     /// What was replaced and not told to have left is gone: their watches, and where they were said to be. One that was
-    /// found in a folder before that was replaced may be there still.
+    /// found in a directory before that was replaced may be there still.
     mutating func forgetReplaced() -> [(watch: Int32, location: ItemLocation?)] {
         let gone = replaced.values.flatMap(\.values)
         replaced = [:]

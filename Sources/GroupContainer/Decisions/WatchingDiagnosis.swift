@@ -16,13 +16,13 @@ struct WatchingFacts: Sendable {
 
     /// Nil where nobody follows.
     var leader: Leader?
-    /// What the leader has said that it cannot watch: a folder (empty: any), and why.
-    var degraded: (folder: String, reason: String)?
-    /// Folders that this user may not list, and how many more there are.
+    /// What the leader has said that it cannot watch: a directory (empty: any), and why.
+    var degraded: (directory: String, reason: String)?
+    /// Directories that this user may not list, and how many more there are.
     var unreadable: [String] = []
     var moreUnreadable = 0
     /// Of the container.
-    var folders = 0
+    var directories = 0
     var instances: Limit?
     var watches: Limit?
 
@@ -56,7 +56,8 @@ struct WatchingFacts: Sendable {
     private var degradation: Finding? {
         degraded.map { degraded in
             Finding(
-                .watchingDegraded, .warning, item: degraded.folder.isEmpty ? nil : degraded.folder, degraded.reason,
+                .watchingDegraded, .warning, item: degraded.directory.isEmpty ? nil : degraded.directory,
+                degraded.reason,
                 why:
                     "\(Self.notAtOnce): they are found by comparing every so often, or not at all where nobody may look",
                 remedy: "what the leader says; it watches again by itself once it can, or when another takes over")
@@ -65,10 +66,10 @@ struct WatchingFacts: Sendable {
 
     /// Those that the leader has not said itself.
     private var hidden: [Finding] {
-        unreadable.filter { $0 != degraded?.folder }.enumerated().map { number, folder in
+        unreadable.filter { $0 != degraded?.directory }.enumerated().map { number, directory in
             let more = number == 0 && moreUnreadable > 0 ? " (and \(moreUnreadable) more like it)" : ""
             return Finding(
-                .folderUnreadable, .warning, item: folder, "this user may not list it\(more)",
+                .directoryUnreadable, .warning, item: directory, "this user may not list it\(more)",
                 why: "a leader of this user sees nothing of what is changed below it",
                 remedy: "give it permission: chmod u+rx, or g+rx for the container's group")
         }
@@ -84,14 +85,14 @@ struct WatchingFacts: Sendable {
                     why: "the next leader cannot watch, and finds changes by comparing every so often",
                     remedy: Self.raise(instances, to: max(instances.limit * 4, 1_024))))
         }
-        let needed = (leader == nil ? folders : 0) + 2
+        let needed = (leader == nil ? directories : 0) + 2
         if let watches, watches.limit - watches.used < needed {
             found.append(
                 Finding(
                     .inotifyWatches, .warning, item: watches.name,
-                    "\(watches.used) of \(watches.limit) inotify watches of this user are taken, and the container has \(folders) folders",
-                    why: "what is in the folders that are not watched is found by comparing every so often",
-                    remedy: Self.raise(watches, to: max(watches.limit * 4, (watches.used + folders) * 2, 524_288))))
+                    "\(watches.used) of \(watches.limit) inotify watches of this user are taken, and the container has \(directories) directories",
+                    why: "what is in the directories that are not watched is found by comparing every so often",
+                    remedy: Self.raise(watches, to: max(watches.limit * 4, (watches.used + directories) * 2, 524_288))))
         }
         return found
     }

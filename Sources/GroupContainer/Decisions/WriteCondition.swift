@@ -1,4 +1,4 @@
-/// What must be so of an item for a change of it to be made; compared under the lease.
+/// What must be so of an item for a change of it to be made; compared under the lock.
 public enum WriteCondition: Hashable, Sendable {
     /// Whatever is there.
     case always

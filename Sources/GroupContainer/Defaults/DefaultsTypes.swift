@@ -74,7 +74,7 @@ extension Date: DefaultsRepresentable {
 extension URL: DefaultsRepresentable {
     /// A URL, absolute.
     public var defaultsValue: DefaultsValue { .url(absoluteString) }
-    /// Of a URL, or of a text, which is a file's path; `~` is the home folder.
+    /// Of a URL, or of a text, which is a file's path; `~` is the home directory.
     public init?(defaultsValue: DefaultsValue) {
         switch defaultsValue {
         case .url(let text):

@@ -50,7 +50,7 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
 
     /// What happened.
     public var code: Code
-    /// To which file, folder or process; nil where it is about the container.
+    /// To which file, directory or process; nil where it is about the container.
     public var item: String?
     /// The same as a sentence.
     public var text: String

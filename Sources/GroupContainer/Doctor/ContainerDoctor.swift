@@ -15,13 +15,13 @@ package struct ContainerDoctor: Sendable {
         path = try Container.location(named: name)
     }
 
-    /// What is wrong; the worst first. Linear in the logs and in the folders. `note` is told what it looks at.
+    /// What is wrong; the worst first. Linear in the logs and in the directories. `note` is told what it looks at.
     package func examine(_ note: (String) -> Void = { _ in }) -> [Finding] {
         let facts: PlaceFacts
-        let folder: GroupFolder?
-        do { (facts, folder) = try PlaceFacts.look(named: name) } catch { return [] }
-        guard let folder else { return facts.findings }
-        let container = ExaminedContainer(folder)
+        let directory: GroupDirectory?
+        do { (facts, directory) = try PlaceFacts.look(named: name) } catch { return [] }
+        guard let directory else { return facts.findings }
+        let container = ExaminedContainer(directory)
         let journal = try? container.journal()
         note("the files of .group")
         var found = container.parts.findings
@@ -99,7 +99,7 @@ extension Finding {
 extension Member {
     /// What members left in staging and among the files of logs that are in no slot any more.
     fileprivate func sweepLeftovers() {
-        let container = ExaminedContainer(folder)
+        let container = ExaminedContainer(directory)
         let names = container.stagedNames()
         let living = Set(memberTable.liveMembers().map(\.nonce))
         // One that is committed is finished by who opens the container alone.
@@ -108,8 +108,8 @@ extension Member {
             names.filter { $0.name.suffix(suffix.count).elementsEqual(suffix) }.map { $0.name.prefix(32) })
         for staged in names {
             if let unfinished = staged.unfinished {
-                guard memberTable.isAbandoned(unfinished), let log = staged.folder else { continue }
-                if let folder = try? folder.existingFolder(log) { try? folder.unlink(staged.name) }
+                guard memberTable.isAbandoned(unfinished), let log = staged.directory else { continue }
+                if let directory = try? directory.existingDirectory(log) { try? directory.unlink(staged.name) }
             } else if staged.nonce.map({ !living.contains($0) }) ?? true, !committed.contains(staged.name.prefix(32)) {
                 sweepStaging { $0 == staged.name }
             }

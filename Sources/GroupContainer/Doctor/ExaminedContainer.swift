@@ -3,7 +3,7 @@ import GroupSystemCalls
 /// A container as the doctor looks at it: opened only for reading, without joining it, because who joins repairs what
 /// is to be found, and cannot join one that is damaged. What cannot be opened is nil, and said in `parts`.
 struct ExaminedContainer {
-    let folder: GroupFolder
+    let directory: GroupDirectory
     let format: ContainerFormat?
     let lock: LockFile?
     let memberTable: MemberTable?
@@ -14,28 +14,28 @@ struct ExaminedContainer {
     /// How long a process may take to open a container before that is strange.
     private static let openingTime: Int64 = 1_000_000_000
 
-    init(_ folder: GroupFolder) {
-        self.folder = folder
+    init(_ directory: GroupDirectory) {
+        self.directory = directory
         var found = PartsFacts()
         format = Self.part(&found.format) { () throws(CoordinationError) in
-            try ContainerFormat.read(in: folder.group)
+            try ContainerFormat.read(in: directory.group)
         }
         lock = Self.part(&found.lock) { () throws(CoordinationError) in
-            if try !Self.exists("lock", folder) { return nil }
-            return try LockFile(in: folder, creating: false, isOnlyForReading: true)
+            if try !Self.exists("lock", directory) { return nil }
+            return try LockFile(in: directory, creating: false, isOnlyForReading: true)
         }
         memberTable = Self.part(&found.memberTable) { () throws(CoordinationError) in
-            if try !Self.exists("members", folder) { return nil }
-            return try MemberTable(onlyForReadingIn: folder.group)
+            if try !Self.exists("members", directory) { return nil }
+            return try MemberTable(onlyForReadingIn: directory.group)
         }
         parts = found
-        parts.isInUse = Self.isLocked("lock", folder) || Self.isLocked("members", folder)
-        parts.misplaced = folder.misplacedParts().map { ($0.label, $0.isFolder) }
+        parts.isInUse = Self.isLocked("lock", directory) || Self.isLocked("members", directory)
+        parts.misplaced = directory.misplacedParts().map { ($0.label, $0.isDirectory) }
         if let format, let lock { parts.isOtherLockFile = format.lockInode != lock.inode }
-        parts.isOtherMemberTable = memberTable != nil && Self.hasMembersElsewhere(folder)
-        parts.readOnlyCause = ReadOnlyReason(of: folder.group)?.cause
-        if let memberTable, let status = try? folder.group.status() {
-            awaitsRecovery = (try? memberTable.awaitsRecovery(in: folder, status).awaitsRecovery) ?? false
+        parts.isOtherMemberTable = memberTable != nil && Self.hasMembersElsewhere(directory)
+        parts.readOnlyCause = ReadOnlyReason(of: directory.group)?.cause
+        if let memberTable, let status = try? directory.group.status() {
+            awaitsRecovery = (try? memberTable.awaitsRecovery(in: directory, status).awaitsRecovery) ?? false
         }
         if let lock { lookForOpener(lock) }
     }
@@ -57,15 +57,15 @@ struct ExaminedContainer {
         return nil
     }
 
-    private static func exists(_ name: String, _ folder: GroupFolder) throws(CoordinationError) -> Bool {
+    private static func exists(_ name: String, _ directory: GroupDirectory) throws(CoordinationError) -> Bool {
         try translating(".group/\(name)", "read") { () throws(Errno) in
-            try folder.group.statusIfPresent(of: Array(name.utf8)) != nil
+            try directory.group.statusIfPresent(of: Array(name.utf8)) != nil
         }
     }
 
     /// Whether anybody has a lock on it, this process among others.
-    static func isLocked(_ name: String, _ folder: GroupFolder) -> Bool {
-        guard let file = try? FileDescriptor.open(Array(name.utf8), in: folder.group, [.reading, .nonBlocking]),
+    static func isLocked(_ name: String, _ directory: GroupDirectory) -> Bool {
+        guard let file = try? FileDescriptor.open(Array(name.utf8), in: directory.group, [.reading, .nonBlocking]),
             let found = try? file.conflict(with: .exclusive, .all)
         else { return false }
         return found.length >= 0
@@ -73,18 +73,18 @@ struct ExaminedContainer {
 
     /// A process has a lock that only members have, and no member lives in the member table: for some time, as a member
     /// that leaves has neither at once. Not the first byte, which a process that opens the container has before.
-    private static func hasMembersElsewhere(_ folder: GroupFolder) -> Bool {
+    private static func hasMembersElsewhere(_ directory: GroupDirectory) -> Bool {
         for attempt in 0..<3 {
             if attempt > 0 { pause(nanoseconds: 100_000_000) }
-            if isLocked("members", folder) || !isLockedByMember(folder) { return false }
+            if isLocked("members", directory) || !isLockedByMember(directory) { return false }
         }
         return true
     }
 
     /// Processes that may only read are no members, and share all that they lock.
-    private static func isLockedByMember(_ folder: GroupFolder) -> Bool {
+    private static func isLockedByMember(_ directory: GroupDirectory) -> Bool {
         let access: FileDescriptor.Access = [.reading, .nonBlocking]
-        guard let file = try? FileDescriptor.open(LockFile.name, in: folder.group, access) else { return false }
+        guard let file = try? FileDescriptor.open(LockFile.name, in: directory.group, access) else { return false }
         let found = try? file.conflict(with: .shared, ByteRange(start: 1, length: 0))
         return found.flatMap(\.self) != nil
     }
@@ -99,7 +99,7 @@ struct ExaminedContainer {
 
     private mutating func lookForOpener(_ lock: LockFile) {
         let began = monotonicNanoseconds()
-        while isHeld(LeaseBlock.opening) {
+        while isHeld(LockRange.opening) {
             let time = monotonicNanoseconds() - began
             if time < Self.openingTime {
                 pause(nanoseconds: 5_000_000)
@@ -119,8 +119,8 @@ struct ExaminedContainer {
         let surroundings = MappedLog.Surroundings(
             container: origin, incarnation: memberTable?.map.bytes(MemberTableLayout.incarnation, count: 16) ?? [],
             slot: nil,
-            fileMode: folder.fileMode, awaitsRecovery: awaitsRecovery || memberTable == nil)
-        let log = try MappedLog(name: "journal", folder: try folder.journalFolder(), surroundings)
-        return Journal(log, container: container, in: folder)
+            fileMode: directory.fileMode, awaitsRecovery: awaitsRecovery || memberTable == nil)
+        let log = try MappedLog(name: "journal", directory: try directory.journalDirectory(), surroundings)
+        return Journal(log, container: container, in: directory)
     }
 }

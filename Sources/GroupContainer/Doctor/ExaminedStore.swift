@@ -4,7 +4,7 @@ import GroupSystemCalls
 struct ExaminedStore {
     let kind: StoreFacts.Kind
     let name: String
-    /// What is in its folder.
+    /// What is in its directory.
     let names: [[UInt8]]
     /// What can be read, ascending; and what was read.
     private(set) var files: [(salvage: LogSalvage, reading: LogSalvage.Reading)] = []
@@ -14,14 +14,14 @@ struct ExaminedStore {
     private(set) var newest: UInt64?
     private(set) var facts: StoreFacts
 
-    /// Linear in the log. Error: the folder cannot be read.
+    /// Linear in the log. Error: the directory cannot be read.
     init(
-        _ kind: StoreFacts.Kind, _ name: String, in folder: GroupFolder, container: [UInt8], incarnation: [UInt8],
+        _ kind: StoreFacts.Kind, _ name: String, in directory: GroupDirectory, container: [UInt8], incarnation: [UInt8],
         isAlone: Bool
     ) throws(CoordinationError) {
         (self.kind, self.name) = (kind, name)
         facts = StoreFacts(kind: kind, name: name, isAlone: isAlone)
-        guard let own = try folder.existingFolder("\(kind.folder)/\(name)") else {
+        guard let own = try directory.existingDirectory("\(kind.directory)/\(name)") else {
             throw CoordinationError(Errno.noSuchEntry, item: facts.label, operation: "open")
         }
         names = try translating(facts.label, "list") { () throws(Errno) in try own.entryNames() }
@@ -44,7 +44,7 @@ struct ExaminedStore {
 
     /// Where the file before it ends.
     private mutating func look(
-        at number: UInt64, in folder: borrowing FileDescriptor, _ container: [UInt8], _ incarnation: [UInt8],
+        at number: UInt64, in directory: borrowing FileDescriptor, _ container: [UInt8], _ incarnation: [UInt8],
         endingAt end: Int?
     ) -> Int? {
         let isNewest = newest == nil
@@ -53,7 +53,7 @@ struct ExaminedStore {
         let salvage: LogSalvage
         do {
             salvage = try LogSalvage(
-                number, of: facts.label, in: folder, container: container, incarnation: incarnation, endingAt: end,
+                number, of: facts.label, in: directory, container: container, incarnation: incarnation, endingAt: end,
                 isControl: kind.isControl)
         } catch {
             switch error.code {
@@ -89,25 +89,25 @@ extension StoresFacts {
         self.init()
         for kind in StoreFacts.Kind.allCases {
             // It is said there, and put aside.
-            if container.parts.misplaced.contains(where: { $0.item == ".group/\(kind.folder)" }) { continue }
+            if container.parts.misplaced.contains(where: { $0.item == ".group/\(kind.directory)" }) { continue }
             do {
                 try look(at: kind, container)
             } catch {
-                failed.append((error.item ?? ".group/\(kind.folder)", error.cause))
+                failed.append((error.item ?? ".group/\(kind.directory)", error.cause))
             }
         }
     }
 
     private mutating func look(at kind: StoreFacts.Kind, _ container: ExaminedContainer) throws(CoordinationError) {
-        guard let folder = try container.folder.existingFolder(kind.folder) else { return }
-        let label = ".group/\(kind.folder)"
-        try checkPermissions(of: folder, label, container.folder)
-        let entries = try translating(label, "list") { () throws(Errno) in try folder.entryNames() }
+        guard let directory = try container.directory.existingDirectory(kind.directory) else { return }
+        let label = ".group/\(kind.directory)"
+        try checkPermissions(of: directory, label, container.directory)
+        let entries = try translating(label, "list") { () throws(Errno) in try directory.entryNames() }
         for entry in entries.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             let item = "\(label)/\(printable(entry))"
             guard let name = String(validating: entry, as: UTF8.self),
                 (try? StoreName.check(name, of: kind.rawValue, operation: "open")) != nil,
-                (try? folder.status(of: entry))?.isFolder == true
+                (try? directory.status(of: entry))?.isDirectory == true
             else {
                 strange.append(item)
                 continue
@@ -115,7 +115,7 @@ extension StoresFacts {
             do {
                 if let store = try container.store(kind, name) {
                     stores.append(store.facts)
-                    try look(at: store, container.folder)
+                    try look(at: store, container.directory)
                 }
             } catch {
                 failed.append((item, error.cause))
@@ -123,15 +123,15 @@ extension StoresFacts {
         }
     }
 
-    private mutating func look(at store: ExaminedStore, _ folder: GroupFolder) throws(CoordinationError) {
+    private mutating func look(at store: ExaminedStore, _ directory: GroupDirectory) throws(CoordinationError) {
         let label = store.facts.label
-        guard let own = try folder.existingFolder("\(store.kind.folder)/\(store.name)") else { return }
-        try checkPermissions(of: own, label, folder)
+        guard let own = try directory.existingDirectory("\(store.kind.directory)/\(store.name)") else { return }
+        try checkPermissions(of: own, label, directory)
         for name in store.names {
             let item = "\(label)/\(printable(name))"
             if MappedLog.fileNumber(name) != nil {
                 guard let file = try? FileDescriptor.open(name, in: own, .placeOnly) else { continue }
-                try checkPermissions(of: file, item, folder)
+                try checkPermissions(of: file, item, directory)
             } else if StagedName(unfinished: name, of: nil, size: 0) == nil, !name.starts(with: "damaged-".utf8) {
                 strange.append(item)
             }
@@ -139,22 +139,22 @@ extension StoresFacts {
     }
 
     private mutating func checkPermissions(
-        of file: borrowing FileDescriptor, _ item: String, _ folder: GroupFolder
+        of file: borrowing FileDescriptor, _ item: String, _ directory: GroupDirectory
     ) throws(CoordinationError) {
         let (status, group) = try translating(item, "read") { () throws(Errno) in
-            (try file.status(), try folder.group.status())
+            (try file.status(), try directory.group.status())
         }
-        if let wrong = folder.wrongPermissions(status, group) {
+        if let wrong = directory.wrongPermissions(status, group) {
             permissions.append(Permission(item: item, what: wrong))
         }
     }
 }
 
-extension GroupFolder {
+extension GroupDirectory {
     /// What is wrong with who owns and who may use something of the container's own; nil where it is right. More than
     /// is needed does no harm, as nobody else gets into `.group`.
     func wrongPermissions(_ status: FileStatus, _ group: FileStatus) -> String? {
-        let needed = (status.isFolder ? folderMode : fileMode) & 0o777
+        let needed = (status.isDirectory ? directoryMode : fileMode) & 0o777
         if status.permissions & needed != needed {
             return "it has mode \(PlaceFacts.octal(status.permissions)), and needs \(PlaceFacts.octal(needed))"
         }
@@ -174,12 +174,12 @@ extension ExaminedContainer {
         // After another boot, nothing is of the incarnation that is drawn then.
         let incarnation = awaitsRecovery ? [] : memberTable.map.bytes(MemberTableLayout.incarnation, count: 16)
         return try ExaminedStore(
-            kind, name, in: folder, container: container, incarnation: incarnation,
+            kind, name, in: directory, container: container, incarnation: incarnation,
             isAlone: memberTable.liveMembers().isEmpty)
     }
 }
 
-extension GroupFolder {
+extension GroupDirectory {
     /// The names of suites and channels.
     func storeNames() -> [(kind: StoreFacts.Kind, name: String)] {
         StoreFacts.Kind.allCases.flatMap { kind in storeNames(of: kind).map { (kind, $0) } }
@@ -187,7 +187,9 @@ extension GroupFolder {
 
     /// The same of one kind, ascending.
     func storeNames(of kind: StoreFacts.Kind) -> [String] {
-        guard let folder = try? existingFolder(kind.folder), let names = try? folder.entryNames() else { return [] }
+        guard let directory = try? existingDirectory(kind.directory), let names = try? directory.entryNames() else {
+            return []
+        }
         return names.compactMap { String(validating: $0, as: UTF8.self) }.sorted().filter {
             (try? StoreName.check($0, of: kind.rawValue, operation: "open")) != nil
         }

@@ -5,7 +5,7 @@ extension JournalFacts {
     init(_ container: ExaminedContainer) {
         self.init()
         now = wallNanoseconds()
-        look(at: container.folder)
+        look(at: container.directory)
         guard let format = container.format else { return }
         do {
             guard let journal = try container.journal() else { return }
@@ -15,7 +15,7 @@ extension JournalFacts {
         } catch {
             note(error)
         }
-        look(forRoom: container.folder, format.retention)
+        look(forRoom: container.directory, format.retention)
     }
 
     private mutating func note(_ error: CoordinationError) {
@@ -58,14 +58,14 @@ extension JournalFacts {
 
     private static let inMemory: [Int: String] = [0x0102_1994: "tmpfs", 0x8584_58f6: "ramfs"]
 
-    private mutating func look(at folder: GroupFolder) {
-        temporary = (try? folder.root.fileSystemType()).flatMap { Self.inMemory[$0] }
-        free = try? folder.group.freeSpace()
+    private mutating func look(at directory: GroupDirectory) {
+        temporary = (try? directory.root.fileSystemType()).flatMap { Self.inMemory[$0] }
+        free = try? directory.group.freeSpace()
     }
 
-    private mutating func look(forRoom folder: GroupFolder, _ retention: JournalRetention) {
-        let checkpoint = (try? folder.group.statusIfPresent(of: Array("checkpoint".utf8)))?.size ?? 0
-        let spare = try? folder.journalFolder().statusIfPresent(of: Array("spare".utf8))
+    private mutating func look(forRoom directory: GroupDirectory, _ retention: JournalRetention) {
+        let checkpoint = (try? directory.group.statusIfPresent(of: Array("checkpoint".utf8)))?.size ?? 0
+        let spare = try? directory.journalDirectory().statusIfPresent(of: Array("spare".utf8))
         needed = checkpoint + (spare.flatMap(\.self) == nil ? UInt64(retention.fileSize) : 0) + 65_536
     }
 }

@@ -41,7 +41,7 @@ extension MembersFacts {
 struct StagedName {
     var name: [UInt8]
     /// The log's, below `.group`; nil for staging.
-    var folder: String?
+    var directory: String?
     /// Of the member that made it; nil where its name does not say.
     var nonce: UInt64?
     /// Of a log's file.
@@ -58,29 +58,29 @@ struct StagedName {
     }
 
     /// Nil for what is none.
-    init?(unfinished name: [UInt8], of folder: String?, size: UInt64) {
+    init?(unfinished name: [UInt8], of directory: String?, size: UInt64) {
         guard let unfinished = UnfinishedName(name) else { return nil }
-        (self.name, self.folder, self.unfinished, self.size) = (name, folder, unfinished, size)
+        (self.name, self.directory, self.unfinished, self.size) = (name, directory, unfinished, size)
     }
 }
 
 extension ExaminedContainer {
     func stagedNames() -> [StagedName] {
-        let staged = ((try? folder.staging.entryNames()) ?? []).map { name in
-            StagedName(staged: name, size: size(of: name, in: folder.staging))
+        let staged = ((try? directory.staging.entryNames()) ?? []).map { name in
+            StagedName(staged: name, size: size(of: name, in: directory.staging))
         }
-        return (["journal"] + folder.storeNames().map { "\($0.kind.folder)/\($0.name)" }).reduce(into: staged) {
+        return (["journal"] + directory.storeNames().map { "\($0.kind.directory)/\($0.name)" }).reduce(into: staged) {
             names, log in
-            guard let folder = try? folder.existingFolder(log) else { return }
-            for name in (try? folder.entryNames()) ?? [] {
-                let size = size(of: name, in: folder)
+            guard let directory = try? directory.existingDirectory(log) else { return }
+            for name in (try? directory.entryNames()) ?? [] {
+                let size = size(of: name, in: directory)
                 if let unfinished = StagedName(unfinished: name, of: log, size: size) { names.append(unfinished) }
             }
         }
     }
 
-    private func size(of name: [UInt8], in folder: borrowing FileDescriptor) -> UInt64 {
-        guard let status = try? folder.status(of: name), status.isRegularFile else { return 0 }
+    private func size(of name: [UInt8], in directory: borrowing FileDescriptor) -> UInt64 {
+        guard let status = try? directory.status(of: name), status.isRegularFile else { return 0 }
         return status.size
     }
 
@@ -90,7 +90,7 @@ extension ExaminedContainer {
         let manifest = StagedTransaction.manifestName(of: change.operation)
         let staging: FileDescriptor.Access = [.reading, .nonBlocking]
         func content(_ name: [UInt8]) -> [UInt8]? {
-            guard let file = try? FileDescriptor.open(name, in: folder.staging, staging) else { return nil }
+            guard let file = try? FileDescriptor.open(name, in: directory.staging, staging) else { return nil }
             return try? file.readAll(limit: TransactionManifest.largest)
         }
         let record =

@@ -3,13 +3,13 @@ import GroupSystemCalls
 extension PlaceFacts {
     /// Looks whether a container stands where its name says, and if not, what is in its way. Errors: `invalidArgument`
     /// for what names no container.
-    static func look(named name: [UInt8]) throws(CoordinationError) -> (facts: PlaceFacts, folder: GroupFolder?) {
+    static func look(named name: [UInt8]) throws(CoordinationError) -> (facts: PlaceFacts, directory: GroupDirectory?) {
         let path = try Container.location(named: name)
         var facts = PlaceFacts(name: printable(name), path: printable(path), standing: .container)
         let isIdentifier = !name.contains(UInt8(ascii: "/"))
         if isIdentifier { facts.variable = ContainerPlace.homes().first?.variable }
         do {
-            return (facts, try GroupFolder(path: path, unixGroup: nil, creating: false))
+            return (facts, try GroupDirectory(path: path, unixGroup: nil, creating: false))
         } catch {
             facts.standing = standing(of: path, code: error.code, cause: error.cause)
         }
@@ -18,8 +18,8 @@ extension PlaceFacts {
     }
 
     private static func isHalfDeleted(_ path: [UInt8]) -> Bool {
-        guard let root = try? FileDescriptor.open(path: path, [.reading, .folder]) else { return false }
-        return GroupFolder.hasRest(root)
+        guard let root = try? FileDescriptor.open(path: path, [.reading, .directory]) else { return false }
+        return GroupDirectory.hasRest(root)
     }
 
     /// What is in the way of who could not open the container for that reason.
@@ -36,18 +36,21 @@ extension PlaceFacts {
             checked += part
             do throws(Errno) {
                 // Entering it is what reading it takes.
-                _ = try FileDescriptor.open(path: checked, [.placeOnly, .folder])
-                if checked.starts(with: path), (try? FileDescriptor.open(path: checked, [.reading, .folder])) == nil {
+                _ = try FileDescriptor.open(path: checked, [.placeOnly, .directory])
+                if checked.starts(with: path), (try? FileDescriptor.open(path: checked, [.reading, .directory])) == nil
+                {
                     throw Errno.accessDenied
                 }
             } catch {
                 switch error {
                 case .accessDenied: return barrier(at: checked, before: part)
                 case .noSuchEntry:
-                    if part.elementsEqual("/.group".utf8) { return isHalfDeleted(path) ? .halfDeleted : .plainFolder }
+                    if part.elementsEqual("/.group".utf8) {
+                        return isHalfDeleted(path) ? .halfDeleted : .plainDirectory
+                    }
                     return part.elementsEqual("/staging".utf8)
-                        ? .noStaging("the folder is missing") : .missing(printable(checked))
-                case .notAFolder where part.elementsEqual("/staging".utf8): return .noStaging("it is no folder")
+                        ? .noStaging("the directory is missing") : .missing(printable(checked))
+                case .notADirectory where part.elementsEqual("/staging".utf8): return .noStaging("it is no directory")
                 default: return .failed("\(printable(checked)): \(error)")
                 }
             }
@@ -63,7 +66,7 @@ extension PlaceFacts {
         }
     }
 
-    /// What may not be read itself, or the folder that it lies in.
+    /// What may not be read itself, or the directory that it lies in.
     private static func barrier(at path: [UInt8], before part: [UInt8]) -> Standing {
         for place in [path, Array(path.dropLast(part.count))] where !place.isEmpty {
             guard let status = try? FileDescriptor.open(path: place, .placeOnly).status() else { continue }

@@ -8,15 +8,15 @@ extension Member {
     func repairStores() throws(CoordinationError) {
         let opening = try lockFile.borrow()
         defer { lockFile.giveBack(opening) }
-        let byte = ByteRange(start: LeaseBlock.opening, length: 1)
+        let byte = ByteRange(start: LockRange.opening, length: 1)
         let deadline = Deadline(after: .seconds(10))
         guard case .granted = KernelWait.block([LockWaiter.Step(.exclusive, byte)], on: opening, until: deadline),
             memberTable.liveMembers().count <= 1
         else { return }
-        for (kind, name) in folder.storeNames() {
-            let label = "\(kind.folder)/\(name)"
+        for (kind, name) in directory.storeNames() {
+            let label = "\(kind.directory)/\(name)"
             let store = try ExaminedStore(
-                kind, name, in: folder, container: journal.log.surroundings.container,
+                kind, name, in: directory, container: journal.log.surroundings.container,
                 incarnation: journal.log.surroundings.incarnation, isAlone: true)
             try repairPermissions(of: store, label)
             if store.isBeyondReach { continue }
@@ -29,19 +29,19 @@ extension Member {
     }
 
     private func repair(_ store: ExaminedStore, _ label: String) throws(CoordinationError) {
-        let folder = try self.folder.ownFolder(label)
+        let directory = try self.directory.ownDirectory(label)
         let files = Array(zip(store.numbers, store.facts.files))
         // They are another log's.
-        for (number, file) in files where number > store.newest ?? 0 { try folder.setAside(number, file.name) }
+        for (number, file) in files where number > store.newest ?? 0 { try directory.setAside(number, file.name) }
         guard let newest = store.newest else { return }
         let isReplaced = try mendNewest(newest, of: store, label)
-        if isReplaced { try folder.setAside(newest, "\(store.facts.label)/\(newest).log") }
+        if isReplaced { try directory.setAside(newest, "\(store.facts.label)/\(newest).log") }
         // Those that cannot be read, and those that are behind a gap then.
         let broken = files.last { $0.0 < newest && !$0.1.causes.isEmpty }?.0
         let dropped = [broken, store.separated.last, isReplaced ? newest : nil].compactMap(\.self).max() ?? 0
         for (number, file) in files where number <= dropped && number < newest {
             try translating(file.name, "remove") { () throws(Errno) in
-                try folder.unlink(Array("\(number).log".utf8))
+                try directory.unlink(Array("\(number).log".utf8))
             }
         }
     }
@@ -59,7 +59,7 @@ extension Member {
         guard let file = zip(store.numbers, store.facts.files).first(where: { $0.0 == newest })?.1,
             !file.causes.isEmpty || file.isPoisoned || file.isTorn
         else { return false }
-        let log = try MappedLog(name: label, folder: folder.ownFolder(label), surroundings)
+        let log = try MappedLog(name: label, directory: directory.ownDirectory(label), surroundings)
         if file.causes.isEmpty && !file.isPoisoned {
             try log.recover()
             _ = try log.end()
@@ -88,20 +88,20 @@ extension Member {
     }
 
     private func removeEmpty(_ store: ExaminedStore) throws(CoordinationError) {
-        guard let parent = try folder.existingFolder(store.kind.folder) else { return }
+        guard let parent = try directory.existingDirectory(store.kind.directory) else { return }
         // Not where something strange is in it.
-        try? parent.unlink(Array(store.name.utf8), folder: true)
+        try? parent.unlink(Array(store.name.utf8), directory: true)
     }
 
     /// As far as this process may.
     private func repairPermissions(of store: ExaminedStore, _ label: String) throws(CoordinationError) {
-        let group = try translating(".group", "read") { () throws(Errno) in try folder.group.status() }
-        for path in [store.kind.folder, label] + store.numbers.map({ "\(label)/\($0).log" }) {
-            guard let file = try? FileDescriptor.open(Array(path.utf8), in: folder.group, .reading),
-                let status = try? file.status(), folder.wrongPermissions(status, group) != nil
+        let group = try translating(".group", "read") { () throws(Errno) in try directory.group.status() }
+        for path in [store.kind.directory, label] + store.numbers.map({ "\(label)/\($0).log" }) {
+            guard let file = try? FileDescriptor.open(Array(path.utf8), in: directory.group, .reading),
+                let status = try? file.status(), directory.wrongPermissions(status, group) != nil
             else { continue }
-            try? file.setOwner(folder.isShared ? .max : group.owner, group: group.group)
-            try? file.setMode(status.isFolder ? folder.folderMode : folder.fileMode)
+            try? file.setOwner(directory.isShared ? .max : group.owner, group: group.group)
+            try? file.setMode(status.isDirectory ? directory.directoryMode : directory.fileMode)
         }
     }
 }

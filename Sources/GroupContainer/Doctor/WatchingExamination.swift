@@ -1,12 +1,12 @@
 import GroupSystemCalls
 
 extension WatchingFacts {
-    /// Asks the leader, if there is one, and waits at most 1.5 s for its answer. Linear in the container's folders.
+    /// Asks the leader, if there is one, and waits at most 1.5 s for its answer. Linear in the container's directories.
     init(_ container: ExaminedContainer, _ journal: Journal?) {
         self.init()
         if let memberTable = container.memberTable { leader = container.leader(memberTable) }
         if let memberTable = container.memberTable, let journal { degraded = journal.degradation(memberTable) }
-        count(container.folder)
+        count(container.directory)
         let used = OpenFiles.inotifyUse()
         instances = Self.limit("instances", used: used.instances)
         watches = Self.limit("watches", used: used.watches)
@@ -25,22 +25,22 @@ extension WatchingFacts {
 
     private static let named = 8
 
-    private mutating func count(_ folder: GroupFolder) {
+    private mutating func count(_ directory: GroupDirectory) {
         var rest: [[UInt8]] = [[]]
         while let path = rest.popLast() {
             do throws(Errno) {
                 let open = try FileDescriptor.open(
-                    path.isEmpty ? [UInt8(ascii: ".")] : path, in: folder.root, [.reading, .folder])
-                folders += 1
+                    path.isEmpty ? [UInt8(ascii: ".")] : path, in: directory.root, [.reading, .directory])
+                directories += 1
                 let entries = try open.entries()
-                // Of another container only the folder itself is watched.
+                // Of another container only the directory itself is watched.
                 if !path.isEmpty && entries.contains(where: { $0.kind != .other && ContainerMark.isOne($0.name) }) {
                     continue
                 }
                 for (name, kind) in entries where !ContainerMark.isOne(name) {
-                    var isFolder = kind == .folder
-                    if kind == .unknown { isFolder = try open.statusIfPresent(of: name)?.isFolder ?? false }
-                    if isFolder { rest.append(path.isEmpty ? name : path + [UInt8(ascii: "/")] + name) }
+                    var isDirectory = kind == .directory
+                    if kind == .unknown { isDirectory = try open.statusIfPresent(of: name)?.isDirectory ?? false }
+                    if isDirectory { rest.append(path.isEmpty ? name : path + [UInt8(ascii: "/")] + name) }
                 }
             } catch {
                 if error != .accessDenied { continue }
@@ -57,7 +57,7 @@ extension WatchingFacts {
 extension ExaminedContainer {
     fileprivate func leader(_ memberTable: MemberTable) -> WatchingFacts.Leader? {
         let term = memberTable.map.load64(MemberTableLayout.term)
-        guard term > 0, isHeld(LeaseBlock.office(term: term)),
+        guard term > 0, isHeld(LockRange.leadership(term: term)),
             let slot = Int(exactly: memberTable.map.load64(MemberTableLayout.leader)),
             (1...MemberTableLayout.slotCount).contains(slot),
             let member = memberTable.member(at: slot - 1)
@@ -69,7 +69,7 @@ extension ExaminedContainer {
 
     /// As every follower asks, once a second; nil where this process may not. Another leader's answer is as good.
     private func answers(_ term: UInt64) -> Bool? {
-        guard let file = try? FileDescriptor.open(Array("members".utf8), in: folder.group, .readingAndWriting),
+        guard let file = try? FileDescriptor.open(Array("members".utf8), in: directory.group, .readingAndWriting),
             let map = try? WritableMap(file, size: MemberTableLayout.size)
         else { return nil }
         map.store64(MemberTableLayout.askedAt, UInt64(bitPattern: monotonicNanoseconds()))
@@ -78,7 +78,7 @@ extension ExaminedContainer {
         let deadline = Deadline(after: .milliseconds(1_500))
         while Int32(bitPattern: map.load32(MemberTableLayout.answered) &- question) < 0 {
             // It gave its office up meanwhile, or died.
-            if !isHeld(LeaseBlock.office(term: term)) { return nil }
+            if !isHeld(LockRange.leadership(term: term)) { return nil }
             if deadline.isOver { return false }
             pause(nanoseconds: 2_000_000)
         }
@@ -88,7 +88,7 @@ extension ExaminedContainer {
 
 extension Journal {
     /// What the member table says that the leader could not watch, as its record has it.
-    fileprivate func degradation(_ memberTable: MemberTable) -> (folder: String, reason: String)? {
+    fileprivate func degradation(_ memberTable: MemberTable) -> (directory: String, reason: String)? {
         let word = memberTable.map.load64(MemberTableLayout.degraded)
         if word == 0 { return nil }
         var place = LogPosition(

@@ -11,7 +11,7 @@ final class FoldedLog<State: FoldedState>: Sendable {
     /// Not the other way round: the member keeps its logs.
     let memberTable: MemberTable
     let diagnostics: DiagnosticDesk
-    private let desk: LeaseDesk
+    private let lockManager: LockManager
     private let readOnly: ReadOnlyReason?
     var isReadOnly: Bool { readOnly != nil }
     let log: MappedLog
@@ -27,27 +27,28 @@ final class FoldedLog<State: FoldedState>: Sendable {
     let fold: Guarded<Fold>
     let sleeper: Sleeper
 
-    /// Nil where there is none, unless it is to be made. `label` is its folder, `wakeLabel` what its wake word comes
+    /// Nil where there is none, unless it is to be made. `label` is its directory, `wakeLabel` what its wake word comes
     /// of.
     static func open(
         _ member: Member, _ name: String, label: String, wakeLabel: String, creating: Bool
     ) throws(CoordinationError) -> FoldedLog? {
         if creating { return try make(member, name, label, wakeLabel) }
-        guard let folder = try member.folder.existingFolder(label) else { return nil }
-        return try FoldedLog(member, name, label, wakeLabel, folder)
+        guard let directory = try member.directory.existingDirectory(label) else { return nil }
+        return try FoldedLog(member, name, label, wakeLabel, directory)
     }
 
-    /// Where its first file cannot be made, its folder goes again; so it may go under who is just making a file in it.
+    /// Where its first file cannot be made, its directory goes again; so it may go under who is just making a file in
+    /// it.
     private static func make(
         _ member: Member, _ name: String, _ label: String, _ wakeLabel: String
     ) throws(CoordinationError) -> FoldedLog {
         var attempts = 100
         while true {
             do {
-                return try FoldedLog(member, name, label, wakeLabel, member.folder.ownFolder(label))
+                return try FoldedLog(member, name, label, wakeLabel, member.directory.ownDirectory(label))
             } catch {
                 // Not where anything is in it.
-                try? member.folder.group.unlink(Array(label.utf8), folder: true)
+                try? member.directory.group.unlink(Array(label.utf8), directory: true)
                 attempts -= 1
                 if error.code != .notFound || attempts == 0 { throw error }
             }
@@ -55,9 +56,11 @@ final class FoldedLog<State: FoldedState>: Sendable {
     }
 
     private init(
-        _ member: Member, _ name: String, _ label: String, _ wakeLabel: String, _ folder: consuming FileDescriptor
+        _ member: Member, _ name: String, _ label: String, _ wakeLabel: String, _ directory: consuming FileDescriptor
     ) throws(CoordinationError) {
-        (self.name, memberTable, diagnostics, desk) = (name, member.memberTable, member.diagnostics, member.desk)
+        (self.name, memberTable, diagnostics, lockManager) = (
+            name, member.memberTable, member.diagnostics, member.lockManager
+        )
         readOnly = member.readOnly
         // The first words are others'.
         let first = 8
@@ -69,7 +72,7 @@ final class FoldedLog<State: FoldedState>: Sendable {
         surroundings.carrying = { [diagnostics] file, end, needed throws(CoordinationError) in
             try Self.preamble(of: file, before: end, needed: needed, diagnostics)
         }
-        log = try MappedLog(name: label, folder: folder, surroundings)
+        log = try MappedLog(name: label, directory: directory, surroundings)
         if !member.isReadOnly { try log.recover() }
         fold = Guarded(Self.beginning(of: try log.last()))
         try fold.withLock { (fold) throws(CoordinationError) in try catchUp(&fold) }
@@ -81,7 +84,7 @@ final class FoldedLog<State: FoldedState>: Sendable {
     }
 
     func checkNotForked(_ operation: String) throws(CoordinationError) {
-        if desk.forkGeneration == GroupSystemCalls.forkGeneration { return }
+        if lockManager.forkGeneration == GroupSystemCalls.forkGeneration { return }
         throw CoordinationError(
             .forked, item: log.name, operation: operation,
             cause: "this process is a forked child of the one that opened the container",

@@ -22,8 +22,8 @@ public struct Change: Hashable, Sendable {
         /// The place in the journal was lost: the cursor is of another history. Compare everything; what follows is
         /// complete.
         case rescan
-        /// Watching is incomplete: why, with `path` the folder that it is about, empty for all. Coordinated changes are
-        /// complete still; others come when the leader compares.
+        /// Watching is incomplete: why, with `path` the directory that it is about, empty for all. Coordinated changes
+        /// are complete still; others come when the leader compares.
         case degraded(reason: String)
 
         /// The kind without what belongs to it. The raw value is the name that the commands print.
@@ -72,7 +72,7 @@ public struct Change: Hashable, Sendable {
     }
 
     /// The transaction that a change is part of: its changes became visible together, follow each other without another
-    /// one in between, and share sequence and cursor. What a filter makes of one folder's move is one, too.
+    /// one in between, and share sequence and cursor. What a filter makes of one directory's move is one, too.
     public struct Transaction: Hashable, Sendable {
         /// 32 hex digits: the operation's name, which no other transaction has.
         public var identifier: String
@@ -97,7 +97,7 @@ public struct Change: Hashable, Sendable {
     public var type: ItemType?
     /// The content's size in bytes.
     public var size: UInt64?
-    /// Who made it under a lease; nil where it was made without coordination and found by the leader.
+    /// Who made it under a lock; nil where it was made without coordination and found by the leader.
     public var by: Author?
     /// When, in nanoseconds since 1970 by the author's clock; for people.
     public var time: Int64
@@ -106,13 +106,13 @@ public struct Change: Hashable, Sendable {
 
     /// The item's version: the sequence of its last record.
     public var generation: UInt64
-    /// It was, or is, a folder that was moved or removed with everything in it, which has no changes of its own.
-    var takesFolder = false
-    /// A folder that is gone.
-    package var concernedFolder: Bool { takesFolder }
+    /// It was, or is, a directory that was moved or removed with everything in it, which has no changes of its own.
+    var takesDirectory = false
+    /// A directory that is gone.
+    package var concernedDirectory: Bool { takesDirectory }
     /// Something else may have stood there, though it is `created`.
     var mayReplace = false
-    /// Made under a lease.
+    /// Made under a lock.
     public var isCoordinated: Bool { by != nil }
 
     private init?(_ told: ToldPart, of record: ChangeRecord, sequence: UInt64, cursor: Cursor) {
@@ -129,9 +129,9 @@ public struct Change: Hashable, Sendable {
         (self.sequence, self.cursor, generation) = (sequence, cursor, told.generation ?? sequence)
         path = ItemPath(bytes: part.path)
         type = part.state?.type
-        takesFolder =
-            part.wasFolder || (part.kind == .moved && type == .folder)
-            || (part.kind == .exchanged && (type == .folder || part.otherState?.type == .folder))
+        takesDirectory =
+            part.wasDirectory || (part.kind == .moved && type == .directory)
+            || (part.kind == .exchanged && (type == .directory || part.otherState?.type == .directory))
         size = part.state?.size
         mayReplace = told.mayReplace
         if record.isCoordinated {
@@ -210,7 +210,7 @@ public enum ChangeOrigin: Hashable, Sendable {
     case now
     /// Right behind the change that had this cursor.
     case cursor(Cursor)
-    /// A `present` change for each item that stands in the container, folders before what is in them, then a
+    /// A `present` change for each item that stands in the container, directories before what is in them, then a
     /// `bookmark`, then what changes from there on: together they make the tree exactly. Taken when the follower begins
     /// to read; where no leader lives, what was changed without coordination is looked for first. Memory: a few dozen
     /// bytes an item until the bookmark.

@@ -78,7 +78,8 @@ public struct Changes: AsyncSequence, Sendable {
 extension Container {
     /// The changes since a place: `.start`, `.now` (this call), behind a `Cursor`, or `.snapshot`, with what stands
     /// there first. With `matching`, what a filter lets through: patterns (`*`, `?`, `[…]` within a component, `**`
-    /// across folders), kinds, not one's own. Where the container is read-only nobody wakes it: it looks every 100 ms.
+    /// across directories), kinds, not one's own. Where the container is read-only nobody wakes it: it looks every 100
+    /// ms.
     ///
     /// Where a cursor's place was lost, one `rescan` comes first, and then what changes; with `afterRescan: .snapshot`,
     /// what stands there comes in between, as `present`, with a `bookmark` behind it.

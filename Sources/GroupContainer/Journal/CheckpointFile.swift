@@ -3,7 +3,7 @@ import GroupSystemCalls
 /// `.group/checkpoint`: the picture of the tree at a place in the journal, so that what the journal says need not be
 /// read from its beginning, which may be gone. Always whole: it is replaced by rename.
 struct CheckpointFile: Sendable {
-    private let folder: GroupFolder
+    private let directory: GroupDirectory
     /// As the logs carry it.
     private let container: [UInt8]
 
@@ -11,14 +11,14 @@ struct CheckpointFile: Sendable {
     private static let name = Array("checkpoint".utf8)
     private static let temporary = Array("checkpoint.new".utf8)
 
-    init(in folder: GroupFolder, container: [UInt8]) { (self.folder, self.container) = (folder, container) }
+    init(in directory: GroupDirectory, container: [UInt8]) { (self.directory, self.container) = (directory, container) }
 
     /// To look items up in; nil where there is none. Constant. Errors: `damaged`, `newerFormat`.
     /// System calls: openat2, fstat, mmap
     func open() throws(CoordinationError) -> MappedCheckpoint? {
         let map: SharedMap
         do throws(Errno) {
-            let file = try FileDescriptor.open(Self.name, in: folder.group, [.reading, .nonBlocking])
+            let file = try FileDescriptor.open(Self.name, in: directory.group, [.reading, .nonBlocking])
             let status = try file.status()
             guard status.isRegularFile, status.size > 0, status.size < 1 << 40 else { throw Errno.invalid }
             map = try SharedMap(file, size: Int(status.size))
@@ -38,7 +38,7 @@ struct CheckpointFile: Sendable {
     func read() throws(CoordinationError) -> (header: CheckpointHeader, picture: TreePicture)? {
         let content: [UInt8]
         do throws(Errno) {
-            content = try FileDescriptor.content(of: Self.name, in: folder.group)
+            content = try FileDescriptor.content(of: Self.name, in: directory.group)
         } catch {
             if error == .noSuchEntry { return nil }
             throw CoordinationError(error, item: Self.label, operation: "read")
@@ -57,15 +57,15 @@ struct CheckpointFile: Sendable {
         let content = Checkpoint.encode(picture, header)
         try translating(Self.label, "write") { () throws(Errno) in
             let file = try FileDescriptor.open(
-                Self.temporary, in: folder.group, [.writing, .creating, .truncating], mode: 0o600)
+                Self.temporary, in: directory.group, [.writing, .creating, .truncating], mode: 0o600)
             do throws(Errno) {
-                try file.setMode(folder.fileMode)
+                try file.setMode(directory.fileMode)
                 try file.writeAll(content)
                 try file.synchronize()
-                try folder.group.rename(Self.temporary, to: Self.name, in: folder.group, replacing: true)
-                try folder.group.synchronize()
+                try directory.group.rename(Self.temporary, to: Self.name, in: directory.group, replacing: true)
+                try directory.group.synchronize()
             } catch {
-                try? folder.group.unlink(Self.temporary)
+                try? directory.group.unlink(Self.temporary)
                 throw error
             }
         }
@@ -126,9 +126,9 @@ final class MappedCheckpoint: TreePicture.Base, Sendable {
         }
     }
 
-    func below(_ folder: ItemLocation) -> [ItemLocation] {
+    func below(_ directory: ItemLocation) -> [ItemLocation] {
         do {
-            return try checkpoint.below(folder).compactMap { try? ItemLocation($0.path) }
+            return try checkpoint.below(directory).compactMap { try? ItemLocation($0.path) }
         } catch {
             damaged.withLock { $0 = true }
             return []

@@ -11,9 +11,9 @@ final class Journal: Sendable {
     /// The first eight bytes of the container's identifier: part of every cursor.
     let container: UInt64
 
-    init(_ log: MappedLog, container: [UInt8], in folder: GroupFolder) {
+    init(_ log: MappedLog, container: [UInt8], in directory: GroupDirectory) {
         self.log = log
-        checkpoint = CheckpointFile(in: folder, container: log.surroundings.container)
+        checkpoint = CheckpointFile(in: directory, container: log.surroundings.container)
         var reader = ByteReader(container)
         self.container = (try? reader.number()) ?? 0
     }

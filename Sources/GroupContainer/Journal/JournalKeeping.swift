@@ -9,7 +9,7 @@ extension Member {
     /// costs is little beside what the changes did. Or when files are to be dropped that it does not cover.
     static let checkpointInterval: UInt64 = 20_000
 
-    /// After a change, without its lease: if a file of the journal was made by it, what is due is done. What fails is
+    /// After a change, without its lock: if a file of the journal was made by it, what is due is done. What fails is
     /// tried again with the next file.
     func tendJournal() {
         let isAsked = journal.log.hasMadeFile.withLock { hasMadeFile in
@@ -68,7 +68,7 @@ extension Member {
     ) throws(CoordinationError) -> Bool {
         let handle = try lockFile.borrow()
         defer { lockFile.giveBack(handle) }
-        let byte = ByteRange(start: LeaseBlock.keeping, length: 1)
+        let byte = ByteRange(start: LockRange.keeping, length: 1)
         let isFree = try translating(".group/lock", "lock") { () throws(Errno) in
             try handle.descriptor.tryLock(.exclusive, byte)
         }
@@ -136,10 +136,10 @@ extension Member {
                 memberTable.member(at: change.slot).map { NoteFiles.name(nonce: $0.nonce, entry: change.entry) }
             })
         var files: [UInt64] = []
-        for name in (try? folder.staging.entryNames()) ?? [] {
+        for name in (try? directory.staging.entryNames()) ?? [] {
             let isManifest = name.count > 32 && name.dropFirst(32).elementsEqual(StagedTransaction.manifestSuffix)
             guard isManifest || notes.contains(name),
-                let file = try? FileDescriptor.open(name, in: folder.staging, [.reading, .nonBlocking])
+                let file = try? FileDescriptor.open(name, in: directory.staging, [.reading, .nonBlocking])
             else { continue }
             var start = [UInt8](repeating: 0, count: 64)
             guard (try? file.read(into: &start)) ?? 0 >= 32 else { continue }
@@ -183,9 +183,9 @@ extension MappedLog {
     /// Removes a file; a process that has it mapped reads it still. False where that could not be done.
     func drop(_ number: UInt64) -> Bool {
         do throws(Errno) {
-            try folder.unlink(Array("\(number).log".utf8))
+            try directory.unlink(Array("\(number).log".utf8))
             // A compacted one may come back after a power cut, and is nobody's.
-            if surroundings.carrying == nil { try folder.synchronize() }
+            if surroundings.carrying == nil { try directory.synchronize() }
         } catch {
             return error == .noSuchEntry
         }

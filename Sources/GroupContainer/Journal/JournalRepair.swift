@@ -55,7 +55,7 @@ extension Member {
     /// Alone with the checkpoint and the journal's files, until the handle is given back.
     private func beginKeeping() throws(CoordinationError) -> LockFile.Handle {
         let handle = try lockFile.borrow()
-        let byte = ByteRange(start: LeaseBlock.keeping, length: 1)
+        let byte = ByteRange(start: LockRange.keeping, length: 1)
         let deadline = Deadline(after: .seconds(30))
         while true {
             let isMine = try translating(".group/lock", "lock") { () throws(Errno) in
@@ -65,7 +65,7 @@ extension Member {
             if deadline.isOver {
                 lockFile.giveBackUnlocked(handle)
                 throw CoordinationError(
-                    .leaseTimedOut, item: CheckpointFile.label, operation: "repair",
+                    .lockTimedOut, item: CheckpointFile.label, operation: "repair",
                     cause: "another process is making one and does not come to an end",
                     advice: "groupctl doctor says who is there; end it, and try again")
             }

@@ -1,6 +1,6 @@
 import GroupSystemCalls
 
-/// What stands in the container at one place of its journal, told item by item: folders before what is in them.
+/// What stands in the container at one place of its journal, told item by item: directories before what is in them.
 struct Listing: Sendable {
     private let items: [(place: ItemLocation, item: TreePicture.Item)]
     private var told = 0
@@ -25,8 +25,8 @@ struct Listing: Sendable {
     }
 }
 
-/// The tree at the place of a reader whose filter has to know what is in a folder that moved. One for all copies of the
-/// reader; made when it is needed for the first time, and then read on.
+/// The tree at the place of a reader whose filter has to know what is in a directory that moved. One for all copies of
+/// the reader; made when it is needed for the first time, and then read on.
 final class TreeAtPlace: Sendable {
     private let tree = Guarded<RecordedTree?>(nil)
 

@@ -8,20 +8,20 @@ extension Member {
     /// A place is noted anew when so many records lie behind the one that was noted before.
     private static let worthNoting = 8
 
-    /// Whether the journal has a folder there. Mostly a few loads: up to which place that was last found to be so is in
-    /// the member table, and only the records behind that are looked at. Errors: `damaged`
-    func recordsFolder(at location: ItemLocation) throws(CoordinationError) -> Bool {
-        if let place = memberTable.knownFolder(location, key: hashKey) {
-            var trace = ItemTrace(folder: location)
+    /// Whether the journal has a directory there. Mostly a few loads: up to which place that was last found to be so is
+    /// in the member table, and only the records behind that are looked at. Errors: `damaged`
+    func recordsDirectory(at location: ItemLocation) throws(CoordinationError) -> Bool {
+        if let place = memberTable.knownDirectory(location, key: hashKey) {
+            var trace = ItemTrace(directory: location)
             if let (end, count) = try follow(&trace, from: place) {
-                let stands = trace.type == .folder
-                if stands && count >= Self.worthNoting { memberTable.noteFolder(location, at: end, key: hashKey) }
+                let stands = trace.type == .directory
+                if stands && count >= Self.worthNoting { memberTable.noteDirectory(location, at: end, key: hashKey) }
                 return stands
             }
         }
         let (state, end) = try recordedState(at: location)
-        if state?.type != .folder { return false }
-        memberTable.noteFolder(location, at: end, key: hashKey)
+        if state?.type != .directory { return false }
+        memberTable.noteDirectory(location, at: end, key: hashKey)
         return true
     }
 
@@ -62,23 +62,23 @@ extension Member {
     }
 }
 
-/// Up to which place of the journal a folder is known to be in it: a small table in the member table, for all members.
-/// Each entry vouches for itself, so one that was half replaced, or is of another folder, is none.
+/// Up to which place of the journal a directory is known to be in it: a small table in the member table, for all
+/// members. Each entry vouches for itself, so one that was half replaced, or is of another directory, is none.
 extension MemberTable {
-    func knownFolder(_ location: ItemLocation, key: SipHash) -> LogPosition? {
+    func knownDirectory(_ location: ItemLocation, key: SipHash) -> LogPosition? {
         var hash = key.begin()
         for byte in location.bytes { hash.add(byte) }
-        let entry = MemberTableLayout.knownFolder(hash.finished())
+        let entry = MemberTableLayout.knownDirectory(hash.finished())
         let place = map.load64(entry)
         if place == 0 || map.load64(entry + 8) != Self.seal(hash, place) { return nil }
         return LogPosition(file: place >> 32, offset: Int(place & 0xffff_ffff), sequence: 0, checksum: 0)
     }
 
-    func noteFolder(_ location: ItemLocation, at position: LogPosition, key: SipHash) {
+    func noteDirectory(_ location: ItemLocation, at position: LogPosition, key: SipHash) {
         guard let seat, position.file <= UInt64(UInt32.max), position.offset <= Int(UInt32.max) else { return }
         var hash = key.begin()
         for byte in location.bytes { hash.add(byte) }
-        let entry = MemberTableLayout.knownFolder(hash.finished())
+        let entry = MemberTableLayout.knownDirectory(hash.finished())
         let place = position.file << 32 | UInt64(position.offset)
         seat.map.store64(entry, place)
         seat.map.store64(entry + 8, Self.seal(hash, place))

@@ -110,7 +110,7 @@ extension MappedLog {
             if kept > UInt64(room / 2) && file.number &+ 1 != number { dropped.append(file.number) }
         }
         if dropped.isEmpty { return }
-        do throws(Errno) { try folder.synchronize() } catch { return }
+        do throws(Errno) { try directory.synchronize() } catch { return }
         // The oldest first: there is never a gap.
         for number in dropped.reversed() where !drop(number) { return }
     }

@@ -16,12 +16,12 @@ extension MappedLog {
         if isSealed { _ = try successor(of: file, sealedAt: offset) }
         if isSealed || offset + LogFile.byteCount(bodyCount: bodyCount) < file.capacity / 4 * 3 { return }
         try translating("\(name)/spare", "allocate") { () throws(Errno) in
-            if try folder.statusIfPresent(of: Self.spare) != nil { return }
+            if try directory.statusIfPresent(of: Self.spare) != nil { return }
             let name = try allocate(surroundings.capacity)
             do throws(Errno) {
-                try folder.rename(name, to: Self.spare, in: folder, replacing: false)
+                try directory.rename(name, to: Self.spare, in: directory, replacing: false)
             } catch {
-                try? folder.unlink(name)
+                try? directory.unlink(name)
                 if error != .exists { throw error }
             }
         }
@@ -41,7 +41,7 @@ extension MappedLog {
             if name == nil { name = try allocate(capacity) }
             guard let name else { return }
             do throws(Errno) {
-                let file = try FileDescriptor.open(name, in: folder, .readingAndWriting)
+                let file = try FileDescriptor.open(name, in: directory, .readingAndWriting)
                 let header = LogFileHeader(
                     salt: randomWord(), number: number, base: (end?.sequence ?? 0) + leap,
                     previousEnd: UInt64(end?.offset ?? 0),
@@ -51,18 +51,18 @@ extension MappedLog {
                 if let preamble { try preamble.write(into: file, header, by: slot) }
                 // The salt must be on the disk before the first record that uses it.
                 try file.synchronize()
-                try folder.rename(name, to: Array("\(number).log".utf8), in: folder, replacing: false)
+                try directory.rename(name, to: Array("\(number).log".utf8), in: directory, replacing: false)
                 // Of what is compacted, who says that something is durable does it: the others need not wait for it.
-                if preamble == nil { try folder.synchronize() }
+                if preamble == nil { try directory.synchronize() }
                 if end != nil { hasMadeFile.withLock { $0 = true } }
             } catch {
-                try? folder.unlink(name)
+                try? directory.unlink(name)
                 if error != .exists { throw error }
             }
         }
         if let file = try file(number) { return file }
         // Later ones are there, and nothing was ever appended to this one: it was ours, and nobody's.
-        if try fileNumbers().last ?? 0 > number { try? folder.unlink(Array("\(number).log".utf8)) }
+        if try fileNumbers().last ?? 0 > number { try? directory.unlink(Array("\(number).log".utf8)) }
         return try last()
     }
 
@@ -73,16 +73,16 @@ extension MappedLog {
     /// An empty file with all its blocks, under a name that nobody else uses.
     private func allocate(_ capacity: Int) throws(Errno) -> [UInt8] {
         // What those left who died here is as large as what is to be made.
-        folder.removeUnfinished(among: try folder.entryNames(), where: surroundings.isAbandoned)
+        directory.removeUnfinished(among: try directory.entryNames(), where: surroundings.isAbandoned)
         let name = makeUnfinishedName()
         let file = try FileDescriptor.open(
-            name, in: folder, [.readingAndWriting, .creating, .exclusively], mode: 0o600)
+            name, in: directory, [.readingAndWriting, .creating, .exclusively], mode: 0o600)
         do {
             try file.setMode(surroundings.fileMode)
             file.avoidCopyOnWrite()
             try file.allocate(capacity)
         } catch {
-            try? folder.unlink(name)
+            try? directory.unlink(name)
             throw error
         }
         return name
@@ -92,9 +92,9 @@ extension MappedLog {
     private func claimSpare() throws(Errno) -> [UInt8]? {
         let name = makeUnfinishedName()
         do {
-            try folder.rename(Self.spare, to: name, in: folder, replacing: false)
-            if try folder.status(of: name).isRegularFile { return name }
-            try folder.removeTree(name)
+            try directory.rename(Self.spare, to: name, in: directory, replacing: false)
+            if try directory.status(of: name).isRegularFile { return name }
+            try directory.removeTree(name)
             return nil
         } catch {
             if error == .noSuchEntry { return nil }

@@ -64,7 +64,7 @@ extension MappedLog {
             after: place, leap: file.leap, preamble: try surroundings.carrying?(file, place.offset, 0))
         forget(file)
         if surroundings.carrying != nil {
-            try translating(name, "recover") { () throws(Errno) in try folder.synchronize() }
+            try translating(name, "recover") { () throws(Errno) in try directory.synchronize() }
             dropFiles(before: file.header.number &+ 1)
         }
         let kept = (place.offset + 4_095) / 4_096 * 4_096
@@ -78,7 +78,7 @@ extension MappedLog {
         let older = try fileNumbers().filter { $0 < number }
         if older.isEmpty { return }
         // The file that has what they say has its name for ever, before they go.
-        try translating(name, "recover") { () throws(Errno) in try folder.synchronize() }
+        try translating(name, "recover") { () throws(Errno) in try directory.synchronize() }
         let torn = older.last { number in !isWholeOnDisk(number) }
         for number in older where number <= torn ?? 0 { if !drop(number) { return } }
     }

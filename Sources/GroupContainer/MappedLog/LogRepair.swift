@@ -62,9 +62,9 @@ extension MappedLog {
     private func setAside(_ number: UInt64, _ sequence: UInt64) throws(CoordinationError) {
         let isLast = try fileNumbers().last == number
         try translating("\(name)/\(number).log", "repair") { () throws(Errno) in
-            try folder.rename(
-                Array("\(number).log".utf8), to: Array("damaged-\(number)".utf8), in: folder, replacing: true)
-            try folder.synchronize()
+            try directory.rename(
+                Array("\(number).log".utf8), to: Array("damaged-\(number)".utf8), in: directory, replacing: true)
+            try directory.synchronize()
         }
         forget(number)
         if !isLast { return }

@@ -44,12 +44,12 @@ struct LogSalvage: Sendable {
     /// `incarnation` is the present one. Errors: `newerFormat`; `damaged` where nothing of it can be read; those of
     /// opening it. System calls: openat2, fstat, mmap
     init(
-        _ number: UInt64, of log: String, in folder: borrowing FileDescriptor, container: [UInt8],
+        _ number: UInt64, of log: String, in directory: borrowing FileDescriptor, container: [UInt8],
         incarnation: [UInt8], endingAt limit: Int?, isControl: @escaping @Sendable (_ body: [UInt8]) -> Bool
     ) throws(CoordinationError) {
         (name, self.number, self.isControl) = ("\(log)/\(number).log", number, isControl)
         let descriptor = try translating(name, "read") { () throws(Errno) in
-            try FileDescriptor.open(Array("\(number).log".utf8), in: folder, [.reading, .nonBlocking])
+            try FileDescriptor.open(Array("\(number).log".utf8), in: directory, [.reading, .nonBlocking])
         }
         let status = try translating(name, "read") { () throws(Errno) in try descriptor.status() }
         if !status.isRegularFile { throw .damaged(name, operation: "read", "it is no file") }

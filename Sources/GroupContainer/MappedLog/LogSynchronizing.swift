@@ -33,7 +33,7 @@ extension MappedLog {
     private func secureName(of file: LogFile?) throws(Errno) {
         if surroundings.carrying == nil { return }
         if let file, file.isDurable(through: file.firstAppended + 8) { return }
-        try folder.synchronize()
+        try directory.synchronize()
     }
 
     /// The same for a sealed file, before its successor is made; also for a poisoned one. Throws where the disk refuses

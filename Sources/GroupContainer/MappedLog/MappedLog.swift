@@ -28,7 +28,7 @@ final class MappedLog: Sendable {
 
     /// For errors: "journal".
     let name: String
-    let folder: FileDescriptor
+    let directory: FileDescriptor
     let surroundings: Surroundings
     /// The files opened so far, and the number of the last one. Guards itself; no I/O under it.
     private let known = Guarded((files: [UInt64: LogFile](), last: UInt64(0)))
@@ -37,13 +37,13 @@ final class MappedLog: Sendable {
     /// For who may only read: the file whose end may be torn, because nobody has recovered it yet.
     let unrecovered: UInt64?
 
-    /// `folder` holds `<n>.log`. A log without any file gets its first one, unless it is only to be read.
-    init(name: String, folder: consuming FileDescriptor, _ surroundings: Surroundings) throws(CoordinationError) {
+    /// `directory` holds `<n>.log`. A log without any file gets its first one, unless it is only to be read.
+    init(name: String, directory: consuming FileDescriptor, _ surroundings: Surroundings) throws(CoordinationError) {
         self.name = ".group/\(name)"
-        self.folder = folder
+        self.directory = directory
         self.surroundings = surroundings
-        let names = try Self.names(in: self.folder, self.name)
-        if surroundings.slot != nil { self.folder.removeUnfinished(among: names, where: surroundings.isAbandoned) }
+        let names = try Self.names(in: self.directory, self.name)
+        if surroundings.slot != nil { self.directory.removeUnfinished(among: names, where: surroundings.isAbandoned) }
         let last = Self.fileNumbers(among: names).max() ?? 0
         unrecovered = surroundings.awaitsRecovery ? last : nil
         known.withLock { $0.last = last }
@@ -54,13 +54,13 @@ final class MappedLog: Sendable {
 
     /// Those that are kept, ascending, without a gap.
     func fileNumbers() throws(CoordinationError) -> [UInt64] {
-        Self.fileNumbers(among: try Self.names(in: folder, name))
+        Self.fileNumbers(among: try Self.names(in: directory, name))
     }
 
     private static func names(
-        in folder: borrowing FileDescriptor, _ name: String
+        in directory: borrowing FileDescriptor, _ name: String
     ) throws(CoordinationError) -> [[UInt8]] {
-        try translating(name, "list") { () throws(Errno) in try folder.entryNames() }
+        try translating(name, "list") { () throws(Errno) in try directory.entryNames() }
     }
 
     /// Of `<n>.log`, as its maker writes it. No log comes to larger numbers, and a cursor has no room for them.
@@ -147,7 +147,7 @@ final class MappedLog: Sendable {
     func open(_ number: UInt64) throws(CoordinationError) -> FileDescriptor? {
         do throws(Errno) {
             let access: FileDescriptor.Access = isOnlyForReading ? .reading : .readingAndWriting
-            return try FileDescriptor.open(Array("\(number).log".utf8), in: folder, [access, .nonBlocking])
+            return try FileDescriptor.open(Array("\(number).log".utf8), in: directory, [access, .nonBlocking])
         } catch {
             if error == .noSuchEntry { return nil }
             throw CoordinationError(error, item: "\(name)/\(number).log", operation: "open")

@@ -14,15 +14,15 @@ extension MemberTable {
         var member: Member
     }
 
-    /// Nil when all entries are taken, or it may only read; the lease is good nevertheless, but nobody is told of it.
+    /// Nil when all entries are taken, or it may only read; the lock is good nevertheless, but nobody is told of it.
     func note(_ claim: Claim, purpose: [UInt8], path: [UInt8]) -> Int? {
         guard let seat, let free = takeAccess() else { return nil }
         // Once: each mention of it would be counted.
         let map = seat.map
         let place = accessPlace(seat.slot, free)
         map.store32(place + MemberTableLayout.accessMode, UInt32(claim.part.mode.rawValue))
-        map.store64(place + MemberTableLayout.accessStart, UInt64(bitPattern: claim.part.span.start))
-        map.store64(place + MemberTableLayout.accessLength, UInt64(bitPattern: claim.part.span.length))
+        map.store64(place + MemberTableLayout.accessStart, UInt64(bitPattern: claim.part.range.start))
+        map.store64(place + MemberTableLayout.accessLength, UInt64(bitPattern: claim.part.range.length))
         map.store64(place + MemberTableLayout.accessSince, UInt64(bitPattern: wallNanoseconds()))
         map.store64(place + MemberTableLayout.accessTicket, claim.ticket)
         map.store64(place + MemberTableLayout.accessChain, claim.chain)
@@ -111,21 +111,21 @@ extension MemberTable {
 
     private func claim(at place: Int, of slot: Int) -> Claim? {
         guard let stage = Claim.Stage(rawValue: map.load32(place + MemberTableLayout.accessStage)),
-            let mode = LeaseMode(rawValue: Int(map.load32(place + MemberTableLayout.accessMode)))
+            let mode = LockMode(rawValue: Int(map.load32(place + MemberTableLayout.accessMode)))
         else { return nil }
-        let span = LeaseSpan(
+        let range = LockRange(
             start: word(place + MemberTableLayout.accessStart), length: word(place + MemberTableLayout.accessLength))
-        if span.length <= 0 || span.last < span.start { return nil }
+        if range.length <= 0 || range.last < range.start { return nil }
         let claim = Claim(
             member: slot, chain: map.load64(place + MemberTableLayout.accessChain),
             ticket: map.load64(place + MemberTableLayout.accessTicket),
             order: map.load64(place + MemberTableLayout.accessOrder),
-            stage: stage, part: LeasePlan.Part(span, mode))
+            stage: stage, part: LockPlan.Part(range: range, mode: mode))
         // Another one may have been written over it meanwhile.
         let isSame =
             map.load32(place + MemberTableLayout.accessStage) == stage.rawValue
             && map.load64(place + MemberTableLayout.accessChain) == claim.chain
-            && map.load64(place + MemberTableLayout.accessStart) == UInt64(bitPattern: span.start)
+            && map.load64(place + MemberTableLayout.accessStart) == UInt64(bitPattern: range.start)
         return isSame ? claim : nil
     }
 
@@ -137,7 +137,7 @@ extension MemberTable {
 
     /// Those that hold what keeps the plan from being granted, in this process or another.
     /// Not the chain that asks: it may hold some of it already.
-    func holders(inTheWayOf plan: LeasePlan, besides chain: UInt64?) -> [CoordinationError.Holder] {
+    func holders(inTheWayOf plan: LockPlan, besides chain: UInt64?) -> [CoordinationError.Holder] {
         var processes = ProcessTable()
         return liveMembers().flatMap(accesses(of:)).filter { access in
             access.claim.stage == .held && plan.parts.contains { access.claim.part.excludes($0) }

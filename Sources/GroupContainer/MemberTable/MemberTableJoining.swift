@@ -22,13 +22,13 @@ extension SharedMap {
 /// The file system of a container, as this process sees it.
 struct PresentLife {
     private(set) var life: FileSystemLife
-    private let folder: GroupFolder
+    private let directory: GroupDirectory
     private let status: FileStatus
 
     /// System calls: open(2), read(2)
-    init(of folder: GroupFolder, _ status: FileStatus) throws(Errno) {
-        (self.folder, self.status) = (folder, status)
-        life = try folder.group.fileSystemLife(status)
+    init(of directory: GroupDirectory, _ status: FileStatus) throws(Errno) {
+        (self.directory, self.status) = (directory, status)
+        life = try directory.group.fileSystemLife(status)
     }
 
     /// What is mapped is as the last member has left it. No system call where it came by the same mount.
@@ -39,7 +39,7 @@ struct PresentLife {
     }
 
     mutating func withSession() -> FileSystemLife {
-        if life.session == 0 { life.session = folder.group.fileSystemSession(status) }
+        if life.session == 0 { life.session = directory.group.fileSystemSession(status) }
         return life
     }
 }
@@ -106,10 +106,10 @@ extension MemberTable {
     /// For who may only read, while nobody joins: no member lives to have the logs recovered, and what was mapped
     /// before a boot, or before the file system was unmounted and mounted again, may have reached the disk in part.
     func awaitsRecovery(
-        in folder: GroupFolder, _ status: FileStatus
+        in directory: GroupDirectory, _ status: FileStatus
     ) throws(Errno) -> (hasLiveMember: Bool, awaitsRecovery: Bool) {
         if try file.hasLiveMember() { return (true, false) }
-        guard var present = try? PresentLife(of: folder, status) else { return (false, true) }
+        guard var present = try? PresentLife(of: directory, status) else { return (false, true) }
         return (false, !present.isSame(as: map.life))
     }
 

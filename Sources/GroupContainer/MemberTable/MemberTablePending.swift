@@ -1,6 +1,6 @@
 import GroupSystemCalls
 
-/// `pending`: changes between their rename and their record. A member that gets a lease looks here first.
+/// `pending`: changes between their rename and their record. A member that gets a lock looks here first.
 extension MemberTable {
     struct PendingChange: Equatable, Sendable {
         var slot: Int

@@ -5,16 +5,16 @@ extension MemberTable {
     /// Whether anybody waits at all. A few loads.
     var isAnythingWanted: Bool { map.hasBits(MemberTableLayout.wantingMembers, count: MemberTableLayout.bitmapBytes) }
 
-    /// Whether any waiter is there that it would pass by: to be alone with this, or with a folder that it lies in, or,
-    /// where it is wanted alone itself, to read it. Also a waiter that died over it, until its slot is repaired.
-    func isWanted(_ part: LeasePlan.Part) -> Bool {
-        // A waiter for anything in a folder has a bucket of its own: a folder is swept where any waiter is there.
+    /// Whether any waiter is there that it would pass by: to be alone with this, or with a directory that it lies in,
+    /// or, where it is wanted alone itself, to read it. Also a waiter that died over it, until its slot is repaired.
+    func isWanted(_ part: LockPlan.Part) -> Bool {
+        // A waiter for anything in a directory has a bucket of its own: a directory is swept where any waiter is there.
         isAnythingWanted && (part.mode == .structural || buckets(ahead: part).contains { isWanted(bucket: $0) })
     }
 
-    func buckets(ahead part: LeasePlan.Part) -> [Int] {
-        let readers = part.mode == .reading ? [] : [LeasePlan.Part(part.span, .reading).wantBucket]
-        return [part.span.bucket] + readers + part.span.enclosing.map(\.bucket)
+    func buckets(ahead part: LockPlan.Part) -> [Int] {
+        let readers = part.mode == .reading ? [] : [LockPlan.Part(range: part.range, mode: .reading).wantBucket]
+        return [part.range.bucket] + readers + part.range.enclosing.map(\.bucket)
     }
 
     func isWanted(bucket: Int) -> Bool {

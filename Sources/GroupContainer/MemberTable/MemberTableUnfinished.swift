@@ -30,8 +30,8 @@ extension Member {
     /// Removes them from all logs. Nobody may ever open a suite again whose next file a killed process was making.
     /// System calls: four for each log
     func sweepLogs() {
-        for label in ["journal"] + folder.storeNames().map({ "\($0.kind.folder)/\($0.name)" }) {
-            guard let log = try? folder.existingFolder(label), let names = try? log.entryNames() else { continue }
+        for label in ["journal"] + directory.storeNames().map({ "\($0.kind.directory)/\($0.name)" }) {
+            guard let log = try? directory.existingDirectory(label), let names = try? log.entryNames() else { continue }
             log.removeUnfinished(among: names, where: memberTable.isAbandoned)
         }
     }
@@ -45,7 +45,7 @@ extension Member {
 }
 
 extension FileDescriptor {
-    /// In a log's folder. System calls: unlink(2), for each
+    /// In a log's directory. System calls: unlink(2), for each
     func removeUnfinished(among names: [[UInt8]], where isAbandoned: (UnfinishedName) -> Bool) {
         for name in names where name.starts(with: UnfinishedName.prefix) {
             if let unfinished = UnfinishedName(name), isAbandoned(unfinished) { try? unlink(name) }

@@ -2,13 +2,13 @@ import GroupSystemCalls
 
 /// Says why watching is incomplete, and what would mend it.
 enum Blindness {
-    /// The folder (empty: the container) and the reason; no reason where everything is watched again.
+    /// The directory (empty: the container) and the reason; no reason where everything is watched again.
     static func text(_ news: BlindSpots.News) -> (path: [UInt8], reason: String) {
-        guard case .blind(let folder, let reason) = news else { return ([], "") }
-        let path = folder?.bytes ?? []
+        guard case .blind(let directory, let reason) = news else { return ([], "") }
+        let path = directory?.bytes ?? []
         switch reason {
         case .unreadable:
-            return (path, "the folder may not be read by the leader: nothing below it is seen; give it permission")
+            return (path, "the directory may not be read by the leader: nothing below it is seen; give it permission")
         case .noInstanceLeft:
             return (
                 path,
@@ -36,7 +36,7 @@ enum Blindness {
     }
 }
 
-extension FolderEvent {
+extension DirectoryEvent {
     /// Nil for what is not about an entry.
     init?(_ event: InotifyEvent) {
         let kinds = event.kinds
@@ -60,6 +60,6 @@ extension FolderEvent {
         } else {
             return nil
         }
-        self.init(watch: event.watch, kind: kind, isFolder: kinds.contains(.isFolder), name: event.name)
+        self.init(watch: event.watch, kind: kind, isDirectory: kinds.contains(.isDirectory), name: event.name)
     }
 }

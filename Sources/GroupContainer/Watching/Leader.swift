@@ -1,7 +1,7 @@
 import GroupSystemCalls
 
 /// Looks after the changes that are made without coordination, for as long as this member is the one that does: watches
-/// every folder, and has what happens there examined. Lives on the hub's thread.
+/// every directory, and has what happens there examined. Lives on the hub's thread.
 final class Leader {
     let member: Member
     let term: UInt64
@@ -29,7 +29,7 @@ final class Leader {
 
     init(_ member: Member, term: UInt64, _ queue: InotifyQueue?) throws(CoordinationError) {
         (self.member, self.term, self.queue) = (member, term, queue)
-        // What the journal says is read once the folders are watched.
+        // What the journal says is read once the directories are watched.
         let nothing = RecordedTree(beginningAt: try member.journal.log.start())
         world = LiveTree(member, nothing, term: term, under: nil)
         world.queue = queue
@@ -43,14 +43,14 @@ final class Leader {
     }
 
     /// Writes the record that begins the term: a leader of an earlier term reads it and stops. Then watches every
-    /// folder; what happened before is found by comparing, later.
+    /// directory; what happened before is found by comparing, later.
     func begin() throws(CoordinationError) {
         let record = ChangeRecord(
             .term, path: [], state: nil, isCoordinated: false, processIdentifier: processIdentifier(), purpose: [],
             time: wallNanoseconds(), term: term)
         _ = try member.journal.append(record)
         member.memberTable.set(MemberTableLayout.degraded, to: 0, of: term)
-        if let queue { bell = try? queue.watchAttributes(member.folder.group) }
+        if let queue { bell = try? queue.watchAttributes(member.directory.group) }
         watchEverything()
         member.memberTable.raise(MemberTableLayout.watchTerm, to: term)
         wakeAll()
@@ -60,12 +60,12 @@ final class Leader {
 
     private func watchEverything() {
         if queue == nil { return }
-        var folders: [ItemLocation?] = [nil]
-        while let folder = folders.popLast() {
+        var directories: [ItemLocation?] = [nil]
+        while let directory = directories.popLast() {
             answer(isSettled: false)
-            guard let found = world.watchOnly(folder) else { continue }
-            observation.watched(found.watch, folder, inode: found.inode, isContainer: found.isContainer)
-            folders += found.folders
+            guard let found = world.watchOnly(directory) else { continue }
+            observation.watched(found.watch, directory, inode: found.inode, isContainer: found.isContainer)
+            directories += found.directories
         }
     }
 
@@ -99,12 +99,13 @@ final class Leader {
     /// To be called before events are read: what happened before this question is among them.
     func hear() { question = member.memberTable.map.load32(MemberTableLayout.asked) }
 
-    /// Takes the events of its folders, all that there were or, with `more`, those up to now; then works for a while.
+    /// Takes the events of its directories, all that there were or, with `more`, those up to now; then works for a
+    /// while.
     func serve(_ events: some Sequence<InotifyEvent>, more: Bool) throws(CoordinationError) {
         world.beginRound()
         let here = events.prefix { !isRootMoved($0) }
         if events.contains(where: isRootMoved) { isMoved = true }
-        let told = here.compactMap { $0.watch == bell ? nil : FolderEvent($0) }
+        let told = here.compactMap { $0.watch == bell ? nil : DirectoryEvent($0) }
         try observation.take(told, more: more)
         backoff = told.isEmpty ? min(backoff * 2, Self.longest) : Self.shortest
         if monotonicNanoseconds() >= nextComparison { compareEverything() }

@@ -59,10 +59,10 @@ final class LeaderElection: Sendable {
     }
 
     private static func byte(_ term: UInt64) -> ByteRange {
-        ByteRange(start: LeaseBlock.election(term: term), length: 1)
+        ByteRange(start: LockRange.election(term: term), length: 1)
     }
     private static func office(_ term: UInt64) -> ByteRange {
-        ByteRange(start: LeaseBlock.office(term: term), length: 1)
+        ByteRange(start: LockRange.leadership(term: term), length: 1)
     }
 
     /// Queues for the present term's byte.

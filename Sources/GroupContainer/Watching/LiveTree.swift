@@ -1,22 +1,22 @@
 import GroupSystemCalls
 
-/// The container as an examination meets it: its folders on the disk, its journal, its leases and pending changes. One
-/// thread.
+/// The container as an examination meets it: its directories on the disk, its journal, its locks and pending changes.
+/// One thread.
 ///
-/// Folders stay open for one round, as long as no others' records come in: looks at many items of one folder walk its
-/// path once. A folder that is moved meanwhile without coordination is told of by an event that comes after those of
-/// what is in it, so nothing is lost by that.
+/// Directories stay open for one round, as long as no others' records come in: looks at many items of one directory
+/// walk its path once. A directory that is moved meanwhile without coordination is told of by an event that comes after
+/// those of what is in it, so nothing is lost by that.
 final class LiveTree {
     let member: Member
     private(set) var tree: RecordedTree
     private let term: UInt64
     /// Its caller's: what it covers is not asked about.
-    private let lease: Lease?
+    private let lock: HeldLock?
     /// Only asked what is locked; locks nothing.
     private var handle: LockFile.Handle?
-    private var folders: [ItemLocation?: OpenFolder] = [:]
-    private static let openFolders = 64
-    private var last: (location: ItemLocation?, folder: OpenFolder)?
+    private var directories: [ItemLocation?: OpenDirectory] = [:]
+    private static let openDirectories = 64
+    private var last: (location: ItemLocation?, directory: OpenDirectory)?
     /// Nobody held anything for writing when this round first asked; nil before that.
     private var nobodyHolds: Bool?
     /// By the wall clock, like the dates that it is compared with.
@@ -27,13 +27,13 @@ final class LiveTree {
     /// The slot of who had a change under way when somebody was last found busy.
     private(set) var inTheWay: Int?
 
-    /// Nil where folders are only compared.
+    /// Nil where directories are only compared.
     var queue: InotifyQueue?
-    /// Folders that could not be watched, or not even be listed.
+    /// Directories that could not be watched, or not even be listed.
     var blind = BlindSpots()
 
-    init(_ member: Member, _ tree: RecordedTree, term: UInt64, under lease: Lease?) {
-        (self.member, self.tree, self.term, self.lease) = (member, tree, term, lease)
+    init(_ member: Member, _ tree: RecordedTree, term: UInt64, under lock: HeldLock?) {
+        (self.member, self.tree, self.term, self.lock) = (member, tree, term, lock)
     }
 
     deinit { if let handle { member.lockFile.giveBackUnlocked(handle) } }
@@ -45,31 +45,31 @@ final class LiveTree {
     }
 
     func beginRound() {
-        folders = [:]
+        directories = [:]
         last = nil
         nobodyHolds = nil
         roundBegan = wallNanoseconds()
     }
 
-    /// The folder that an item stands in.
-    private func folder(of location: ItemLocation) throws(Errno) -> OpenFolder {
-        if let last, location.isEntry(of: last.location) { return last.folder }
+    /// The directory that an item stands in.
+    private func directory(of location: ItemLocation) throws(Errno) -> OpenDirectory {
+        if let last, location.isEntry(of: last.location) { return last.directory }
         let parent = location.parent
-        let folder = try open(parent)
-        last = (parent, folder)
-        return folder
+        let directory = try open(parent)
+        last = (parent, directory)
+        return directory
     }
 
-    private func open(_ folder: ItemLocation?) throws(Errno) -> OpenFolder {
-        if let open = folders[folder] { return open }
-        let open = try member.folder(at: folder)
-        if folders.count >= Self.openFolders { folders = [:] }
-        folders[folder] = open
+    private func open(_ directory: ItemLocation?) throws(Errno) -> OpenDirectory {
+        if let open = directories[directory] { return open }
+        let open = try member.directory(at: directory)
+        if directories.count >= Self.openDirectories { directories = [:] }
+        directories[directory] = open
         return open
     }
 
     /// A parent is a link or a file now, or not ours to enter: nothing that could be named stands there.
-    private static let nothingThere: [Errno] = [.noSuchEntry, .notAFolder, .tooManyLinks, .accessDenied]
+    private static let nothingThere: [Errno] = [.noSuchEntry, .notADirectory, .tooManyLinks, .accessDenied]
 
     /// Reads a file's content for its hash, and keeps it only if the file is still as it was.
     func learnHash(of location: ItemLocation) throws(CoordinationError) {
@@ -103,9 +103,9 @@ extension LiveTree: ObservedWorld {
         let before = tree.position
         try tree.catchUp(member.journal)
         if tree.position == before { return false }
-        // A folder that is open may have been removed, and another one made in its place: what is looked for from here
-        // on must not be looked for in the old one.
-        (folders, last) = ([:], nil)
+        // A directory that is open may have been removed, and another one made in its place: what is looked for from
+        // here on must not be looked for in the old one.
+        (directories, last) = ([:], nil)
         return true
     }
 
@@ -117,7 +117,7 @@ extension LiveTree: ObservedWorld {
 
     func found(_ location: ItemLocation) throws(CoordinationError) -> ItemState? {
         do throws(Errno) {
-            return try folder(of: location).descriptor.statusIfPresent(of: location.name).map {
+            return try directory(of: location).descriptor.statusIfPresent(of: location.name).map {
                 ItemState($0, contentHash: nil)
             }
         } catch {
@@ -141,52 +141,52 @@ extension LiveTree: ObservedWorld {
     /// File systems that stamp by the kernel's tick give two changes in it the same date.
     func isFresh(_ state: ItemState) -> Bool { state.changed > roundBegan - 50_000_000 }
 
-    func isBusy(_ locations: [ItemLocation], in folders: [ItemLocation]) throws(CoordinationError) -> Bool {
-        let asked = locations.filter { !(lease?.covers($0, for: .reading) ?? false) }
-        if asked.isEmpty && folders.isEmpty { return false }
+    func isBusy(_ locations: [ItemLocation], in directories: [ItemLocation]) throws(CoordinationError) -> Bool {
+        let asked = locations.filter { !(lock?.covers($0, for: .reading) ?? false) }
+        if asked.isEmpty && directories.isEmpty { return false }
         // A writer that took one since the round began writes by way of `pending`, or is told of by the next event.
-        // Under a lease no process waits for another's: what is not covered are folders, which no process writes in
+        // Under a lock no process waits for another's: what is not covered are directories, which no process writes in
         // place.
-        if lease == nil, try !nobodyHoldsAnything() {
+        if lock == nil, try !nobodyHoldsAnything() {
             for location in asked {
                 // A writer has the whole block; a waiter that is only at its turnstile does not have this byte.
-                let byte = LeaseBlock(location, key: member.hashKey).span.lock
+                let byte = LockRange(location, key: member.hashKey).sharedByte
                 if try isHeld(ByteRange(start: byte, length: 1)) { return true }
             }
         }
         // After the look at the disk, which was before this.
         SharedMap.fence()
         if !member.memberTable.hasPending { return false }
-        let blocks = asked.map { LeaseBlock($0, key: member.hashKey).start }
-        let intervals = folders.map { LeaseBlock($0, key: member.hashKey).interval }
+        let blocks = asked.map { LockRange($0, key: member.hashKey).start }
+        let subtrees = directories.map { LockRange($0, key: member.hashKey).subtree }
         var isUnfinished = false
         for slot in member.memberTable.slotsWithPending() {
             for change in member.memberTable.pending(of: slot) {
                 let start = Int64(bitPattern: change.block)
                 let isOfOne = change.block == MemberTable.everyItem || blocks.contains(start)
-                let isInside = intervals.contains { $0.contains(LeaseSpan(start: start, length: 1)) }
+                let isInside = subtrees.contains { $0.contains(LockRange(start: start, length: 1)) }
                 if !isOfOne && !isInside { continue }
                 if member.memberTable.isAlive(slot) {
                     inTheWay = slot
                     return true
                 }
-                // What a dead one left in a folder that goes has no record, unless it is repaired where it is.
+                // What a dead one left in a directory that goes has no record, unless it is repaired where it is.
                 if isOfOne { isUnfinished = true }
             }
         }
         return isUnfinished ? try !finishDead(asked) : false
     }
 
-    /// What a dead member left half done is finished by the process that gets the lease. False: another process has the
-    /// lease. If it was finished, its record stands in the way of ours, which is then decided again.
+    /// What a dead member left half done is finished by the process that gets the lock. False: another process has the
+    /// lock. If it was finished, its record stands in the way of ours, which is then decided again.
     private func finishDead(_ locations: [ItemLocation]) throws(CoordinationError) -> Bool {
         do {
-            try LeaseRequest(
+            try LockRequest(
                 locations.map { ($0, .reading) }, by: member, for: Array("leader".utf8), operation: "watch"
             ).acquireBlocking(until: Deadline(after: .zero)).end()
             return true
         } catch {
-            if error.code != .leaseTimedOut && error.code != .deadlock { throw error }
+            if error.code != .lockTimedOut && error.code != .deadlock { throw error }
             return false
         }
     }
@@ -194,7 +194,7 @@ extension LiveTree: ObservedWorld {
     private func nobodyHoldsAnything() throws(CoordinationError) -> Bool {
         if let nobodyHolds { return nobodyHolds }
         let answer = try !isHeld(
-            ByteRange(start: LeaseBlock.all.first, length: LeaseBlock.all.last - LeaseBlock.all.first))
+            ByteRange(start: LockRange.all.first, length: LockRange.all.last - LockRange.all.first))
         nobodyHolds = answer
         return answer
     }
@@ -214,67 +214,69 @@ extension LiveTree: ObservedWorld {
         return new
     }
 
-    func list(_ folder: ItemLocation?) throws(CoordinationError) -> FolderListing? {
+    func list(_ directory: ItemLocation?) throws(CoordinationError) -> DirectoryListing? {
         do throws(Errno) {
-            let open = try open(folder)
-            let watch = try watch(open.descriptor, folder)
-            var listing = FolderListing(watch: watch, inode: try open.descriptor.status().inode, entries: [])
+            let open = try open(directory)
+            let watch = try watch(open.descriptor, directory)
+            var listing = DirectoryListing(watch: watch, inode: try open.descriptor.status().inode, entries: [])
             let entries = try open.descriptor.entries()
-            listing.isContainer = folder != nil && isContainer(open.descriptor, entries)
+            listing.isContainer = directory != nil && isContainer(open.descriptor, entries)
             for (name, _) in entries where !listing.isContainer && !ContainerMark.isOne(name) {
                 let state = try open.descriptor.statusIfPresent(of: name).map { ItemState($0, contentHash: nil) }
                 listing.entries.append((name, state))
             }
-            blind.noteListed(folder, isWatched: watch != nil)
+            blind.noteListed(directory, isWatched: watch != nil)
             return listing
         } catch {
-            if error == .noSuchEntry || error == .notAFolder || error == .tooManyLinks { return nil }
+            if error == .noSuchEntry || error == .notADirectory || error == .tooManyLinks { return nil }
             if error == .accessDenied {
-                blind.note(folder, .unreadable)
+                blind.note(directory, .unreadable)
                 return nil
             }
-            throw CoordinationError(error, item: folder.map { printable($0.bytes) } ?? ".", operation: "watch")
+            throw CoordinationError(error, item: directory.map { printable($0.bytes) } ?? ".", operation: "watch")
         }
     }
 
-    /// Watches a folder and finds those in it, without a look at anything else; nil where there is none.
+    /// Watches a directory and finds those in it, without a look at anything else; nil where there is none.
     func watchOnly(
-        _ folder: ItemLocation?
-    ) -> (watch: Int32, inode: UInt64, isContainer: Bool, folders: [ItemLocation])? {
+        _ directory: ItemLocation?
+    ) -> (watch: Int32, inode: UInt64, isContainer: Bool, directories: [ItemLocation])? {
         do throws(Errno) {
-            let open = try member.folder(at: folder)
-            guard let watch = try watch(open.descriptor, folder) else { return nil }
-            var folders: [ItemLocation] = []
+            let open = try member.directory(at: directory)
+            guard let watch = try watch(open.descriptor, directory) else { return nil }
+            var directories: [ItemLocation] = []
             let entries = try open.descriptor.entries()
-            let isContainer = folder != nil && isContainer(open.descriptor, entries)
+            let isContainer = directory != nil && isContainer(open.descriptor, entries)
             for (name, kind) in entries where !isContainer {
-                var isFolder = kind == .folder
-                if kind == .unknown { isFolder = try open.descriptor.statusIfPresent(of: name)?.isFolder ?? false }
-                if isFolder, let location = ItemLocation.entry(name, of: folder) { folders.append(location) }
+                var isDirectory = kind == .directory
+                if kind == .unknown {
+                    isDirectory = try open.descriptor.statusIfPresent(of: name)?.isDirectory ?? false
+                }
+                if isDirectory, let location = ItemLocation.entry(name, of: directory) { directories.append(location) }
             }
-            return (watch, try open.descriptor.status().inode, isContainer, folders)
+            return (watch, try open.descriptor.status().inode, isContainer, directories)
         } catch {
             return nil
         }
     }
 
     private func isContainer(
-        _ folder: borrowing FileDescriptor, _ entries: [(name: [UInt8], kind: FileDescriptor.EntryKind)]
+        _ directory: borrowing FileDescriptor, _ entries: [(name: [UInt8], kind: FileDescriptor.EntryKind)]
     ) -> Bool {
         for (name, kind) in entries where kind != .other && ContainerMark.isOne(name) {
-            if kind == .folder || (try? folder.statusIfPresent(of: name))?.isFolder == true { return true }
+            if kind == .directory || (try? directory.statusIfPresent(of: name))?.isDirectory == true { return true }
         }
         return false
     }
 
-    private func watch(_ open: borrowing FileDescriptor, _ folder: ItemLocation?) throws(Errno) -> Int32? {
+    private func watch(_ open: borrowing FileDescriptor, _ directory: ItemLocation?) throws(Errno) -> Int32? {
         guard let queue else { return nil }
         do throws(Errno) {
             return try queue.watch(open)
         } catch {
-            // No watch left: the folder is listed all the same, now and every so often.
+            // No watch left: the directory is listed all the same, now and every so often.
             if error != .noSpace { throw error }
-            blind.note(folder, .noWatchLeft)
+            blind.note(directory, .noWatchLeft)
             return nil
         }
     }

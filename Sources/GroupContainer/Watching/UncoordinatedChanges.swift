@@ -37,7 +37,7 @@ extension MemberTable {
 }
 
 extension Member {
-    /// A leader lives, and watches every folder.
+    /// A leader lives, and watches every directory.
     var hasWatchingLeader: Bool {
         let term = memberTable.map.load64(MemberTableLayout.term)
         if term == 0 || memberTable.map.load64(MemberTableLayout.watchTerm) != term { return false }
@@ -48,7 +48,7 @@ extension Member {
     func hasLeader(ofTerm term: UInt64) -> Bool {
         guard let handle = try? lockFile.borrow() else { return false }
         defer { lockFile.giveBackUnlocked(handle) }
-        let byte = ByteRange(start: LeaseBlock.office(term: term), length: 1)
+        let byte = ByteRange(start: LockRange.leadership(term: term), length: 1)
         do { return try handle.descriptor.conflict(with: .exclusive, byte) != nil } catch { return false }
     }
 
@@ -85,7 +85,7 @@ extension Container {
     /// Has everything that was changed without coordination up to now journalled: by the leader, where one answers,
     /// else by comparing the container's tree with the journal. For short commands; a follower need not call it.
     /// Passes over what somebody holds for writing. With a leader it takes about as long as a change takes to be
-    /// streamed; without one, or where the kernel has no watch for each folder, it is linear in the number of items.
+    /// streamed; without one, or where the kernel has no watch for each directory, it is linear in the number of items.
     /// Where the container is read-only it does nothing.
     public func noteUncoordinatedChanges() throws(CoordinationError) {
         if isReadOnly || member.settleByLeader() { return }
@@ -93,7 +93,7 @@ extension Container {
         member.tendJournal()
     }
 
-    /// Waits until there is a leader that watches every folder, so that a change made without coordination is seen
+    /// Waits until there is a leader that watches every directory, so that a change made without coordination is seen
     /// when it happens rather than by the comparison that follows; at most `timeout` (nil: for ever). False: there is
     /// none, as no member that may write follows.
     public func awaitLeader(timeout: Duration? = nil) -> Bool {

@@ -1,6 +1,6 @@
 /// What keeps others waiting as long as a widget's processes have it: they are not to be stopped with it.
 package struct Holdings: Hashable, Sendable {
-    /// The items that they have leases for, or wait for.
+    /// The items that they have locks for, or wait for.
     package var items: [String] = []
     /// Locks on any other files, by whichever call: who holds what, for people.
     package var locks: [String] = []

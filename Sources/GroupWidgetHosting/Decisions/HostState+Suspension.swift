@@ -46,9 +46,9 @@ extension HostState {
         actions.append(.askWhatItHolds(process.run))
     }
 
-    /// What it holds would keep others waiting for as long as it is stopped, so it goes on. Behind its grace a lease is
-    /// taken from it, by its end: leases are the container's. Locks on other files are its own affair: it stays, and is
-    /// looked at now and then.
+    /// What it holds would keep others waiting for as long as it is stopped, so it goes on. Behind its grace a lock is
+    /// taken from it, by its end: items' locks are the container's. Locks on other files are its own affair: it stays,
+    /// and is looked at now and then.
     func noteHoldings(
         _ holdings: Holdings, of widget: inout HostedWidget, _ process: HostedProcess, at now: Moment,
         _ actions: inout [HostAction]

@@ -23,8 +23,8 @@ package struct FileIdentity: Hashable, Sendable {
             self.init(path: Array(program.utf8))
             return
         }
-        let folders = (environmentValue("PATH") ?? "/usr/bin:/bin").split(separator: ":")
-        let found = folders.lazy.compactMap { FileIdentity(path: Array("\($0)/\(program)".utf8)) }.first
+        let directories = (environmentValue("PATH") ?? "/usr/bin:/bin").split(separator: ":")
+        let found = directories.lazy.compactMap { FileIdentity(path: Array("\($0)/\(program)".utf8)) }.first
         guard let found else { return nil }
         self = found
     }

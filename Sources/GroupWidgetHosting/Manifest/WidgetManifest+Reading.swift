@@ -7,16 +7,16 @@ extension WidgetManifest {
     /// Of what a manifest may say.
     package static let version = 1
 
-    /// Reads a manifest. `file` is for errors; `folder` is where a relative executable begins.
-    package init(_ content: [UInt8], file: String, folder: String) throws(ManifestError) {
+    /// Reads a manifest. `file` is for errors; `directory` is where a relative executable begins.
+    package init(_ content: [UInt8], file: String, directory: String) throws(ManifestError) {
         var findings: [ManifestError] = []
-        try self.init(content, file: file, folder: folder, &findings)
+        try self.init(content, file: file, directory: directory, &findings)
     }
 
     /// The same. `findings` gets what is no reason not to show the widget, and most likely a mistake; none where the
     /// manifest is of a newer version, which may have fields of its own.
     package init(
-        _ content: [UInt8], file: String, folder: String, _ findings: inout [ManifestError]
+        _ content: [UInt8], file: String, directory: String, _ findings: inout [ManifestError]
     ) throws(ManifestError) {
         let value: JSONValue
         if content.count > Self.largest { throw ManifestError(file, "it is larger than \(Self.largest) bytes") }
@@ -32,7 +32,7 @@ extension WidgetManifest {
                 "executable", "it is missing", "say the widget's program: \"next-todo\" or \"./next-todo\"")
         }
         self.init(
-            kind: kind, title: try fields.text("title"), executable: Self.path(executable, in: folder),
+            kind: kind, title: try fields.text("title"), executable: Self.path(executable, in: directory),
             arguments: try fields.texts("arguments") ?? [], rooms: try Self.rooms(fields),
             interests: try Self.interests(fields), refreshing: try Self.refreshing(fields),
             memoryLimit: try fields.number("memoryLimit", 1 << 20...1 << 50).map { UInt64($0) },
@@ -61,8 +61,8 @@ extension WidgetManifest {
     }
 
     /// One with a '/' in it begins where the manifest is; another is looked up in PATH.
-    private static func path(_ executable: String, in folder: String) -> String {
-        executable.contains("/") && !executable.hasPrefix("/") ? "\(folder)/\(executable)" : executable
+    private static func path(_ executable: String, in directory: String) -> String {
+        executable.contains("/") && !executable.hasPrefix("/") ? "\(directory)/\(executable)" : executable
     }
 
     private static func rooms(_ fields: ManifestFields) throws(ManifestError) -> [DisplayMode: Room] {

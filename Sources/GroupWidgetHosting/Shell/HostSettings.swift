@@ -3,7 +3,7 @@ package import GroupContainer
 /// What the user who starts a host chooses.
 package struct HostSettings: Sendable {
     package var options = HostOptions()
-    package var folders: ManifestFolders
+    package var directories: ManifestDirectories
     /// Only these, whatever the list says; it is not changed then. Nil: the list.
     package var shown: [String]?
     /// Each is refreshed once, and that was it.
@@ -12,8 +12,8 @@ package struct HostSettings: Sendable {
     package var opener = "xdg-open"
     package var listFile: ListFile
 
-    package init(_ container: Container, folders: ManifestFolders) throws {
-        self.folders = folders
+    package init(_ container: Container, directories: ManifestDirectories) throws {
+        self.directories = directories
         listFile = try ListFile(for: container)
     }
 

@@ -2,11 +2,11 @@ import GroupCommandLine
 package import GroupContainer
 import GroupSystemCalls
 
-/// Where a user's choice of widgets is kept: a file of the host's own, one for each container, and not in the container,
-/// which others share, and which may be copied or restored while the choice stays.
+/// Where a user's choice of widgets is kept: a file of the host's own, one for each container, and not in the
+/// container, which others share, and which may be copied or restored while the choice stays.
 package struct ListFile: Sendable {
-    /// Nil: the user has no folder. All widgets are shown, and no choice can be kept.
-    private let folder: String?
+    /// Nil: the user has no directory. All widgets are shown, and no choice can be kept.
+    private let directory: String?
     private let name: String
 
     /// It cannot be read or written, or is damaged.
@@ -23,15 +23,15 @@ package struct ListFile: Sendable {
         } else if let user = environmentValue("HOME"), user.hasPrefix("/") {
             home = user + "/.local/state"
         } else {
-            folder = nil
+            directory = nil
             name = identifier + ".json"
             return
         }
-        folder = home + "/widget-host"
+        directory = home + "/widget-host"
         name = identifier + ".json"
     }
 
-    package var path: String? { folder.map { "\($0)/\(name)" } }
+    package var path: String? { directory.map { "\($0)/\(name)" } }
 
     var identity: FileIdentity? { path.flatMap { FileIdentity(path: Array($0.utf8)) } }
 
@@ -43,7 +43,7 @@ package struct ListFile: Sendable {
             let file = try FileDescriptor.open(path: Array(path.utf8), [.reading, .nonBlocking])
             content = try file.readAll(limit: 1 << 20)
         } catch {
-            if error == .noSuchEntry || error == .notAFolder { return ShownList() }
+            if error == .noSuchEntry || error == .notADirectory { return ShownList() }
             throw Fault(description: "cannot read '\(path)': \(error)")
         }
         guard let value = try? JSONReader.value(of: content, deepest: 4), let fields = try? ManifestFields(value, path)
@@ -64,7 +64,7 @@ package struct ListFile: Sendable {
 
     /// Whole or not at all. Error: why not.
     package func write(_ list: ShownList) throws(Fault) {
-        guard let folder, let path else {
+        guard let directory, let path else {
             throw Fault(description: "neither XDG_STATE_HOME nor HOME is set, so the list of widgets cannot be kept")
         }
         let shown = list.chosen.map { JSONValue.array($0.map(JSONValue.string)) } ?? .null
@@ -73,12 +73,12 @@ package struct ListFile: Sendable {
         ])
         do throws(Errno) {
             try UserFile.replace(
-                name, in: folder, by: Array((content.encoded() + "\n").utf8), isSynchronized: true)
+                name, in: directory, by: Array((content.encoded() + "\n").utf8), isSynchronized: true)
         } catch {
             throw Fault(description: "cannot write '\(path)': \(error)")
         }
     }
 
     /// Beside it.
-    var views: ViewFiles { ViewFiles(folder: folder.map { "\($0)/\(name.dropLast(5)).views" }) }
+    var views: ViewFiles { ViewFiles(directory: directory.map { "\($0)/\(name.dropLast(5)).views" }) }
 }

@@ -2,12 +2,12 @@ import GroupSystemCalls
 
 /// A file of the user's own, outside of any container.
 enum UserFile {
-    /// Whole or not at all, for every reader; after a power cut as well where it is synchronized. Makes the folders
+    /// Whole or not at all, for every reader; after a power cut as well where it is synchronized. Makes the directories
     /// that are missing.
     static func replace(
-        _ name: String, in folder: String, by content: [UInt8], isSynchronized: Bool
+        _ name: String, in directory: String, by content: [UInt8], isSynchronized: Bool
     ) throws(Errno) {
-        let here = try makeFolders(folder)
+        let here = try makeDirectories(directory)
         let temporary = Array(".\(name).\(randomWord())".utf8)
         let file = try FileDescriptor.open(temporary, in: here, [.writing, .creating, .exclusively], mode: 0o600)
         do throws(Errno) {
@@ -20,21 +20,22 @@ enum UserFile {
         }
     }
 
-    private static func makeFolders(_ path: String) throws(Errno) -> FileDescriptor {
+    private static func makeDirectories(_ path: String) throws(Errno) -> FileDescriptor {
         // What is there already takes one call.
-        if let here = try? FileDescriptor.open(path: Array(path.utf8), [.reading, .folder]) { return here }
+        if let here = try? FileDescriptor.open(path: Array(path.utf8), [.reading, .directory]) { return here }
         var made = ""
         for part in path.split(separator: "/") {
-            let parent = try FileDescriptor.open(path: Array((made.isEmpty ? "/" : made).utf8), [.placeOnly, .folder])
+            let parent = try FileDescriptor.open(
+                path: Array((made.isEmpty ? "/" : made).utf8), [.placeOnly, .directory])
             made += "/\(part)"
             if try parent.statusIfPresent(of: Array(part.utf8)) == nil {
                 do throws(Errno) {
-                    try parent.makeFolder(Array(part.utf8), mode: 0o700)
+                    try parent.createDirectory(Array(part.utf8), mode: 0o700)
                 } catch {
                     if error != .exists { throw error }
                 }
             }
         }
-        return try FileDescriptor.open(path: Array(path.utf8), [.reading, .folder])
+        return try FileDescriptor.open(path: Array(path.utf8), [.reading, .directory])
     }
 }

@@ -1,10 +1,10 @@
 import GroupSystemCalls
 
-/// What each widget showed last, a file each beside the user's list. It is only a copy of what the widget can say again:
-/// nothing waits for the disk, and one that cannot be read or written is as good as none.
+/// What each widget showed last, a file each beside the user's list. It is only a copy of what the widget can say
+/// again: nothing waits for the disk, and one that cannot be read or written is as good as none.
 struct ViewFiles: Sendable {
-    /// Nil: the user has no folder.
-    let folder: String?
+    /// Nil: the user has no directory.
+    let directory: String?
 
     private static let version = 1
     /// Of a file: a timeline comes in one line of the protocol, and little stands around it.
@@ -18,8 +18,9 @@ struct ViewFiles: Sendable {
     }
 
     func read(_ kind: String) -> LastView? {
-        guard let folder,
-            let file = try? FileDescriptor.open(path: Array("\(folder)/\(kind).json".utf8), [.reading, .nonBlocking]),
+        guard let directory,
+            let file = try? FileDescriptor.open(
+                path: Array("\(directory)/\(kind).json".utf8), [.reading, .nonBlocking]),
             let content = try? file.readAll(limit: Self.largest)
         else { return nil }
         return Self.decoded(content)
@@ -36,7 +37,7 @@ struct ViewFiles: Sendable {
     func write(_ view: LastView, _ kind: String) throws(Errno) {
         let stored = Stored(
             version: Self.version, timeline: view.timeline, renderedAt: view.renderedAt, environment: view.environment)
-        guard let folder, let content = ProtocolLine.encoded(stored) else { return }
-        try UserFile.replace("\(kind).json", in: folder, by: content + [0x0A], isSynchronized: false)
+        guard let directory, let content = ProtocolLine.encoded(stored) else { return }
+        try UserFile.replace("\(kind).json", in: directory, by: content + [0x0A], isSynchronized: false)
     }
 }

@@ -176,7 +176,7 @@ extension WidgetHost where FrontEnd: ~Copyable {
             defer { holding.end() }
             try ledger.write(file)
         } catch {
-            if error.code == .leaseTimedOut { return }
+            if error.code == .lockTimedOut { return }
             try frontEnd.log(HostLogLine("\(error)", of: kind, isFault: true), at: Self.now)
         }
     }

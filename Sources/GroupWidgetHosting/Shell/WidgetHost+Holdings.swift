@@ -2,18 +2,20 @@ import GroupCommandLine
 import GroupContainer
 import GroupSystemCalls
 
-/// What a widget's processes hold. Whatever is signalled with it is looked at, and nothing else: the rest is not stopped.
+/// What a widget's processes hold. Whatever is signalled with it is looked at, and nothing else: the rest is not
+/// stopped.
 extension WidgetHost where FrontEnd: ~Copyable {
     func holdings(of run: WidgetRun) -> Holdings {
         guard let widget = processes[run.kind], widget.run == run else { return Holdings() }
         let all = widget.process.signalled
-        // Before its locks are looked at: what stands still takes none any more. The kernel has told of the widget itself.
+        // Before its locks are looked at: what stands still takes none any more. The kernel has told of the widget
+        // itself.
         let isGoingOn = !all.allSatisfy { $0 == widget.identifier || ProcessView.isStill($0) }
         var holdings = Holdings(items: container.accessedItems { all.contains($0) }, isGoingOn: isGoingOn)
         for process in all {
             for lock in FileLock.held(by: process)
             where ContainerLock.keepsOthersWaiting(path: lock.path, start: lock.start)
-                && (holdings.items.isEmpty || !ContainerLock.isOnLeases(path: lock.path))
+                && (holdings.items.isEmpty || !ContainerLock.isOnItemLocks(path: lock.path))
             {
                 let text = Self.text(lock, of: process)
                 if !holdings.locks.contains(text) { holdings.locks.append(text) }

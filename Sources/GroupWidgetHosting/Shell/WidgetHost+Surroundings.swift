@@ -5,7 +5,7 @@ import GroupSystemCalls
 extension WidgetHost where FrontEnd: ~Copyable {
     mutating func lookAround(at now: Moment) throws {
         surroundings.noteLook(at: now.monotonic)
-        let present = settings.folders.fingerprint()
+        let present = settings.directories.fingerprint()
         if present != surroundings.manifests {
             surroundings.manifests = present
             try readManifests(at: now)
@@ -32,7 +32,7 @@ extension WidgetHost where FrontEnd: ~Copyable {
     }
 
     private mutating func readManifests(at now: Moment) throws {
-        var found = settings.folders.read()
+        var found = settings.directories.read()
         if let shown = settings.shown { found.manifests.removeAll { !shown.contains($0.kind) } }
         let mistakes = found.errors + found.findings
         for error in mistakes where surroundings.complaints.insert(error).inserted {

@@ -76,7 +76,7 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
         if !container.isReadOnly { requests = try AppRequests(container, watch) }
         try lookAround(at: Self.now)
         if surroundings.manifests == [] {
-            let line = "no widgets are installed: there is no manifest (*.json) in \(settings.folders.names)"
+            let line = "no widgets are installed: there is no manifest (*.json) in \(settings.directories.names)"
             try frontEnd.log(HostLogLine(line, isFault: true), at: Self.now)
         }
         try handleEvents()

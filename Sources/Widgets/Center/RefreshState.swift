@@ -30,7 +30,7 @@ public struct RefreshState: Hashable, Sendable, CustomStringConvertible {
 
 extension WidgetCenter {
     /// How it stands with the refreshes of a kind, by the limit that its host gives it, at that moment. Errors:
-    /// `invalidArgument` where it is no kind; `damaged`, `newerFormat`, `leaseTimedOut`.
+    /// `invalidArgument` where it is no kind; `damaged`, `newerFormat`, `lockTimedOut`.
     public func refreshState(
         ofKind kind: String, limit: RefreshBudget.Limit = RefreshBudget.Limit(), at date: Date = Date()
     ) throws(CoordinationError) -> RefreshState {

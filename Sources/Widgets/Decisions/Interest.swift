@@ -12,8 +12,8 @@ public struct Interest: Hashable, Sendable {
 
     private init(_ subject: Subject) { self.subject = subject }
 
-    /// Items whose path matches: `*`, `?`, `[…]` within a component, `**` across folders.
-    /// What is only touched (mode, owner or dates, or the same bytes again) is no news, unless `includingMetadata` says so.
+    /// Items whose path matches: `*`, `?`, `[…]` within a component, `**` across directories. What is only touched
+    /// (mode, owner or dates, or the same bytes again) is no news, unless `includingMetadata` says so.
     public static func path(_ pattern: String, includingMetadata: Bool = false) -> Interest {
         Interest(includingMetadata ? .metadata(pattern: pattern) : .path(pattern: pattern))
     }
@@ -24,8 +24,8 @@ public struct Interest: Hashable, Sendable {
     }
 
     /// As it is said at a shell: `defaults:SUITE`, `defaults:SUITE:KEY`, where KEY may have a ':' in it and SUITE has
-    /// none; `metadata:PATTERN` for what is only touched as well; anything else is a pattern for paths. Nil: it names no
-    /// suite, or an empty key or pattern.
+    /// none; `metadata:PATTERN` for what is only touched as well; anything else is a pattern for paths. Nil: it names
+    /// no suite, or an empty key or pattern.
     public init?(text: String) {
         let prefix = "defaults:"
         let metadata = "metadata:"

@@ -16,7 +16,7 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
     }
 
     /// Speaks with a host, over this process's standard input and output, until the host says that it is to end. What
-    /// the process prints meanwhile goes to standard error. Before it is suspended it gives back its lease, and ends the
+    /// the process prints meanwhile goes to standard error. Before it is suspended it gives back its lock, and ends the
     /// refresh that is going on. Throws what is wrong with the streams; what is wrong with a refresh is its answer.
     public func converse() async throws {
         _ = container.coordinator(purpose: provider.kind)

@@ -18,11 +18,11 @@ package struct ItemConcern: Sendable {
         change.kind != .touched || touched?.includes(change.path) ?? false
     }
 
-    /// Whether a change of an item concerns it, for those who follow more than the filter lets through. A folder that goes
-    /// may have something in it that does.
+    /// Whether a change of an item concerns it, for those who follow more than the filter lets through. A directory
+    /// that goes may have something in it that does.
     package func includes(_ change: Change) -> Bool {
         let paths = [change.path, change.kind.otherPath].compactMap { $0 }
-        return isNews(change) && (change.concernedFolder || paths.contains { filter.includes($0) })
+        return isNews(change) && (change.concernedDirectory || paths.contains { filter.includes($0) })
     }
 }
 

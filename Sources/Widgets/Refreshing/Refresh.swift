@@ -6,8 +6,8 @@ import GroupSystemCalls
 ///
 /// Guarantees: what changed between two refreshes is never missed, whether or not anybody ran in between, and whether
 /// it was made with or without coordination. The widget's place moves on only after the snapshot was delivered, so
-/// after a crash the same change is answered again. Refreshes of one kind exclude each other between processes. There is
-/// exactly one answer, also where the provider throws, or says nothing before the deadline.
+/// after a crash the same change is answered again. Refreshes of one kind exclude each other between processes. There
+/// is exactly one answer, also where the provider throws, or says nothing before the deadline.
 public struct Refresh<Provider: WidgetProvider>: Sendable {
     private let provider: Provider
     private let container: Container
@@ -16,11 +16,12 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
     private let deadline: Duration?
     private let clock: any WidgetClock
     private let onFailure: @Sendable (any Error) -> Void
-    /// A timeline that asks for a refresh sooner, or whose end is over already, gets it after so long: nobody is to spin.
+    /// A timeline that asks for a refresh sooner, or whose end is over already, gets it after so long: nobody is to
+    /// spin.
     package var shortestInterval = Duration.seconds(1)
 
-    /// `environment` is what the widget is shown in. `timeout` is how long to wait for another refresh of the same kind;
-    /// nil: for ever. `deadline` is how long the provider may take; one that takes longer has failed, its task is
+    /// `environment` is what the widget is shown in. `timeout` is how long to wait for another refresh of the same
+    /// kind; nil: for ever. `deadline` is how long the provider may take; one that takes longer has failed, its task is
     /// cancelled, and what it says afterwards is dropped. `clock` says what time it is, and when the deadline has come.
     /// `onFailure` gets why, when the answer is `failed`.
     public init(
@@ -34,7 +35,7 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
     }
 
     /// Refreshes once. `deliver` gets a snapshot that is another one than the last. Throws what `deliver` throws, and
-    /// `CoordinationError`: `leaseTimedOut`, `damaged` (once, if it is the widget's record: it is put aside, and the
+    /// `CoordinationError`: `lockTimedOut`, `damaged` (once, if it is the widget's record: it is put aside, and the
     /// next refresh begins anew), `newerFormat`, `invalidArgument` (its kind, an interest that nothing
     /// can match, or a suite's name). What the provider throws
     /// is `failed`.
@@ -52,8 +53,8 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
         try await update(isReload: isReload, confirming: { _ in false }) { timeline, _ in try deliver(timeline) }
     }
 
-    /// The same for one who shows `shown`, as bytes. Where the answer is `noData` and something else was rendered last, by
-    /// another process that shows the same kind, it is delivered all the same.
+    /// The same for one who shows `shown`, as bytes. Where the answer is `noData` and something else was rendered last,
+    /// by another process that shows the same kind, it is delivered all the same.
     package func update(
         isReload: Bool, unlike shown: [UInt8]?,
         delivering deliver: (Timeline<Provider.Snapshot>, [UInt8]) throws -> Void
@@ -61,7 +62,7 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
         try await update(isReload: isReload, confirming: { $0 != shown }, delivering: deliver)
     }
 
-    /// What stands where nothing is new is delivered if `isMissing` says so. Delivers with the lease.
+    /// What stands where nothing is new is delivered if `isMissing` says so. Delivers with the lock.
     private func update(
         isReload: Bool, confirming isMissing: ([UInt8]) -> Bool,
         delivering deliver: (Timeline<Provider.Snapshot>, [UInt8]) throws -> Void
@@ -130,8 +131,8 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
         return answer
     }
 
-    /// What was delivered last, from the container, and when it was rendered; nil where there is nothing, or a snapshot of
-    /// another type. Errors: as those of `performUpdate`.
+    /// What was delivered last, from the container, and when it was rendered; nil where there is nothing, or a snapshot
+    /// of another type. Errors: as those of `performUpdate`.
     public func last() async throws -> (timeline: Timeline<Provider.Snapshot>, renderedAt: Date)? {
         let file = try RefreshSession.file(ofKind: provider.kind, in: container)
         let holding = try await file.hold("read", timeout: timeout)

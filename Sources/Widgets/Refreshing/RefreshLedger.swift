@@ -55,7 +55,7 @@ extension RefreshLedger {
         return PrivateFile("widgets/\(kind)", "schedule.json", in: container)
     }
 
-    /// Only with the lease. Of a widget that was never refreshed, or whose file is damaged and was put aside, nothing.
+    /// Only with the lock. Of a widget that was never refreshed, or whose file is damaged and was put aside, nothing.
     package init(_ file: PrivateFile) throws(CoordinationError) {
         if let stored = try StoredFile.read(Stored.self, file) { self.init(stored) } else { self.init() }
     }
@@ -68,7 +68,7 @@ extension RefreshLedger {
         reloads = stored.reloads ?? 0
     }
 
-    /// Only with the lease.
+    /// Only with the lock.
     package func write(_ file: PrivateFile) throws(CoordinationError) { try StoredFile.write(stored, file) }
 
     private var stored: Stored {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 package import GroupContainer
 
-/// One refresh, between its lease and its end: gather, let somebody render, decide, deliver, move on. Blocks while it
+/// One refresh, between its lock and its end: gather, let somebody render, decide, deliver, move on. Blocks while it
 /// reads the journal; the waiting and the rendering are its callers'.
 package struct RefreshSession: Sendable {
     private let file: PrivateFile
@@ -17,7 +17,7 @@ package struct RefreshSession: Sendable {
     /// The same of keys.
     package var keyChanges: [DefaultsChange] { found.keyChanges }
 
-    /// The file whose lease is to be held during the session.
+    /// The file whose lock is to be held during the session.
     package static func file(ofKind kind: String, in container: Container) throws(CoordinationError) -> PrivateFile {
         try WidgetRecord.file(ofKind: kind, in: container)
     }
@@ -54,8 +54,8 @@ package struct RefreshSession: Sendable {
     /// What happened before to what concerns it only now was not looked for.
     private var hasOtherInterests: Bool { previous?.interests.map { $0 != interests } ?? false }
 
-    /// Nothing that concerns the widget changed: the answer is noData, without rendering. Nil: render. For one who renders
-    /// there is something to do as long as nothing was rendered, too.
+    /// Nothing that concerns the widget changed: the answer is noData, without rendering. Nil: render. For one who
+    /// renders there is something to do as long as nothing was rendered, too.
     package func answerWithoutRendering(canRender: Bool = true) throws(CoordinationError) -> UpdateResult? {
         let situation = RefreshDecision.Situation(
             hasPrevious: canRender ? lastSnapshot != nil : previous != nil, isLost: found.isLost,

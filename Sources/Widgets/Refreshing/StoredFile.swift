@@ -6,7 +6,7 @@ protocol VersionedContent: Codable {
     static var version: Int { get }
 }
 
-/// One JSON file of the container's own. Only with its lease.
+/// One JSON file of the container's own. Only with its lock.
 enum StoredFile {
     private struct Version: Decodable {
         var version: Int?

@@ -4,7 +4,7 @@ import GroupSystemCalls
 
 /// Where refreshes and widgets have the time from: the system's clocks, unless a test gives another one.
 ///
-/// What waits between processes, as for a lease, waits in the kernel, by the kernel's clock.
+/// What waits between processes, as for a lock, waits in the kernel, by the kernel's clock.
 public protocol WidgetClock: Sendable {
     /// The wall clock, by which timelines change; it may jump.
     var date: Date { get }

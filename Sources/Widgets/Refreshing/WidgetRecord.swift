@@ -45,7 +45,7 @@ struct WidgetRecord: Equatable, Sendable {
         }
     }
 
-    /// Nil for a widget that was never refreshed. Only with the lease. Errors: `newerFormat`; `damaged`, once: the file
+    /// Nil for a widget that was never refreshed. Only with the lock. Errors: `newerFormat`; `damaged`, once: the file
     /// is put aside, so that the next refresh begins anew.
     static func read(_ file: PrivateFile) throws(CoordinationError) -> WidgetRecord? {
         guard let content = try file.read() else { return nil }

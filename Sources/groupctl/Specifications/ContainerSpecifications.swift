@@ -6,7 +6,7 @@ extension GroupControl {
     static let create = CommandSpecification(
         name: "create",
         summary:
-            "Makes a container; does nothing where there is one. A folder that is there becomes private (0700), unless its mode shares it (setgid, writable by its group). It may lie in another container, not in a .group. It takes 8.3 MB of the disk from the beginning.",
+            "Makes a container; does nothing where there is one. A directory that is there becomes private (0700), unless its mode shares it (setgid, writable by its group). It may lie in another container, not in a .group. It takes 8.3 MB of the disk from the beginning.",
         usage: [
             "groupctl create GROUP [--unix-group NAME]",
             "groupctl create GROUP [--journal-size SIZE] [--journal-age AGE]",
@@ -59,11 +59,11 @@ extension GroupControl {
         usage: ["groupctl list [GROUP [PATH]]"],
         positionals: [
             PositionalSpecification("GROUP", .optional, help: "Its items, rather than all containers."),
-            PositionalSpecification("PATH", .optional, help: "A folder in it."),
+            PositionalSpecification("PATH", .optional, help: "A directory in it."),
         ],
         examples: [
             HelpEntry("groupctl list", "The groups that there are."),
-            HelpEntry("groupctl list ./shared/ Library", "What is in a folder of one."),
+            HelpEntry("groupctl list ./shared/ Library", "What is in a directory of one."),
         ],
         exitStatuses: statuses("0", "64", "66", "77"))
 

@@ -12,7 +12,7 @@ extension GroupControl {
         "exit-code", help: "Exit with 3 when the item had this content already.")
 
     static let read = CommandSpecification(
-        name: "read", summary: "Prints an item's content, read under a shared lease.",
+        name: "read", summary: "Prints an item's content, read under a shared lock.",
         usage: ["groupctl read GROUP PATH [--generation-file FILE]"],
         options: [
             .value(
@@ -33,7 +33,7 @@ extension GroupControl {
     static let write = CommandSpecification(
         name: "write",
         summary:
-            "Replaces an item by standard input: atomically, durably, under an exclusive lease. Folders on the way are made.",
+            "Replaces an item by standard input: atomically, durably, under an exclusive lock. Directories on the way are made.",
         usage: ["groupctl write GROUP PATH [--relaxed] [--mode OCTAL] [--if-generation N]"],
         options: [
             relaxed,
@@ -59,7 +59,7 @@ extension GroupControl {
     static let update = CommandSpecification(
         name: "update",
         summary:
-            "Runs COMMAND with an item's content on its standard input, and replaces it by what COMMAND prints, at most 256 MiB; all under one exclusive lease. An absent item is empty. If COMMAND fails, nothing is written and its status is passed on.",
+            "Runs COMMAND with an item's content on its standard input, and replaces it by what COMMAND prints, at most 256 MiB; all under one exclusive lock. An absent item is empty. If COMMAND fails, nothing is written and its status is passed on.",
         usage: ["groupctl update GROUP PATH [--relaxed] -- COMMAND [ARG…]"], options: [relaxed, exitCode],
         positionals: [group, item], trailingCommand: .required,
         examples: [
@@ -78,12 +78,12 @@ extension GroupControl {
     private static let from = PositionalSpecification("FROM", help: "An item, relative to the container's root.")
 
     private static let to = PositionalSpecification(
-        "TO", help: "Its new path: not the folder to put it into. Folders on the way are made.")
+        "TO", help: "Its new path: not the directory to put it into. Directories on the way are made.")
 
     static let mkdir = CommandSpecification(
-        name: "mkdir", summary: "Makes a folder, and those on the way; does nothing where there is one.",
+        name: "mkdir", summary: "Makes a directory, and those on the way; does nothing where there is one.",
         usage: ["groupctl mkdir GROUP PATH [--relaxed]"],
-        options: [relaxed, .flag("exit-code", help: "Exit with 3 when the folder was there already.")],
+        options: [relaxed, .flag("exit-code", help: "Exit with 3 when the directory was there already.")],
         positionals: [group, item],
         examples: [
             HelpEntry("groupctl mkdir ./shared/ Library/old", "")
@@ -93,9 +93,9 @@ extension GroupControl {
     static let remove = CommandSpecification(
         name: "remove",
         summary:
-            "Removes an item, of a symbolic link the link; a folder that has something in it with -r only, and then all of it at once.",
+            "Removes an item, of a symbolic link the link; a directory that has something in it with -r only, and then all of it at once.",
         usage: ["groupctl remove GROUP PATH [-r] [--relaxed]"],
-        options: [.flag("recursive", letter: "r", help: "A folder goes with everything in it."), relaxed],
+        options: [.flag("recursive", letter: "r", help: "A directory goes with everything in it."), relaxed],
         positionals: [group, item],
         examples: [
             HelpEntry("groupctl remove ./shared/ now.txt", ""),
@@ -106,7 +106,7 @@ extension GroupControl {
     static let move = CommandSpecification(
         name: "move",
         summary:
-            "Moves an item, a folder with everything in it, at once. What stands at TO is replaced, if it is a file or an empty folder.",
+            "Moves an item, a directory with everything in it, at once. What stands at TO is replaced, if it is a file or an empty directory.",
         usage: ["groupctl move GROUP FROM TO [-n] [--relaxed]"], options: [noReplace, relaxed],
         positionals: [group, from, to],
         examples: [
@@ -117,10 +117,10 @@ extension GroupControl {
     static let copy = CommandSpecification(
         name: "copy",
         summary:
-            "Copies a file with its mode, owner and extended attributes, without copying the bytes where the file system can. A file at TO is replaced atomically. A folder with -r only: with everything in it, at once; an empty folder at TO is replaced.",
+            "Copies a file with its mode, owner and extended attributes, without copying the bytes where the file system can. A file at TO is replaced atomically. A directory with -r only: with everything in it, at once; an empty directory at TO is replaced.",
         usage: ["groupctl copy GROUP FROM TO [-r] [-n] [--relaxed]"],
         options: [
-            .flag("recursive", letter: "r", help: "A folder goes with everything in it."), noReplace, relaxed,
+            .flag("recursive", letter: "r", help: "A directory goes with everything in it."), noReplace, relaxed,
             .flag("exit-code", help: "Exit with 3 when TO was the same already."),
         ],
         positionals: [group, from, to],
@@ -134,12 +134,12 @@ extension GroupControl {
     static let lock = CommandSpecification(
         name: "lock",
         summary:
-            "Runs COMMAND while it holds the lease on all of the items: alone, or with other readers. COMMAND itself cannot outlive the lease; what it leaves running in the background can. Its exit status is passed on; 126: it may not be run, 127: there is none.",
+            "Runs COMMAND while it holds the lock on all of the items: alone, or with other readers. COMMAND itself cannot outlive the lock; what it leaves running in the background can. Its exit status is passed on; 126: it may not be run, 127: there is none.",
         usage: ["groupctl lock GROUP PATH… [--shared] -- COMMAND [ARG…]"],
         options: [
             .flag("shared", help: "For reading: other readers go on, writers wait."),
             .value(
-                "conflict-exit-code", "N", help: "Exit with N, rather than 75, when the lease is not granted in time."),
+                "conflict-exit-code", "N", help: "Exit with N, rather than 75, when the lock is not granted in time."),
         ],
         positionals: [group, PositionalSpecification("PATH", .variadic, help: "Items; they need not exist.")],
         trailingCommand: .required,

@@ -11,7 +11,7 @@ struct CrashModel: Equatable {
     private(set) var messages: [Int] = []
     /// With how many of these the listener is done.
     private(set) var acknowledged = 0
-    /// How often each item's path was changed under a lease.
+    /// How often each item's path was changed under a lock.
     private(set) var changes: [String: Int] = [:]
 
     /// An item that is as likely to be written anywhere.
@@ -23,14 +23,14 @@ struct CrashModel: Equatable {
     mutating func apply(_ step: CrashStep, number: Int) {
         switch step {
         case .write, .rotate: put("a", "a \(number)")
-        case .writeLarge: put("new/folder/large", "large \(number)")
+        case .writeLarge: put("new/directory/large", "large \(number)")
         case .update:
             let count = items["n"].flatMap { Int($0.dropFirst("number ".count)) } ?? 0
             put("n", "number \(count + 1)")
         case .remove:
             if items.removeValue(forKey: "dir/b") == nil { put("dir/b", "b \(number)") } else { count("dir/b") }
         case .move: if items["here"] == nil { move("there", "here") } else { move("here", "there") }
-        case .moveFolder:
+        case .moveDirectory:
             let (from, to) = items["tree/one"] == nil ? ("far/tree", "tree") : ("tree", "far/tree")
             for name in ["one", "two"] { items["\(to)/\(name)"] = items.removeValue(forKey: "\(from)/\(name)") }
             count(to)
@@ -110,8 +110,8 @@ struct CrashOutcomes {
         acknowledged = (done.min() ?? 0)...(done.max() ?? 0)
     }
 
-    /// What is wrong with what was found; empty where a power cut explains it. `messages` are those that the listener still
-    /// gets.
+    /// What is wrong with what was found; empty where a power cut explains it. `messages` are those that the listener
+    /// still gets.
     func faults(items: [String: String], keys: [String: Int], messages: [Int]) -> [String] {
         var faults: [String] = []
         if !trees.contains(items) {

@@ -1,16 +1,16 @@
 /// One thing that an app or a widget does, on one of the write paths. What it writes says which step of the plan it
 /// was, so that nothing is written twice.
 enum CrashStep: String, CaseIterable {
-    /// An item of some bytes, and one of 200 KB in a folder that may have to be made.
+    /// An item of some bytes, and one of 200 KB in a directory that may have to be made.
     case write
     case writeLarge = "write-large"
     /// Reads a number and adds one.
     case update
     /// Removes an item, or makes it where it is gone.
     case remove
-    /// An item, or a folder with two in it, to its other name.
+    /// An item, or a directory with two in it, to its other name.
     case move
-    case moveFolder = "move-folder"
+    case moveDirectory = "move-directory"
     case copy
     /// Two items are written and one is moved, all or nothing.
     case transaction

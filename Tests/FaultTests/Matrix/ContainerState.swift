@@ -4,7 +4,7 @@ import TestSupport
 
 /// What members find in a container.
 struct ContainerState: Equatable, Sendable {
-    /// Each file's content; "/" for a folder.
+    /// Each file's content; "/" for a directory.
     var tree: [String: String] = [:]
     /// The suite "standard".
     var keys: [String: DefaultsValue] = [:]
@@ -35,8 +35,9 @@ struct ContainerState: Equatable, Sendable {
     init(of container: TemporaryContainer, isNumbered: Bool = true) throws {
         tree = Self.tree(of: container)
         let member = try container.open()
-        let below = { (folder: String) in
-            (try? FileManager.default.subpathsOfDirectory(atPath: "\(container.path)/.group/\(folder)"))?.sorted() ?? []
+        let below = { (directory: String) in
+            (try? FileManager.default.subpathsOfDirectory(atPath: "\(container.path)/.group/\(directory)"))?.sorted()
+                ?? []
         }
         if below("defaults").contains("standard") {
             let defaults = try GroupDefaults(member)

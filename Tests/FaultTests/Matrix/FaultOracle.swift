@@ -18,7 +18,8 @@ struct FaultOracle: Sendable {
         allowed = ([before, after] + operation.stages(before, after)).map(simplify)
     }
 
-    /// What is not as it has to be; `fault` is nil where none was reached. `witness` was a member all the time, and leaves.
+    /// What is not as it has to be; `fault` is nil where none was reached. `witness` was a member all the time, and
+    /// leaves.
     func faults(
         in container: TemporaryContainer, _ witness: inout Container?, after fault: Strace.Fault?, status: Int32,
         text: String
@@ -79,7 +80,7 @@ struct FaultOracle: Sendable {
                 "not mended: \($0.what)"
             }
         }
-        // No lease is left, and whatever was left of a change is finished by who wants its item.
+        // No lock is left, and whatever was left of a change is finished by who wants its item.
         let heir = try (witness ?? container.open()).coordinator(purpose: "heir").blocking
         for item in Set(before.tree.keys).union(after.tree.keys).sorted() where visible[item] != "/" {
             do { _ = try heir.readBytes(ItemPath(item), timeout: .zero) } catch let error as CoordinationError {
@@ -93,7 +94,7 @@ struct FaultOracle: Sendable {
         if status == 0 || operation.mends {
             if found != after { faults.append("it is not done: \(found.difference(from: after))") }
         } else if text.contains("nothing was changed") {
-            // Of the item: folders above it may have been made.
+            // Of the item: directories above it may have been made.
             if found == after && after != before || !allowed.contains(found) {
                 faults.append("something was changed: \(found.difference(from: before))")
             }
@@ -109,7 +110,8 @@ struct FaultOracle: Sendable {
         _ = try container.open()
         let doctor = try ContainerDoctor(named: Array(container.path.utf8))
         var found = doctor.examine()
-        // Of a journal that went on in another file it warns. That a log was not durable is known until it is made anew, by a doctor or by the next who wants it durable.
+        // Of a journal that went on in another file it warns. That a log was not durable is known until it is made
+        // anew, by a doctor or by the next who wants it durable.
         if found.contains(where: { $0.code == .logNotDurable }) {
             found = try doctor.repair().left
         }

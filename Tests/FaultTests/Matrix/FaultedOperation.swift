@@ -54,7 +54,7 @@ extension FaultedOperation {
         named("read", "groupctl", "read", "@", "item", from: file),
         named("write, durable", "groupctl", "write", "@", "item", from: file),
         {
-            var write = named("write, relaxed, below a new folder", "groupctl", "write", "@", "new/item", from: file)
+            var write = named("write, relaxed, below a new directory", "groupctl", "write", "@", "new/item", from: file)
             write.words.append("--relaxed")
             write.stages = { before, _ in [before.with { $0.tree["new"] = "/" }.telling("created new")] }
             return write
@@ -62,22 +62,22 @@ extension FaultedOperation {
         named("compare and set", "groupctl", "write", "@", "item", "--if-generation", "1", from: file),
         named("update", "test-member", "update", "@", "item", "more\n", from: file),
         named("remove a file", "groupctl", "remove", "@", "item", from: two),
-        named("remove a folder", "groupctl", "remove", "-r", "@", "tree", from: tree),
+        named("remove a directory", "groupctl", "remove", "-r", "@", "tree", from: tree),
         named("move a file over another", "groupctl", "move", "@", "item", "other", from: two),
-        named("move a folder", "groupctl", "move", "@", "tree", "place/tree", from: tree),
+        named("move a directory", "groupctl", "move", "@", "tree", "place/tree", from: tree),
         named("copy a file", "groupctl", "copy", "@", "item", "other", from: two),
-        named("copy a folder", "groupctl", "copy", "-r", "@", "tree", "place/tree", from: tree),
-        named("make a folder", "groupctl", "mkdir", "@", "folder", from: file),
+        named("copy a directory", "groupctl", "copy", "-r", "@", "tree", "place/tree", from: tree),
+        named("make a directory", "groupctl", "mkdir", "@", "directory", from: file),
         named("snapshot", "test-member", "upload", "@", "tree", from: tree),
     ]
 
     private static let together: [FaultedOperation] = [
         named(
-            "transaction", "test-member", "transact-three", "@", "folder", "text", "durable",
+            "transaction", "test-member", "transact-three", "@", "directory", "text", "durable",
             from: ["kept": "old", "gone": "old"]),
         named(
             "transaction of moves", "test-member", "transact-round", "@", "durable",
-            from: ["log": "0", "log.1": "1", "log.2": "2", "old/folder/file": "x"]),
+            from: ["log": "0", "log.1": "1", "log.2": "2", "old/directory/file": "x"]),
     ]
 
     private static let journal: [FaultedOperation] = [

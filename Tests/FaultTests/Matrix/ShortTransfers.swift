@@ -29,13 +29,13 @@ enum ShortTransfers {
         }
         """
 
-    private static let folder = try? TemporaryFolder()
+    private static let directory = try? TemporaryDirectory()
 
     /// Nil where no compiler builds it; Swift's toolchain has one.
     static let library: String? = {
-        guard let folder else { return nil }
-        let (source, library) = ("\(folder.path)/short.c", "\(folder.path)/short.so")
-        guard (try? folder.put(Self.source, at: "short.c")) != nil else { return nil }
+        guard let directory else { return nil }
+        let (source, library) = ("\(directory.path)/short.c", "\(directory.path)/short.so")
+        guard (try? directory.put(Self.source, at: "short.c")) != nil else { return nil }
         let compilers = ["clang", "cc"]
         return compilers.contains { succeeds([$0, "-shared", "-fPIC", "-O1", "-o", library, source]) } ? library : nil
     }()

@@ -17,7 +17,7 @@ final class Follower {
     init(of container: TemporaryContainer, keepingFile name: String?, isRacy: Bool = true) throws {
         self.container = container
         tree = StreamedTree(isRacy: isRacy)
-        cursorFile = name.map { "\(container.folder)/\($0)" }
+        cursorFile = name.map { "\(container.directory)/\($0)" }
         try start()
     }
 

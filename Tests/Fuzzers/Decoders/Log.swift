@@ -2,8 +2,8 @@ import GroupSystemCalls
 
 @testable import GroupContainer
 
-/// The only file of a log: bytes say one after the other which records stand in it, in which state, and what is wrong with
-/// them. Who reads gets exactly those that are whole, up to the first that is not.
+/// The only file of a log: bytes say one after the other which records stand in it, in which state, and what is wrong
+/// with them. Who reads gets exactly those that are whole, up to the first that is not.
 extension Decoder {
     private static let salt: UInt64 = 0x1234_5678_9abc_def0
     private static let capacity = 8_192
@@ -88,18 +88,19 @@ extension Decoder {
     ) { input in
         let content = content(input)
         // One for each input: nobody would remove one that stays for the next.
-        let folder = try ScratchFolder()
-        return try withExtendedLifetime(folder) {
-            try folder.write(content.bytes, as: "1.log")
-            try expectRead(content, try open(folder, slot: nil))
-            try expectAppend(content, try open(folder, slot: 1))
+        let directory = try ScratchDirectory()
+        return try withExtendedLifetime(directory) {
+            try directory.write(content.bytes, as: "1.log")
+            try expectRead(content, try open(directory, slot: nil))
+            try expectAppend(content, try open(directory, slot: 1))
             return true
         }
     }
 
-    private static func open(_ folder: ScratchFolder, slot: Int?) throws -> MappedLog {
+    private static func open(_ directory: ScratchDirectory, slot: Int?) throws -> MappedLog {
         try MappedLog(
-            name: "journal", folder: try FileDescriptor.open([46], in: folder.descriptor, [.reading, .folder]),
+            name: "journal",
+            directory: try FileDescriptor.open([46], in: directory.descriptor, [.reading, .directory]),
             MappedLog.Surroundings(
                 container: identity, incarnation: identity, slot: slot, fileMode: 0o600, capacity: capacity))
     }

@@ -9,8 +9,8 @@ extension Decoder {
     /// A member table whose file has no name any more.
     private static let shared = Guarded<Result<MemberTable, any Error>>(
         Result {
-            let folder = try ScratchFolder()
-            return try MemberTable(MemberTable.open(in: folder.descriptor, fileMode: 0o600), slot: slot, nonce: 9)
+            let directory = try ScratchDirectory()
+            return try MemberTable(MemberTable.open(in: directory.descriptor, fileMode: 0o600), slot: slot, nonce: 9)
         })
 
     /// How many bytes of the slot, then of the page behind its magic and version, the last ones had.
@@ -74,14 +74,14 @@ extension Decoder {
     private static func look(at memberTable: MemberTable, _ claims: [WaitGraph.Claim]) throws {
         let graph = WaitGraph(claims)
         for claim in claims {
-            let span = claim.part.span
-            try expect(span.length > 0 && span.last >= span.start, "a span of nothing")
+            let range = claim.part.range
+            try expect(range.length > 0 && range.last >= range.start, "a range of nothing")
             _ = (
-                span.bucket, span.depth, span.enclosing,
+                range.bucket, range.depth, range.enclosing,
                 graph.outlook(
                     member: slot, chain: claim.chain, ticket: claim.ticket)
             )
-            _ = memberTable.holders(inTheWayOf: LeasePlan([claim.part]), besides: nil)
+            _ = memberTable.holders(inTheWayOf: LockPlan([claim.part]), besides: nil)
         }
         for change in memberTable.pending(of: slot) { try expect(change.operation.count == 16, "no operation") }
         for slot in memberTable.slotsWithPending() { _ = memberTable.pending(of: slot) }
@@ -89,16 +89,16 @@ extension Decoder {
 }
 
 /// Goes with all that is in it.
-final class ScratchFolder: Sendable {
+final class ScratchDirectory: Sendable {
     private static let parent = [UInt8]("/dev/shm")
     private let name: [UInt8]
     let descriptor: FileDescriptor
 
     init() throws {
         name = [UInt8]("group-container-fuzz-\(randomWord())")
-        let parent = try FileDescriptor.open(path: Self.parent, [.reading, .folder])
-        try parent.makeFolder(name, mode: 0o700)
-        descriptor = try FileDescriptor.open(name, in: parent, [.reading, .folder])
+        let parent = try FileDescriptor.open(path: Self.parent, [.reading, .directory])
+        try parent.createDirectory(name, mode: 0o700)
+        descriptor = try FileDescriptor.open(name, in: parent, [.reading, .directory])
     }
 
     func write(_ content: [UInt8], as name: String) throws {
@@ -108,7 +108,7 @@ final class ScratchFolder: Sendable {
     }
 
     deinit {
-        let parent = try? FileDescriptor.open(path: Self.parent, [.reading, .folder])
+        let parent = try? FileDescriptor.open(path: Self.parent, [.reading, .directory])
         try? parent?.removeTree(name)
     }
 }

@@ -19,7 +19,7 @@ extension Decoder {
         transaction: [.created, .removed, .moved].map { kind in
             ChangePart(
                 kind: kind, path: [UInt8]("Library/\(kind)"), from: kind == .moved ? [UInt8]("old") : nil,
-                state: kind == .removed ? nil : state, wasFolder: kind == .removed)
+                state: kind == .removed ? nil : state, wasDirectory: kind == .removed)
         },
         operation: (0..<16).map { UInt8($0) }, processIdentifier: 3, purpose: [UInt8]("tester"), time: -9)
 

@@ -103,7 +103,7 @@ extension Decoder {
             ["a", "a/b", "c", "ä\u{1}"].enumerated().map { number, path in
                 var state = state
                 state.inode = UInt64(number)
-                if path == "a" { state.type = .folder }
+                if path == "a" { state.type = .directory }
                 return (ItemLocation(trusted: [UInt8](path)), .init(state: state, generation: UInt64(number)))
             })
     }

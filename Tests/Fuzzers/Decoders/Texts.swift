@@ -126,7 +126,7 @@ extension Decoder {
         let matches = Glob(Array(parts[0])).matches(Array(parts[1]))
         if matches, !parts[0].isEmpty {
             let below = Glob([UInt8]("**/") + parts[0]).matches([UInt8]("x/") + parts[1])
-            try expect(below, "not in a folder")
+            try expect(below, "not in a directory")
         }
         return matches
     }

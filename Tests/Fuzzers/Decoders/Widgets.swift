@@ -15,7 +15,7 @@ extension Decoder {
 
     private static let manifest = Decoder("widget-manifest", ["whole": [UInt8](manifestSample)]) { bytes in
         let manifest: WidgetManifest
-        do throws(ManifestError) { manifest = try WidgetManifest(bytes, file: "a.json", folder: "f") } catch {
+        do throws(ManifestError) { manifest = try WidgetManifest(bytes, file: "a.json", directory: "f") } catch {
             try expect(error.file == "a.json" && !error.cause.isEmpty, "an error without a place: \(error)")
             return false
         }

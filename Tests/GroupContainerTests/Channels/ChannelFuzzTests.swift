@@ -50,7 +50,7 @@ struct `A channel of any bytes` {
         let file = try log.last()
         var bytes = file.map.bytes(0, count: file.capacity)
         for index in place.offset..<place.offset + 8 { bytes[index] = 0 }
-        try BrokenLogFile.write(bytes, into: try member.folder.ownFolder("channels/broken"))
+        try BrokenLogFile.write(bytes, into: try member.directory.ownDirectory("channels/broken"))
         let store = try #require(try ChannelStore.open(member, channel: "broken", creating: false))
         // As large as the lost one: the records behind it would follow this one.
         let new = try #require(try store.append(model.record(.post([1, 2, 3]))) { _ in true })

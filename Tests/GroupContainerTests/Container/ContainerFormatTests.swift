@@ -7,8 +7,8 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct `A format file` {
     /// A container that nobody has open.
-    private static func closed() throws -> TemporaryFolder {
-        let temporary = try TemporaryFolder()
+    private static func closed() throws -> TemporaryDirectory {
+        let temporary = try TemporaryDirectory()
         _ = try Container(path: temporary.path, creating: true)
         return temporary
     }
@@ -39,12 +39,12 @@ struct `A format file` {
     }
 
     @Test(arguments: [false, true])
-    func `that is a folder is said, and left as it is`(creating: Bool) throws {
+    func `that is a directory is said, and left as it is`(creating: Bool) throws {
         let temporary = try Self.closed()
         try temporary.run("rm", ".group/format")
         try temporary.run("mkdir", "-m", "0750", ".group/format")
         #expect(code { try Container(path: temporary.path, creating: creating) } == .damaged)
-        #expect(try temporary.open(".group/format", [.reading, .folder]).status().permissions == 0o750)
+        #expect(try temporary.open(".group/format", [.reading, .directory]).status().permissions == 0o750)
     }
 
     @Test(arguments: [false, true])
@@ -82,9 +82,10 @@ struct `A format file` {
 
 @Suite(.timeLimit(.minutes(1)))
 struct `A copy of a container` {
-    private static func copied(whileOpen: Bool) throws -> (temporary: TemporaryFolder, cursor: Cursor, original: String)
-    {
-        let temporary = try TemporaryFolder()
+    private static func copied(whileOpen: Bool) throws -> (
+        temporary: TemporaryDirectory, cursor: Cursor, original: String
+    ) {
+        let temporary = try TemporaryDirectory()
         let container = try Container(path: temporary.path + "/original", creating: true)
         let tester = container.coordinator(purpose: "tester").blocking
         for number in 0..<5 { _ = try tester.write(bytes: [UInt8(number)], to: "file") }

@@ -8,14 +8,14 @@ import Testing
 struct `Opening a container` {
     // case 29
     @Test func `is refused on network and user-space file systems, and on no local one`() {
-        #expect([0x6969, 0x6573_5546, 0xff53_4d42].map(GroupFolder.refusal) == ["NFS", "FUSE", "CIFS"])
+        #expect([0x6969, 0x6573_5546, 0xff53_4d42].map(GroupDirectory.refusal) == ["NFS", "FUSE", "CIFS"])
         // ext4, xfs, btrfs, tmpfs, overlay
         let local = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630]
-        #expect(local.allSatisfy { GroupFolder.refusal(ofType: $0) == nil })
+        #expect(local.allSatisfy { GroupDirectory.refusal(ofType: $0) == nil })
     }
 
     @Test func `makes it once and finds it the second time`() throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try TemporaryDirectory()
         let path = temporary.path + "/new/container"
         let first = try Container(path: path, creating: true).status().container
         let again = try Container(path: path, creating: true).status().container
@@ -34,15 +34,15 @@ struct `Opening a container` {
     }
 
     @Test func `says when there is none, and makes nothing`() throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try TemporaryDirectory()
         for path in [temporary.path, temporary.path + "/missing"] {
             #expect(code { try Container(path: path) } == .notFound)
         }
-        #expect(try temporary.folder.entryNames().isEmpty)
+        #expect(try temporary.directory.entryNames().isEmpty)
     }
 
     @Test func `says when a file stands there`() throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try TemporaryDirectory()
         try temporary.put("x", at: "file")
         #expect(code { try Container(path: temporary.path + "/file") } == .wrongType)
         #expect(code { try Container(path: temporary.path + "/file", creating: true) } == .wrongType)
@@ -56,14 +56,14 @@ struct `Opening a container` {
     }
 
     @Test func `for a Unix group that does not exist is refused before anything is made`() throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try TemporaryDirectory()
         let path = temporary.path + "/c"
         #expect(code { try Container(path: path, creating: true, unixGroup: "no such group") } == .invalidArgument)
-        #expect(try temporary.folder.entryNames().isEmpty)
+        #expect(try temporary.directory.entryNames().isEmpty)
     }
 
     @Test func `twice makes this process one member, which leaves with the last object`() throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try TemporaryDirectory()
         var first: Container? = try Container(path: temporary.path, creating: true)
         var second: Container? = try Container(path: temporary.path + "/./")
         #expect(first?.member === second?.member)
@@ -78,7 +78,7 @@ struct `Opening a container` {
     }
 
     @Test func `by many threads at once makes them one member`() throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try TemporaryDirectory()
         let sides = (0..<16).map { _ in Side { try Container(path: temporary.path, creating: true) } }
         let containers = try sides.map { try $0.answer() }
         #expect(Set(containers.map { ObjectIdentifier($0.member) }).count == 1)

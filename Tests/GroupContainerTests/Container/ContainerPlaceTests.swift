@@ -21,10 +21,10 @@ struct `A group identifier` {
     // The environment belongs to the whole process, so these have one of their own.
 
     @Test(arguments: ["group.com.example.todo", "a", "0", "A-b_c.d", "a..b"])
-    func `names a folder below GROUP_CONTAINERS_HOME`(identifier: String) async {
+    func `names a directory below GROUP_CONTAINERS_HOME`(identifier: String) async {
         await #expect(processExitsWith: .success) { [identifier] in
             limitLifetime()
-            let temporary = try TemporaryFolder()
+            let temporary = try TemporaryDirectory()
             unsafe setenv("GROUP_CONTAINERS_HOME", temporary.path, 1)
             #expect(code { try Container(group: identifier) } == .notFound)
             #expect(try Container.identifiers() == [])
@@ -33,12 +33,12 @@ struct `A group identifier` {
             #expect(made.path.description == "\(temporary.path)/\(identifier)")
             #expect(try Container(path: "\(temporary.path)/\(identifier)").identifier == identifier)
             #expect(try Container(named: Array(identifier.utf8)).member === made.member)
-            try temporary.folder.makeFolder(Array("other".utf8), mode: 0o700)
+            try temporary.directory.createDirectory(Array("other".utf8), mode: 0o700)
             #expect(try Container.identifiers() == [identifier])
         }
     }
 
-    @Test func `names a folder below XDG_DATA_HOME, else below the home`() async {
+    @Test func `names a directory below XDG_DATA_HOME, else below the home`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
             unsafe setenv("HOME", "/home/someone", 1)

@@ -6,27 +6,27 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct `A container's items` {
-    @Test func `are listed by their bytes, without the container's own folder`() throws {
+    @Test func `are listed by their bytes, without the container's own directory`() throws {
         let sample = try SampleContainer()
         try sample.temporary.put("12345", at: "b")
         try sample.temporary.put("", at: "a")
-        try sample.temporary.run("mkdir", "folder", ".hidden")
+        try sample.temporary.run("mkdir", "directory", ".hidden")
         try sample.temporary.run("ln", "-s", "nowhere", "link")
         try sample.temporary.run("mkfifo", "fifo")
         let items = try sample.container.items()
-        #expect(items.map(\.path) == [".hidden", "a", "b", "fifo", "folder", "link"])
-        #expect(items.map(\.type) == [.folder, .file, .file, .other, .folder, .link])
+        #expect(items.map(\.path) == [".hidden", "a", "b", "directory", "fifo", "link"])
+        #expect(items.map(\.type) == [.directory, .file, .file, .directory, .other, .link])
         #expect(items.first { $0.path == "b" }?.size == 5)
     }
 
-    @Test func `of a folder are named from the root`() throws {
+    @Test func `of a directory are named from the root`() throws {
         let sample = try SampleContainer()
-        try sample.temporary.run("mkdir", "folder")
-        try sample.temporary.put("", at: "folder/x")
-        try sample.temporary.run("ln", "-s", "folder", "link")
-        #expect(try sample.container.items(in: "folder").map(\.path) == ["folder/x"])
+        try sample.temporary.run("mkdir", "directory")
+        try sample.temporary.put("", at: "directory/x")
+        try sample.temporary.run("ln", "-s", "directory", "link")
+        #expect(try sample.container.items(in: "directory").map(\.path) == ["directory/x"])
         #expect(code { try sample.container.items(in: "missing") } == .notFound)
-        #expect(code { try sample.container.items(in: "folder/x") } == .wrongType)
+        #expect(code { try sample.container.items(in: "directory/x") } == .wrongType)
         #expect(code { try sample.container.items(in: "link") } == .invalidArgument)
         #expect(code { try sample.container.items(in: "../x") } == .outsideContainer)
         #expect(code { try sample.container.items(in: ".group") } == .outsideContainer)

@@ -32,7 +32,7 @@ struct `A container inside another` {
         #expect(code { try tester.move("f", to: path) } == .outsideContainer)
         #expect(code { try tester.copy(path, to: "out") } == .outsideContainer)
         #expect(code { try tester.copy("f", to: path, replacing: true) } == .outsideContainer)
-        #expect(code { try tester.makeFolder(path) } == .outsideContainer)
+        #expect(code { try tester.createDirectory(path) } == .outsideContainer)
         #expect(code { try tester.setMode(0o600, of: path) } == .outsideContainer)
         for intent: AccessIntent in [
             .reading(path), .reading(path, .immediatelyAvailableMetadataOnly), .reading(path, .forUploading),
@@ -47,7 +47,7 @@ struct `A container inside another` {
     }
 
     @Test(arguments: ["d/sub/e/in", "d/sub/new"])
-    func `is out of the reach of what has the folder around it`(place: String) throws {
+    func `is out of the reach of what has the directory around it`(place: String) throws {
         let path = ItemPath(place)
         try tester.coordinate(.writing("d", .forMoving), .writing("f")) { access in
             #expect(code { try access.readBytes(path) } == .outsideContainer)
@@ -57,7 +57,7 @@ struct `A container inside another` {
             #expect(code { try access.remove(path) } == .outsideContainer)
             #expect(code { try access.move("f", to: path) } == .outsideContainer)
             #expect(code { try access.copy("f", to: path) } == .outsideContainer)
-            #expect(code { try access.makeFolder(path) } == .outsideContainer)
+            #expect(code { try access.createDirectory(path) } == .outsideContainer)
         }
         try tester.transaction(.writing("d", .forMoving), .writing("f", .forMoving)) { access in
             #expect(code { try access.readBytes(path) } == .outsideContainer)
@@ -65,7 +65,7 @@ struct `A container inside another` {
             #expect(code { try access.remove(path) } == .outsideContainer)
             #expect(code { try access.move("f", to: path) } == .outsideContainer)
             #expect(code { try access.copy("f", to: path) } == .outsideContainer)
-            #expect(code { try access.makeFolder(path) } == .outsideContainer)
+            #expect(code { try access.createDirectory(path) } == .outsideContainer)
         }
         #expect(try inner.coordinator(purpose: "inner").blocking.readBytes("e/in") == [2])
     }
@@ -76,9 +76,9 @@ struct `A container inside another` {
             #expect(code { try tester.copy(path, to: "copy", recursively: true) } == .outsideContainer)
             #expect(code { try tester.coordinate(.reading(path, .forUploading)) { _ in } } == .outsideContainer)
         }
-        #expect(try tester.coordinate(.reading("d/sub")) { try $0.item("d/sub")?.type } == .folder)
+        #expect(try tester.coordinate(.reading("d/sub")) { try $0.item("d/sub")?.type } == .directory)
         #expect(
-            try sample.container.member.folder.staging.entryNames().allSatisfy {
+            try sample.container.member.directory.staging.entryNames().allSatisfy {
                 $0.suffix(5).elementsEqual(".note".utf8)
             })
     }
@@ -93,13 +93,13 @@ struct `A container inside another` {
                     try access.write(bytes: [9], to: "f")
                     try access.remove(path, recursively: true)
                 }
-            } == .leaseTimedOut)
+            } == .lockTimedOut)
         #expect(
             code {
                 try tester.transaction(.writing(path, .forMoving), .writing("x", .forReplacing)) { access in
                     try access.move(path, to: "x")
                 }
-            } == .leaseTimedOut)
+            } == .lockTimedOut)
         #expect(try tester.readBytes("f") == [1] && sample.history() == before)
         #expect(try inner.coordinator(purpose: "inner").blocking.readBytes("e/in") == [2])
         #expect(try sample.isQuiet())
@@ -109,7 +109,7 @@ struct `A container inside another` {
         // As a repairer finds it: the commit is there, and no step was taken.
         let transaction = StagedTransaction(
             by: sample.container.member, purpose: "dead", .relaxed,
-            on: Ground(member: sample.container.member, lease: nil, deadline: .never))
+            on: Ground(member: sample.container.member, lock: nil, deadline: .never))
         let location = try ItemLocation(Array("d".utf8))
         transaction.remove(location, standing: try sample.container.member.status(of: location))
         let content = try transaction.describe()
@@ -117,7 +117,7 @@ struct `A container inside another` {
         let staging = try FileDescriptor.open(
             Array(".group/staging".utf8),
             in: FileDescriptor.open(path: Array(sample.temporary.path.utf8), [.placeOnly]),
-            [.reading, .folder])
+            [.reading, .directory])
         try staging.rename(transaction.newManifest, to: transaction.manifest, in: staging, replacing: false)
         let before = try sample.history()
         #expect(try sample.container.member.finishTransaction(transaction.operation))

@@ -26,7 +26,7 @@ struct Attributes: Equatable {
     var group: UInt32
     var extended: [[UInt8]: [UInt8]]
 
-    init(_ name: String, in temporary: TemporaryFolder) throws {
+    init(_ name: String, in temporary: TemporaryDirectory) throws {
         let file = try temporary.open(name, [.placeOnly, .notFollowing])
         let status = try file.status()
         (mode, owner, group) = (status.mode, status.owner, status.group)
@@ -35,7 +35,7 @@ struct Attributes: Equatable {
     }
 }
 
-extension TemporaryFolder {
+extension TemporaryDirectory {
     /// False where the file system has none of that kind.
     func setAttribute(_ name: [UInt8], to value: [UInt8], of item: String) throws -> Bool {
         do {

@@ -11,9 +11,9 @@ enum Obstacle: CaseIterable {
     func hold(_ sample: SampleContainer, _ intent: AccessIntent) throws -> @Sendable () throws -> Void {
         switch self {
         case .ownTask:
-            let held = HeldLease(sample.coordinator(), intent)
+            let held = LockHolding(sample.coordinator(), intent)
             return { try held.end() }
-        case .otherProcess: return try ForeignLease(sample, intent).end
+        case .otherProcess: return try OtherMemberLock(sample, intent).end
         }
     }
 }
@@ -59,7 +59,7 @@ struct `A cancelled request` {
 
     // case 15
     @Test(arguments: Obstacle.allCases)
-    func `in the moment of its grant leaves no lease`(_ obstacle: Obstacle) async throws {
+    func `in the moment of its grant leaves no lock`(_ obstacle: Obstacle) async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
         for turn in 0..<100 {
@@ -84,7 +84,7 @@ struct `A cancelled request` {
     @Test func `before it begins does no harm`() async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
-        let held = HeldLease(tester, .writing("file"))
+        let held = LockHolding(tester, .writing("file"))
         let task = Task {
             unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
             return try await tester.write(bytes: [1], to: "file", timeout: nil)

@@ -6,13 +6,13 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct `What stands at a path` {
-    /// The container is `c` in a folder where `outside` and `secret` are none of its business.
+    /// The container is `c` in a directory where `outside` and `secret` are none of its business.
     private struct Confined {
-        let temporary: TemporaryFolder
+        let temporary: TemporaryDirectory
         let tester: BlockingCoordinator
 
         init() throws {
-            temporary = try TemporaryFolder()
+            temporary = try TemporaryDirectory()
             let container = try Container(path: temporary.path + "/c", creating: true)
             tester = container.coordinator(purpose: "tester").blocking
             try temporary.put("secret", at: "secret")
@@ -30,7 +30,7 @@ struct `What stands at a path` {
         #expect(try confined.tester.write(bytes: [1], to: "link.json") == .written(1))
         #expect(try confined.tester.readBytes("real.json") == [1])
         #expect(try confined.tester.readBytes("link.json") == [1])
-        let root = try confined.temporary.open("c", [.reading, .folder])
+        let root = try confined.temporary.open("c", [.reading, .directory])
         #expect(try root.linkTarget(of: Array("link.json".utf8)) == Array(target.utf8))
         #expect(try root.status(of: Array("real.json".utf8)).isRegularFile)
     }
@@ -54,7 +54,7 @@ struct `What stands at a path` {
     }
 
     @Test(arguments: ["Library", "../outside", "/tmp"])
-    func `may not stand behind a folder that is a link`(target: String) throws {
+    func `may not stand behind a directory that is a link`(target: String) throws {
         let confined = try Confined()
         try confined.temporary.put("x", at: "c/Library/file")
         try confined.temporary.put("x", at: "outside/file")
@@ -66,7 +66,7 @@ struct `What stands at a path` {
             #expect(code { try confined.tester.write(bytes: [1], to: path) } == expected)
         }
         #expect(try confined.temporary.content(of: "outside/file") == "x")
-        #expect(try confined.temporary.open("outside", [.reading, .folder]).entryNames().count == 1)
+        #expect(try confined.temporary.open("outside", [.reading, .directory]).entryNames().count == 1)
     }
 
     // case 25
@@ -91,13 +91,13 @@ struct `What stands at a path` {
         #expect(code { try confined.tester.readBytes("Library/missing/file") } == .notFound)
     }
 
-    @Test func `may not be a folder`() throws {
+    @Test func `may not be a directory`() throws {
         let confined = try Confined()
         #expect(code { try confined.tester.readBytes("Library") } == .wrongType)
         #expect(code { try confined.tester.write(bytes: [1], to: "Library") } == .wrongType)
     }
 
-    @Test func `may not be a file where a folder should be`() throws {
+    @Test func `may not be a file where a directory should be`() throws {
         let confined = try Confined()
         try confined.temporary.put("x", at: "c/file")
         #expect(code { try confined.tester.write(bytes: [1], to: "file/inner") } == .wrongType)

@@ -38,18 +38,18 @@ struct `A coordinated copy` {
     @Test func `of what is no file, or onto it, is refused`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
-        _ = try tester.write(bytes: [1], to: "folder/file")
+        _ = try tester.write(bytes: [1], to: "directory/file")
         try sample.temporary.run("mkfifo", "fifo")
-        #expect(code { try tester.copy("folder", to: "new") } == .wrongType)
+        #expect(code { try tester.copy("directory", to: "new") } == .wrongType)
         #expect(code { try tester.copy("fifo", to: "new") } == .wrongType)
         #expect(code { try tester.copy("missing", to: "new") } == .notFound)
-        #expect(code { try tester.copy("folder/file", to: "folder", replacing: true) } == .wrongType)
-        #expect(code { try tester.copy("folder/file", to: "fifo", replacing: true) } == .wrongType)
-        #expect(code { try tester.copy("folder/file", to: "folder/file", replacing: true) } == .invalidArgument)
+        #expect(code { try tester.copy("directory/file", to: "directory", replacing: true) } == .wrongType)
+        #expect(code { try tester.copy("directory/file", to: "fifo", replacing: true) } == .wrongType)
+        #expect(code { try tester.copy("directory/file", to: "directory/file", replacing: true) } == .invalidArgument)
         try sample.temporary.run("ln", "-s", "/etc/hostname", "out")
         #expect(code { try tester.copy("out", to: "new") } == .outsideContainer)
-        #expect(code { try tester.copy("folder/file", to: "out", replacing: true) } == .wrongType)
-        #expect(try sample.history() == ["created folder", "created folder/file"])
+        #expect(code { try tester.copy("directory/file", to: "out", replacing: true) } == .wrongType)
+        #expect(try sample.history() == ["created directory", "created directory/file"])
         try sample.expectNothingLeft()
     }
 
@@ -65,15 +65,15 @@ struct `A coordinated copy` {
 }
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A folder that is made` {
+struct `A directory that is made` {
     @Test func `has a record, and those on the way`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
-        #expect(try tester.makeFolder("a/b") == .written(2))
-        #expect(try tester.makeFolder("a") == .unchanged)
+        #expect(try tester.createDirectory("a/b") == .written(2))
+        #expect(try tester.createDirectory("a") == .unchanged)
         _ = try tester.write(bytes: [1], to: "file")
-        #expect(code { try tester.makeFolder("file") } == .wrongType)
-        #expect(code { try tester.makeFolder("file/inner") } == .wrongType)
+        #expect(code { try tester.createDirectory("file") } == .wrongType)
+        #expect(code { try tester.createDirectory("file/inner") } == .wrongType)
         #expect(try sample.history() == ["created a", "created a/b", "created file"])
         try sample.expectNothingLeft()
     }

@@ -60,7 +60,7 @@ struct `What is changed without coordination before a compare and set` {
         #expect(try sample.history() == ["created a", "modified a", "modified a"])
     }
 
-    @Test func `is told with the folders that it needs`() throws {
+    @Test func `is told with the directories that it needs`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         try sample.temporary.run("sh", "-c", "mkdir -p d/e; printf 1 > d/e/a; : > d/e/b")
@@ -83,12 +83,12 @@ struct `What is changed without coordination before a compare and set` {
         #expect(try sample.history().count == 2)
     }
 
-    @Test func `is not confused with another item whose lease somebody holds`() throws {
+    @Test func `is not confused with another item whose lock somebody holds`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         try sample.temporary.run("sh", "-c", "mkdir d; printf 1 > d/a")
-        let holder = try ForeignLease(sample, .writing("d"))
-        #expect(try tester.generation(of: "d/a") == 2, "nobody waits for the folder, which is told first")
+        let holder = try OtherMemberLock(sample, .writing("d"))
+        #expect(try tester.generation(of: "d/a") == 2, "nobody waits for the directory, which is told first")
         holder.end()
         #expect(try sample.history() == ["created d", "created d/a"])
     }
@@ -118,8 +118,8 @@ struct `What is changed without coordination before a compare and set` {
             while !isOver.withLock({ $0 }) {
                 number += 1
                 try sample.temporary.put("\(number)", at: "new")
-                try sample.temporary.folder.rename(
-                    Array("new".utf8), to: Array("a".utf8), in: sample.temporary.folder, replacing: true)
+                try sample.temporary.directory.rename(
+                    Array("new".utf8), to: Array("a".utf8), in: sample.temporary.directory, replacing: true)
             }
         }
         var seen: [UInt64: [UInt8]] = [:]

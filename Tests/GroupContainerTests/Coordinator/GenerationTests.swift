@@ -17,12 +17,12 @@ struct `A generation` {
         #expect(try tester.generation(of: "a") == 1)
         #expect(try tester.setMode(0o600, of: "a") == .written(3))
         #expect(try tester.readVersion("a") == Versioned(content: [1], generation: 3))
-        #expect(try tester.makeFolder("f") == .written(4))
+        #expect(try tester.createDirectory("f") == .written(4))
         #expect(try tester.generation(of: "f") == 4)
         #expect(try sample.container.status().sequence == 4, "asking writes nothing")
     }
 
-    @Test func `goes with the item, but not with the folders around it`() throws {
+    @Test func `goes with the item, but not with the directories around it`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         #expect(try tester.write(bytes: [1], to: "d/a") == .written(2))
@@ -48,7 +48,7 @@ struct `A generation` {
         #expect(try sample.history() == ["created a", "modified a"])
     }
 
-    @Test func `needs the item's lease`() throws {
+    @Test func `needs the item's lock`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "a")

@@ -4,9 +4,9 @@ import Testing
 
 @testable import GroupContainer
 
-/// What the kernel does for an item that is made in its folder is the measure.
+/// What the kernel does for an item that is made in its directory is the measure.
 @Suite(.timeLimit(.minutes(1)))
-struct `A new item in a folder` {
+struct `A new item in a directory` {
     struct Surroundings: Sendable, CustomTestStringConvertible {
         var place: String
         var mode = "750"
@@ -30,7 +30,7 @@ struct `A new item in a folder` {
         ["750", "2770"].flatMap { mode in lists.map { Surroundings(place: place, mode: mode, list: $0) } }
     }
 
-    /// A container with a folder `home`; nil where the file system has no lists.
+    /// A container with a directory `home`; nil where the file system has no lists.
     private func sample(_ surroundings: Surroundings) throws -> SampleContainer? {
         let sample = try SampleContainer(in: surroundings.place)
         try sample.temporary.run("mkdir", "home")
@@ -47,22 +47,23 @@ struct `A new item in a folder` {
         guard let sample = try sample(surroundings) else { return }
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "home/file")
-        _ = try tester.write(bytes: [1], to: "home/folder/folder/file")
+        _ = try tester.write(bytes: [1], to: "home/directory/directory/file")
         try sample.temporary.run("touch", "home/file-model")
-        try sample.temporary.run("mkdir", "-p", "home/folder-model/folder")
-        try sample.temporary.run("touch", "home/folder-model/folder/file")
+        try sample.temporary.run("mkdir", "-p", "home/directory-model/directory")
+        try sample.temporary.run("touch", "home/directory-model/directory/file")
 
         for (name, model) in [
-            ("file", "file-model"), ("folder", "folder-model"), ("folder/folder", "folder-model/folder"),
-            ("folder/folder/file", "folder-model/folder/file"),
+            ("file", "file-model"), ("directory", "directory-model"),
+            ("directory/directory", "directory-model/directory"),
+            ("directory/directory/file", "directory-model/directory/file"),
         ] {
             let made = try Attributes("home/\(name)", in: sample.temporary)
             #expect(try made == Attributes("home/\(model)", in: sample.temporary), "\(name)")
         }
         if surroundings.list == sampleList {
-            let folder = try Attributes("home/folder", in: sample.temporary)
-            #expect(folder.extended[defaultListName] == sampleList.encoded())
-            #expect(folder.extended[accessListName] != nil)
+            let directory = try Attributes("home/directory", in: sample.temporary)
+            #expect(directory.extended[defaultListName] == sampleList.encoded())
+            #expect(directory.extended[accessListName] != nil)
         }
     }
 
@@ -74,16 +75,16 @@ struct `A new item in a folder` {
     }
 
     @Test(.enabled(if: effectiveUser() == 0), arguments: attributePlaces)
-    func `of a shared container is for the group of its setgid folder`(place: String) throws {
-        let temporary = try TemporaryFolder(in: place)
+    func `of a shared container is for the group of its setgid directory`(place: String) throws {
+        let temporary = try TemporaryDirectory(in: place)
         let container = try Container(path: temporary.path, creating: true, unixGroup: "games")
         try temporary.run("mkdir", "home")
         try temporary.run("chgrp", "65534", "home")
         try temporary.run("chmod", "2770", "home")
-        _ = try container.coordinator(purpose: "tester").blocking.write(bytes: [1], to: "home/folder/file")
-        let file = try temporary.status(of: "home/folder/file")
+        _ = try container.coordinator(purpose: "tester").blocking.write(bytes: [1], to: "home/directory/file")
+        let file = try temporary.status(of: "home/directory/file")
         #expect(file.group == 65_534 && file.permissions == 0o660)
-        let folder = try temporary.status(of: "home/folder")
-        #expect(folder.group == 65_534 && folder.permissions == 0o2770)
+        let directory = try temporary.status(of: "home/directory")
+        #expect(directory.group == 65_534 && directory.permissions == 0o2770)
     }
 }

@@ -96,10 +96,10 @@ struct `A file that is replaced` {
         }
         let (old, new) = try replace(sample)
         #expect(new == old)
-        _ = try sample.coordinator().blocking.write(bytes: [1], to: "folder/new")
-        #expect(try Attributes("folder/new", in: sample.temporary).extended.isEmpty)
-        #expect(try Attributes("folder", in: sample.temporary).extended.isEmpty)
-        #expect(try sample.temporary.status(of: "folder").permissions == 0o700)
+        _ = try sample.coordinator().blocking.write(bytes: [1], to: "directory/new")
+        #expect(try Attributes("directory/new", in: sample.temporary).extended.isEmpty)
+        #expect(try Attributes("directory", in: sample.temporary).extended.isEmpty)
+        #expect(try sample.temporary.status(of: "directory").permissions == 0o700)
     }
 
     @Test func `through a symbolic link is its target, and the link stays`() throws {

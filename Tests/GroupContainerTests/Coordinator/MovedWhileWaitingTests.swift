@@ -5,7 +5,7 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `An item that is moved while its lease is awaited` {
+struct `An item that is moved while its lock is awaited` {
     /// Waits for `path` while somebody who holds it moves things about, then says what the access found.
     private func found(
         _ sample: SampleContainer, _ intent: AccessIntent, while holding: [AccessIntent],
@@ -26,7 +26,7 @@ struct `An item that is moved while its lease is awaited` {
         return try #require(side).answer()
     }
 
-    @Test func `is followed, alone or with its folder`() throws {
+    @Test func `is followed, alone or with its directory`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [7], to: "a/b")
@@ -36,12 +36,12 @@ struct `An item that is moved while its lease is awaited` {
             _ = try access.move("a/b", to: "c/d")
         }
         #expect(alone == [7])
-        let withFolder = try found(
+        let withDirectory = try found(
             sample, .writing("c/d"), while: [.writing("c", .forMoving), .writing("e", .forReplacing)]
         ) { access in
             _ = try access.move("c", to: "e")
         }
-        #expect(withFolder == [7])
+        #expect(withDirectory == [7])
         let twice = try found(
             sample, .writing("e/d", .forMoving),
             while: [.writing("e", .forMoving), .writing("f", .forReplacing), .writing("g", .forReplacing)]
@@ -81,7 +81,7 @@ struct `An item that is moved while its lease is awaited` {
         #expect(try tester.readBytes("e") == [7])
     }
 
-    @Test func `is in conflict where somebody who does not coordinate has put a folder into its place`() throws {
+    @Test func `is in conflict where somebody who does not coordinate has put a directory into its place`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [7], to: "a")

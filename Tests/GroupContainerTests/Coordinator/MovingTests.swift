@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct `A coordinated move` {
-    @Test func `of a folder takes everything in it along, with one record that says from where`() throws {
+    @Test func `of a directory takes everything in it along, with one record that says from where`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "a/b/file")
@@ -16,7 +16,7 @@ struct `A coordinated move` {
         var follower = try sample.container.recordedChanges(since: .start)
         var last: Change?
         while let change = try follower.next(timeout: .zero) { last = change }
-        #expect(last?.kind == .moved(from: "a") && last?.path == "new/place/c" && last?.type == .folder)
+        #expect(last?.kind == .moved(from: "a") && last?.path == "new/place/c" && last?.type == .directory)
         try sample.expectNothingLeft()
     }
 
@@ -34,7 +34,7 @@ struct `A coordinated move` {
         try sample.expectNothingLeft()
     }
 
-    @Test func `needs the lease of its destination, too`() throws {
+    @Test func `needs the lock of its destination, too`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "a")
@@ -46,11 +46,11 @@ struct `A coordinated move` {
         try sample.expectNothingLeft()
     }
 
-    @Test func `replaces a folder that is empty, and no other`() throws {
+    @Test func `replaces a directory that is empty, and no other`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "a/file")
-        try tester.makeFolder("empty")
+        try tester.createDirectory("empty")
         _ = try tester.write(bytes: [2], to: "full/file")
         #expect(code { try tester.move("a", to: "empty") } == .conflict)
         #expect(code { try tester.move("a", to: "full", replacing: true) } == .notEmpty)
@@ -65,7 +65,7 @@ struct `A coordinated move` {
     func `into itself is refused`(destination: ItemPath) throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
-        try tester.makeFolder("a")
+        try tester.createDirectory("a")
         #expect(code { try tester.move("a", to: destination, replacing: true) } == .invalidArgument)
         #expect(try sample.history() == ["created a"])
     }
@@ -77,7 +77,7 @@ struct `A coordinated move` {
         _ = try tester.write(bytes: [1], to: "file")
         try sample.temporary.run("ln", "-s", "/etc/hostname", "link")
         try tester.move("link", to: "moved")
-        #expect(try sample.temporary.folder.linkTarget(of: Array("moved".utf8)) == Array("/etc/hostname".utf8))
+        #expect(try sample.temporary.directory.linkTarget(of: Array("moved".utf8)) == Array("/etc/hostname".utf8))
         try tester.move("file", to: "moved", replacing: true)
         #expect(try sample.temporary.content(of: "moved") == "\u{1}")
         try sample.temporary.run("ln", "-s", "..", "up")
@@ -123,19 +123,20 @@ struct `A coordinated move` {
 
 @Suite(.timeLimit(.minutes(1)))
 struct `A mode that is set` {
-    @Test func `is a touch of its own, also of a folder and of what is no file`() throws {
+    @Test func `is a touch of its own, also of a directory and of what is no file`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "file")
-        try tester.makeFolder("folder")
+        try tester.createDirectory("directory")
         try sample.temporary.run("mkfifo", "fifo")
-        for path in ["file", "folder", "fifo"] as [ItemPath] {
+        for path in ["file", "directory", "fifo"] as [ItemPath] {
             #expect(try tester.setMode(0o750, of: path) != .unchanged)
             #expect(try tester.setMode(0o750, of: path) == .unchanged)
             #expect(try sample.temporary.status(of: path.description).permissions == 0o750)
         }
         // Of this one nobody had been told.
-        #expect(try sample.history().suffix(4) == ["touched file", "touched folder", "created fifo", "touched fifo"])
+        #expect(
+            try sample.history().suffix(4) == ["touched file", "touched directory", "created fifo", "touched fifo"])
         #expect(try tester.setMode(0, of: "file") == .written(7))
         #expect(code { try tester.setMode(0o10000, of: "file") } == .invalidArgument)
         #expect(code { try tester.setMode(0o600, of: "missing") } == .notFound)

@@ -5,7 +5,7 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A request under a lease` {
+struct `A request under a lock` {
     // case 21
     @Test func `is granted what it only reads`() throws {
         let sample = try SampleContainer()
@@ -28,11 +28,12 @@ struct `A request under a lease` {
     @Test func `is refused at once what it would wait for itself for`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
-        _ = try tester.write(bytes: [1], to: "folder/file")
+        _ = try tester.write(bytes: [1], to: "directory/file")
         let refused: [(AccessIntent, AccessIntent)] = [
-            (.writing("folder/file"), .writing("folder/file")), (.reading("folder/file"), .writing("folder/file")),
-            (.reading("folder/file"), .writing("folder", .forDeleting)),
-            (.writing("folder", .forDeleting), .writing("folder/file")),
+            (.writing("directory/file"), .writing("directory/file")),
+            (.reading("directory/file"), .writing("directory/file")),
+            (.reading("directory/file"), .writing("directory", .forDeleting)),
+            (.writing("directory", .forDeleting), .writing("directory/file")),
         ]
         for (outer, inner) in refused {
             try tester.coordinate(outer) { _ in
@@ -104,13 +105,13 @@ struct `A request under a lease` {
         let tester = sample.coordinator().blocking
         try tester.coordinate(.writing("a")) { _ in
             let elsewhere = Side { try tester.readBytes("a", timeout: .zero) }
-            #expect(code { try elsewhere.answer() } == .leaseTimedOut)
+            #expect(code { try elsewhere.answer() } == .lockTimedOut)
         }
     }
 }
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A lease on a whole folder` {
+struct `A lock on a whole directory` {
     @Test(arguments: Obstacle.allCases)
     func `waits for who holds anything in it`(_ obstacle: Obstacle) throws {
         let sample = try SampleContainer()
@@ -122,8 +123,8 @@ struct `A lease on a whole folder` {
             let letGo = try obstacle.hold(sample, .reading(inner))
             #expect(
                 code { try tester.blocking.coordinate(.writing("a", .forDeleting), timeout: .zero) { _ in } }
-                    == .leaseTimedOut)
-            // What is in the folder does not keep one from writing to the folder itself.
+                    == .lockTimedOut)
+            // What is in the directory does not keep one from writing to the directory itself.
             if inner != "a" { try tester.blocking.coordinate(.writing("a"), timeout: .zero) { _ in } }
             let remover = Side {
                 try tester.blocking.coordinate(.writing("a", .forDeleting), timeout: patience) { _ in }
@@ -144,7 +145,7 @@ struct `A lease on a whole folder` {
         for inner in ["a/b/c/d", "a/b", "a/new", "a"] as [ItemPath] {
             for intent in [AccessIntent.reading(inner), .writing(inner)] {
                 #expect(
-                    code { try tester.blocking.coordinate(intent, timeout: .zero) { _ in } } == .leaseTimedOut)
+                    code { try tester.blocking.coordinate(intent, timeout: .zero) { _ in } } == .lockTimedOut)
             }
         }
         try tester.blocking.coordinate(.writing("b"), timeout: .zero) { _ in }

@@ -17,7 +17,7 @@ struct `A removal` {
         try sample.expectNothingLeft()
     }
 
-    @Test func `of a folder with something in it is refused unless everything is meant to go`() throws {
+    @Test func `of a directory with something in it is refused unless everything is meant to go`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "a/b/file")
@@ -29,7 +29,7 @@ struct `A removal` {
         try tester.remove("a", recursively: true)
         #expect(try sample.container.items().isEmpty)
         #expect(try sample.history()[before...] == ["removed a"], "one record for all of it")
-        try tester.makeFolder("empty")
+        try tester.createDirectory("empty")
         try tester.remove("empty")
         #expect(try sample.container.items().isEmpty)
         try sample.expectNothingLeft()
@@ -39,19 +39,19 @@ struct `A removal` {
     @Test func `of a link takes the link, never what it leads to`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
-        _ = try tester.write(bytes: [1], to: "folder/file")
-        try sample.temporary.run("ln", "-s", "folder", "link")
+        _ = try tester.write(bytes: [1], to: "directory/file")
+        try sample.temporary.run("ln", "-s", "directory", "link")
         try sample.temporary.run("ln", "-s", "/etc/hostname", "out")
-        try sample.temporary.run("ln", "-s", "../..", "folder/up")
+        try sample.temporary.run("ln", "-s", "../..", "directory/up")
         for link in ["link", "out"] as [ItemPath] { try tester.remove(link) }
-        #expect(try tester.readBytes("folder/file") == [1])
-        #expect(code { try tester.remove("folder/up/x") } == .outsideContainer)
-        try tester.remove("folder", recursively: true)
+        #expect(try tester.readBytes("directory/file") == [1])
+        #expect(code { try tester.remove("directory/up/x") } == .outsideContainer)
+        try tester.remove("directory", recursively: true)
         #expect(try sample.container.items().isEmpty)
         try sample.expectNothingLeft()
     }
 
-    @Test func `takes what is neither file nor folder`() throws {
+    @Test func `takes what is neither file nor directory`() throws {
         let sample = try SampleContainer()
         try sample.temporary.run("mkfifo", "fifo")
         try sample.coordinator().blocking.move("fifo", to: "moved")
@@ -74,44 +74,46 @@ struct `A removal` {
         #expect(code { try tester.move("file", to: path, replacing: true) } == expected)
         #expect(code { try tester.copy(path, to: "new") } == expected)
         #expect(code { try tester.copy("file", to: path, replacing: true) } == expected)
-        #expect(code { try tester.makeFolder(path) } == expected)
+        #expect(code { try tester.createDirectory(path) } == expected)
         #expect(code { try tester.setMode(0o600, of: path) } == expected)
         #expect(try sample.history() == ["created file"])
     }
 
-    @Test func `needs a lease that says so`() throws {
+    @Test func `needs a lock that says so`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
-        _ = try tester.write(bytes: [1], to: "folder/file")
-        #expect(code { try tester.coordinate(.writing("other")) { try $0.remove("folder/file") } } == .invalidArgument)
+        _ = try tester.write(bytes: [1], to: "directory/file")
         #expect(
-            code { try tester.coordinate(.reading("folder/file")) { try $0.remove("folder/file") } } == .invalidArgument
+            code { try tester.coordinate(.writing("other")) { try $0.remove("directory/file") } } == .invalidArgument)
+        #expect(
+            code { try tester.coordinate(.reading("directory/file")) { try $0.remove("directory/file") } }
+                == .invalidArgument
         )
         #expect(
-            code { try tester.coordinate(.writing("folder")) { try $0.remove("folder", recursively: true) } }
+            code { try tester.coordinate(.writing("directory")) { try $0.remove("directory", recursively: true) } }
                 == .invalidArgument)
-        try tester.coordinate(.writing("folder", .forDeleting)) { access in
-            try access.remove("folder/file")
-            try access.remove("folder")
+        try tester.coordinate(.writing("directory", .forDeleting)) { access in
+            try access.remove("directory/file")
+            try access.remove("directory")
         }
         #expect(try sample.container.items().isEmpty)
     }
 
-    @Test func `waits for each process that holds something in the folder`() throws {
+    @Test func `waits for each process that holds something in the directory`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
-        _ = try tester.write(bytes: [1], to: "folder/inner/file")
-        let reader = HeldLease(sample.coordinator("reader"), .reading("folder/inner/file"))
-        #expect(code { try tester.remove("folder", recursively: true, timeout: .zero) } == .leaseTimedOut)
+        _ = try tester.write(bytes: [1], to: "directory/inner/file")
+        let reader = LockHolding(sample.coordinator("reader"), .reading("directory/inner/file"))
+        #expect(code { try tester.remove("directory", recursively: true, timeout: .zero) } == .lockTimedOut)
         try reader.end()
-        try tester.remove("folder", recursively: true, timeout: .zero)
+        try tester.remove("directory", recursively: true, timeout: .zero)
     }
 
     @Test func `suspends as well as it blocks`() async throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator()
-        #expect(try await tester.makeFolder("a/b") == .written(2))
-        #expect(try await tester.makeFolder("a/b") == .unchanged)
+        #expect(try await tester.createDirectory("a/b") == .written(2))
+        #expect(try await tester.createDirectory("a/b") == .unchanged)
         try await tester.write(bytes: [1], to: "a/b/file")
         #expect(try await tester.copy("a/b/file", to: "copy") == .written(4))
         #expect(try await tester.move("a", to: "c") == 5)

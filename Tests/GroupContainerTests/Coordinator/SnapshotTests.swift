@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct `A snapshot for uploading` {
-    @Test func `stays as it was while the item is written, because the lease was given back`() throws {
+    @Test func `stays as it was while the item is written, because the lock was given back`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         let other = sample.coordinator("other")
@@ -29,27 +29,27 @@ struct `A snapshot for uploading` {
         try sample.expectNothingLeft()
     }
 
-    @Test func `of a folder has everything in it`() throws {
+    @Test func `of a directory has everything in it`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
-        _ = try tester.write(bytes: [1], to: "folder/inner/file", mode: 0o604)
-        _ = try tester.write(bytes: [2], to: "folder/other")
-        try sample.temporary.run("ln", "-s", "/etc/hostname", "folder/link")
-        try sample.temporary.run("mkfifo", "folder/fifo")
-        try sample.temporary.run("chmod", "500", "folder/inner")
-        try tester.coordinate(.reading("folder", .forUploading)) { access throws in
-            _ = try Side { try sample.coordinator().blocking.remove("folder", recursively: true, timeout: .zero) }
+        _ = try tester.write(bytes: [1], to: "directory/inner/file", mode: 0o604)
+        _ = try tester.write(bytes: [2], to: "directory/other")
+        try sample.temporary.run("ln", "-s", "/etc/hostname", "directory/link")
+        try sample.temporary.run("mkfifo", "directory/fifo")
+        try sample.temporary.run("chmod", "500", "directory/inner")
+        try tester.coordinate(.reading("directory", .forUploading)) { access throws in
+            _ = try Side { try sample.coordinator().blocking.remove("directory", recursively: true, timeout: .zero) }
                 .answer()
-            #expect(try access.readBytes("folder/inner/file") == [1])
-            #expect(try access.readBytes("folder/other") == [2])
-            #expect(try access.item("folder/inner")?.type == .folder)
-            #expect(try access.item("folder/fifo")?.type == .other)
-            #expect(try access.item("folder/link")?.type == .link)
-            #expect(try access.item("folder/missing") == nil)
-            #expect(code { try access.readBytes("folder/missing") } == .notFound)
-            #expect(code { try access.readBytes("folder/../../format") } != nil)
-            #expect(code { try access.readBytes("folder/link") } == .outsideContainer)
-            let place = try access.place(of: "folder/inner/file")
+            #expect(try access.readBytes("directory/inner/file") == [1])
+            #expect(try access.readBytes("directory/other") == [2])
+            #expect(try access.item("directory/inner")?.type == .directory)
+            #expect(try access.item("directory/fifo")?.type == .other)
+            #expect(try access.item("directory/link")?.type == .link)
+            #expect(try access.item("directory/missing") == nil)
+            #expect(code { try access.readBytes("directory/missing") } == .notFound)
+            #expect(code { try access.readBytes("directory/../../format") } != nil)
+            #expect(code { try access.readBytes("directory/link") } == .outsideContainer)
+            let place = try access.place(of: "directory/inner/file")
             #expect(try FileDescriptor.open(path: place, .reading).status().permissions == 0o604)
         }
         try sample.expectNothingLeft()
@@ -67,7 +67,7 @@ struct `A snapshot for uploading` {
         try sample.expectNothingLeft()
     }
 
-    @Test func `beside something that is written keeps the lease until the end`() throws {
+    @Test func `beside something that is written keeps the lock until the end`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1], to: "a")
@@ -80,21 +80,21 @@ struct `A snapshot for uploading` {
     @Test func `of an item is not made for plain reading: its place is the item's own`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
-        _ = try tester.write(bytes: [1], to: "folder/a")
-        let expected = Array("\(sample.temporary.path)/folder/a".utf8)
-        #expect(try tester.coordinate(.reading("folder/a")) { try $0.place(of: "folder/a") } == expected)
-        #expect(try tester.coordinate(.writing("folder/a")) { try $0.place(of: "folder/a") } == expected)
-        #expect(code { try tester.coordinate(.writing("folder/a")) { try $0.place(of: "b") } } == .invalidArgument)
+        _ = try tester.write(bytes: [1], to: "directory/a")
+        let expected = Array("\(sample.temporary.path)/directory/a".utf8)
+        #expect(try tester.coordinate(.reading("directory/a")) { try $0.place(of: "directory/a") } == expected)
+        #expect(try tester.coordinate(.writing("directory/a")) { try $0.place(of: "directory/a") } == expected)
+        #expect(code { try tester.coordinate(.writing("directory/a")) { try $0.place(of: "b") } } == .invalidArgument)
     }
 }
 
 @Suite(.timeLimit(.minutes(1)))
-struct `What the folder says of an item` {
+struct `What the directory says of an item` {
     @Test func `is told while somebody else holds it, but not its content`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
         _ = try tester.write(bytes: [1, 2, 3], to: "file")
-        let holder = HeldLease(sample.coordinator("holder"), .writing("file"))
+        let holder = LockHolding(sample.coordinator("holder"), .writing("file"))
         try tester.coordinate(
             .reading("file", .immediatelyAvailableMetadataOnly), .reading("no", .immediatelyAvailableMetadataOnly),
             timeout: .zero

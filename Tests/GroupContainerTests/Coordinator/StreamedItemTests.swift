@@ -29,18 +29,19 @@ struct `An item that is written and read piece by piece` {
         let write = { (writer: inout ItemWriter) in
             for piece in Self.pieces(content, of: piece) { try writer.write(contentsOf: piece) }
         }
-        #expect(try tester.write(to: "folder/a") { try write(&$0) } == .written(2))
-        #expect(try tester.readBytes("folder/a") == content)
-        #expect(try tester.read("folder/a") { try Self.read(&$0) } == content)
-        #expect(try tester.readVersion("folder/a") { try Self.read(&$0) } == Versioned(content: content, generation: 2))
-        #expect(try tester.write(to: "folder/a") { try write(&$0) } == .unchanged)
-        #expect(try tester.write(bytes: content, to: "folder/a") == .unchanged)
-        #expect(try tester.write(to: "folder/a") { try write(&$0) } == .unchanged)
+        #expect(try tester.write(to: "directory/a") { try write(&$0) } == .written(2))
+        #expect(try tester.readBytes("directory/a") == content)
+        #expect(try tester.read("directory/a") { try Self.read(&$0) } == content)
         #expect(
-            try tester.write(to: "folder/a") {
+            try tester.readVersion("directory/a") { try Self.read(&$0) } == Versioned(content: content, generation: 2))
+        #expect(try tester.write(to: "directory/a") { try write(&$0) } == .unchanged)
+        #expect(try tester.write(bytes: content, to: "directory/a") == .unchanged)
+        #expect(try tester.write(to: "directory/a") { try write(&$0) } == .unchanged)
+        #expect(
+            try tester.write(to: "directory/a") {
                 try write(&$0); try $0.write(contentsOf: [1])
             } == .written(3))
-        #expect(try sample.history() == ["created folder", "created folder/a", "modified folder/a"])
+        #expect(try sample.history() == ["created directory", "created directory/a", "modified directory/a"])
         try sample.expectNothingLeft()
     }
 
@@ -137,11 +138,12 @@ struct `An item that is written and read piece by piece` {
     @Test func `is refused where it is no file`() throws {
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
-        try tester.makeFolder("folder")
-        #expect(code { try tester.read("folder") { try Self.read(&$0) } } == .wrongType)
+        try tester.createDirectory("directory")
+        #expect(code { try tester.read("directory") { try Self.read(&$0) } } == .wrongType)
         #expect(code { try tester.read("missing") { try Self.read(&$0) } } == .notFound)
         #expect(
-            code { try tester.write(to: "folder") { try $0.write(contentsOf: Self.bytes(3_000_000)) } } == .wrongType)
+            code { try tester.write(to: "directory") { try $0.write(contentsOf: Self.bytes(3_000_000)) } } == .wrongType
+        )
         try sample.expectNothingLeft()
     }
 }

@@ -62,7 +62,7 @@ struct `Within a transaction` {
         try expectNothingForeign()
     }
 
-    @Test func `a folder is moved with everything in it, and can be read at its new place`() throws {
+    @Test func `a directory is moved with everything in it, and can be read at its new place`() throws {
         try tester.transaction(.writing("d/e", .forMoving), .writing("x/y", .forMoving), .writing("d", .forDeleting)) {
             access throws in
             try access.move("d/e", to: "x/y")
@@ -71,7 +71,7 @@ struct `Within a transaction` {
             #expect(code { try access.write(bytes: [1], to: "x/y/f") } == .invalidArgument)
             #expect(code { try access.write(bytes: [1], to: "x/y/g") } == .invalidArgument)
             #expect(code { try access.remove("x/y", recursively: true) } == .invalidArgument)
-            #expect(code { try access.makeFolder("x/y") } == .invalidArgument)
+            #expect(code { try access.createDirectory("x/y") } == .invalidArgument)
             try access.remove("d")
         }
         #expect(try history() == ["created x", "moved x/y", "removed d"])
@@ -124,7 +124,7 @@ struct `Within a transaction` {
         }
         #expect(try history() == ["modified b", "created c", "created c/x", "moved m", "created c/y"])
         #expect(try tester.readBytes("c/x") == [8, 8] && tester.readBytes("c/y") == [1])
-        #expect(try sample.temporary.folder.status(of: Array("m".utf8)).permissions == 0o640)
+        #expect(try sample.temporary.directory.status(of: Array("m".utf8)).permissions == 0o640)
         #expect(try Attributes("c/y", in: sample.temporary) == Attributes("m", in: sample.temporary))
         try expectNothingForeign()
     }

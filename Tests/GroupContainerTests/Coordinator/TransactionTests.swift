@@ -25,10 +25,10 @@ struct `A transaction` {
     @Test(arguments: [Durability.durable, .relaxed])
     func `makes all its changes visible when its closure returns, with one generation`(durability: Durability) throws {
         let (answer, generation) = try tester.transaction(
-            .writing("a"), .writing("new/folder/c"), .writing("b"), durability: durability
+            .writing("a"), .writing("new/directory/c"), .writing("b"), durability: durability
         ) { access in
             #expect(try access.write(bytes: [3], to: "a") == .staged)
-            #expect(try access.write(bytes: [4], to: "new/folder/c") == .staged)
+            #expect(try access.write(bytes: [4], to: "new/directory/c") == .staged)
             try access.remove("b")
             #expect(try sample.temporary.content(of: "a") == "\u{1}")
             #expect(try sample.temporary.content(of: "b") == "\u{2}")
@@ -37,10 +37,12 @@ struct `A transaction` {
         }
         #expect(answer == "answer" && generation == 3)
         #expect(try tester.readBytes("a") == [3])
-        #expect(try tester.readBytes("new/folder/c") == [4])
+        #expect(try tester.readBytes("new/directory/c") == [4])
         #expect(code { try tester.readBytes("b") } == .notFound)
         #expect(
-            try history() == ["modified a", "created new", "created new/folder", "created new/folder/c", "removed b"])
+            try history() == [
+                "modified a", "created new", "created new/directory", "created new/directory/c", "removed b",
+            ])
         var follower = try sample.container.recordedChanges(since: .start, matching: ["a", "b"])
         _ = (try follower.next(timeout: .zero), try follower.next(timeout: .zero))
         let (first, last) = (try follower.next(timeout: .zero), try follower.next(timeout: .zero))
@@ -113,7 +115,7 @@ struct `A transaction` {
         #expect(try history() == ["modified kept", "touched a"])
     }
 
-    @Test func `removes a folder with what it empties it of`() throws {
+    @Test func `removes a directory with what it empties it of`() throws {
         _ = try tester.write(bytes: [1], to: "d/x", .relaxed)
         #expect(code { try tester.transaction(.writing("d")) { try $0.remove("d") } } == .invalidArgument)
         try tester.transaction(.writing("d", .forDeleting)) { access in
@@ -127,21 +129,21 @@ struct `A transaction` {
         #expect(try staging() == [])
     }
 
-    @Test func `makes folders, and removes one with all that is in it`() throws {
+    @Test func `makes directories, and removes one with all that is in it`() throws {
         _ = try tester.write(bytes: [1], to: "d/x/y", .relaxed)
         let count = try history().count
         try tester.transaction(.writing("d", .forDeleting), .writing("e/f"), .writing("a")) { access in
-            #expect(try access.makeFolder("e/f") == .staged)
-            #expect(try access.makeFolder("e/f") == .staged)
-            #expect(code { try access.makeFolder("a") } == .wrongType)
+            #expect(try access.createDirectory("e/f") == .staged)
+            #expect(try access.createDirectory("e/f") == .staged)
+            #expect(code { try access.createDirectory("a") } == .wrongType)
             try access.write(bytes: [2], to: "d/x/y")
             try access.remove("d", recursively: true)
-            #expect(code { try access.makeFolder("d") } == .conflict)
+            #expect(code { try access.createDirectory("d") } == .conflict)
         }
         #expect(try history().dropFirst(count) == ["created e", "created e/f", "removed d"])
         #expect(try sample.container.items().map(\.path) == ["a", "b", "e"])
         #expect(try staging() == [])
-        #expect(try tester.transaction(.writing("e/f")) { try $0.makeFolder("e/f") }.answer == .unchanged)
+        #expect(try tester.transaction(.writing("e/f")) { try $0.createDirectory("e/f") }.answer == .unchanged)
     }
 
     @Test func `refuses what it did not ask for, and what does not fit`() throws {

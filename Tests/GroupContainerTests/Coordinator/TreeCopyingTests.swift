@@ -5,7 +5,7 @@ import Testing
 @testable import GroupContainer
 
 @Suite(.timeLimit(.minutes(1)))
-struct `A folder that is copied` {
+struct `A directory that is copied` {
     private let isRoot = effectiveUser() == 0
 
     private func tree(_ sample: SampleContainer) throws -> BlockingCoordinator {
@@ -75,12 +75,12 @@ struct `A folder that is copied` {
         #expect(try sample.temporary.status(of: "c").mode == sample.temporary.status(of: "a").mode)
     }
 
-    @Test func `may take the place of an empty folder only`() throws {
+    @Test func `may take the place of an empty directory only`() throws {
         let sample = try SampleContainer()
         let tester = try tree(sample)
         _ = try tester.write(bytes: [9], to: "file", .relaxed)
         _ = try tester.write(bytes: [9], to: "full/file", .relaxed)
-        _ = try tester.makeFolder("empty", .relaxed)
+        _ = try tester.createDirectory("empty", .relaxed)
         let before = try sample.history()
         #expect(code { try tester.copy("a", to: "empty", recursively: true) } == .conflict)
         #expect(code { try tester.copy("a", to: "full", recursively: true, replacing: true) } == .notEmpty)
@@ -132,8 +132,8 @@ struct `A folder that is copied` {
         let sample = try SampleContainer()
         let tester = try tree(sample)
         for item in ["a/b/file", "c/d/e"] as [ItemPath] {
-            let holder = HeldLease(sample.coordinator("holder"), .writing(item))
-            #expect(code { try tester.copy("a", to: "c", recursively: true, timeout: .zero) } == .leaseTimedOut)
+            let holder = LockHolding(sample.coordinator("holder"), .writing(item))
+            #expect(code { try tester.copy("a", to: "c", recursively: true, timeout: .zero) } == .lockTimedOut)
             try holder.end()
         }
         try tester.coordinate(.reading("a"), .writing("c", .forReplacing)) { access throws in

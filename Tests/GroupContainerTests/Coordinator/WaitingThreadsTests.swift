@@ -19,7 +19,7 @@ struct `Tasks that wait` {
     @Test func `for many items take 64 threads at most, and all get theirs`() async {
         await #expect(processExitsWith: .success) {
             limitLifetime()
-            let most = try await crowd(of: 200, on: .writing("folder", .forMoving)) { "folder/\($0)" }
+            let most = try await crowd(of: 200, on: .writing("directory", .forMoving)) { "directory/\($0)" }
             #expect(most == 64)
         }
     }
@@ -31,13 +31,16 @@ extension `Tasks that wait` {
             limitLifetime()
             let sample = try SampleContainer()
             let tester = sample.coordinator()
-            _ = try await tester.write(bytes: [], to: "folder/0")
+            _ = try await tester.write(bytes: [], to: "directory/0")
             let (crowd, item) = (
-                try ForeignLease(sample, .writing("folder", .forMoving)), try ForeignLease(sample, .writing("b"))
+                try OtherMemberLock(sample, .writing("directory", .forMoving)),
+                try OtherMemberLock(sample, .writing("b"))
             )
             async let all: Void = withThrowingTaskGroup { group in
                 for number in 0..<2 * WaiterSeats.limit {
-                    group.addTask { try await tester.coordinate(.writing("folder/\(number)"), timeout: nil) { _ in } }
+                    group.addTask {
+                        try await tester.coordinate(.writing("directory/\(number)"), timeout: nil) { _ in }
+                    }
                 }
                 try await group.waitForAll()
             }
@@ -63,7 +66,7 @@ extension `Tasks that wait` {
             limitLifetime()
             let sample = try SampleContainer()
             let tester = sample.coordinator()
-            let foreign = try ForeignLease(sample, .writing("held"))
+            let foreign = try OtherMemberLock(sample, .writing("held"))
             let (begun, released) = (Guarded(0), DispatchSemaphore(value: 0))
             async let all: Void = withThrowingTaskGroup { group in
                 for number in 0..<300 {
@@ -81,7 +84,7 @@ extension `Tasks that wait` {
             let late = await Task {
                 try await tester.coordinate(.writing("held"), timeout: .milliseconds(500)) { _ in }
             }.result
-            #expect(errorCode(of: late) == .leaseTimedOut)
+            #expect(errorCode(of: late) == .lockTimedOut)
             let cancelled = Task { try await tester.coordinate(.writing("held"), timeout: nil) { _ in } }
             #expect(await eventually { waitingThreads() == 1 })
             cancelled.cancel()
@@ -100,20 +103,22 @@ extension `Tasks that wait` {
             limitLifetime()
             let sample = try SampleContainer()
             let tester = sample.coordinator()
-            _ = try await tester.write(bytes: [], to: "folder/0")
-            let foreign = try ForeignLease(sample, .writing("folder", .forMoving))
+            _ = try await tester.write(bytes: [], to: "directory/0")
+            let foreign = try OtherMemberLock(sample, .writing("directory", .forMoving))
             async let all: Void = withThrowingTaskGroup { group in
                 for number in 0..<WaiterSeats.limit {
-                    group.addTask { try await tester.coordinate(.writing("folder/\(number)"), timeout: nil) { _ in } }
+                    group.addTask {
+                        try await tester.coordinate(.writing("directory/\(number)"), timeout: nil) { _ in }
+                    }
                 }
                 try await group.waitForAll()
             }
             #expect(await eventually { waitingThreads() == WaiterSeats.limit })
             let late = await #expect(throws: CoordinationError.self) {
-                try await tester.coordinate(.writing("folder/late"), timeout: .milliseconds(20)) { _ in }
+                try await tester.coordinate(.writing("directory/late"), timeout: .milliseconds(20)) { _ in }
             }
-            #expect(late?.code == .leaseTimedOut)
-            let cancelled = Task { try await tester.coordinate(.writing("folder/never"), timeout: nil) { _ in } }
+            #expect(late?.code == .lockTimedOut)
+            let cancelled = Task { try await tester.coordinate(.writing("directory/never"), timeout: nil) { _ in } }
             cancelled.cancel()
             await #expect(throws: (any Error).self) { try await cancelled.value }
             foreign.end()
@@ -138,9 +143,9 @@ private func crowd(of count: Int, on intent: AccessIntent, each: @escaping @Send
 {
     let sample = try SampleContainer()
     let tester = sample.coordinator()
-    // Writers that make the folder would wait for it, one behind the other.
-    _ = try await tester.write(bytes: [], to: "folder/0")
-    let foreign = try ForeignLease(sample, intent)
+    // Writers that make the directory would wait for it, one behind the other.
+    _ = try await tester.write(bytes: [], to: "directory/0")
+    let foreign = try OtherMemberLock(sample, intent)
     let (begun, done) = (Guarded(0), Guarded(0))
     async let all: Void = withThrowingTaskGroup { group in
         for number in 0..<count {
@@ -171,11 +176,11 @@ private func crowd(of count: Int, on intent: AccessIntent, each: @escaping @Send
 }
 
 private func waitingThreads() -> Int {
-    guard let tasks = try? FileDescriptor.open(path: Array("/proc/self/task".utf8), [.reading, .folder]) else {
+    guard let tasks = try? FileDescriptor.open(path: Array("/proc/self/task".utf8), [.reading, .directory]) else {
         return 0
     }
     return ((try? tasks.entryNames()) ?? []).filter { name in
         guard let file = try? FileDescriptor.open(name + Array("/comm".utf8), in: tasks, .reading) else { return false }
-        return (try? file.readAll(limit: 64)) == Array("lease-wait\n".utf8)
+        return (try? file.readAll(limit: 64)) == Array("lock-wait\n".utf8)
     }.count
 }

@@ -51,7 +51,7 @@ struct `A condition of a change` {
         #expect(try tester.write(bytes: [1], to: "d/a", if: .absent) == .written(4))
         #expect(conflict { try tester.write(bytes: [1], to: "d/a", if: .generation(2)) }?.generation == 4)
         #expect(
-            !sample.temporary.path.isEmpty && (try? sample.temporary.status(of: "e")) == nil, "no folder on the way")
+            !sample.temporary.path.isEmpty && (try? sample.temporary.status(of: "e")) == nil, "no directory on the way")
     }
 
     @Test func `that fails is a conflict though the bytes are the same`() throws {

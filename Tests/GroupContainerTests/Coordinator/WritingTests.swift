@@ -79,7 +79,7 @@ struct `A coordinated write` {
         #expect(try blocking.readBytes("a") == [7, 1, 2])
     }
 
-    @Test func `whose closure throws changes nothing and gives its lease back`() throws {
+    @Test func `whose closure throws changes nothing and gives its lock back`() throws {
         struct Mine: Error {}
         let sample = try SampleContainer()
         let tester = sample.coordinator().blocking
@@ -110,7 +110,7 @@ struct `A coordinated write` {
         #expect(try tester.write(bytes: [1], to: "file", mode: 0o600) == .unchanged)
     }
 
-    @Test func `makes the folders on its way, each with its record`() throws {
+    @Test func `makes the directories on its way, each with its record`() throws {
         let sample = try SampleContainer()
         #expect(try sample.coordinator().blocking.write(bytes: [1], to: "a/b/c") == .written(3))
         #expect(try sample.history() == ["created a", "created a/b", "created a/b/c"])

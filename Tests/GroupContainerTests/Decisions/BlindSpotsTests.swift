@@ -2,7 +2,7 @@ import Testing
 
 @testable import GroupContainer
 
-@Suite struct `Folders that cannot be watched` {
+@Suite struct `Directories that cannot be watched` {
     private func location(_ path: String) throws -> ItemLocation { try ItemLocation(Array(path.utf8)) }
 
     private func news(_ spots: inout BlindSpots) -> [BlindSpots.News] {
@@ -52,7 +52,7 @@ import Testing
 }
 
 @Suite struct `The halves of a rename` {
-    @Test func `are found where the folder around them was moved to`() throws {
+    @Test func `are found where the directory around them was moved to`() throws {
         let places = try ["d/a", "x", "d", "e/d", "e/d/a"].map { try ItemLocation(Array($0.utf8)) }
         var pairs = RenamePairs()
         pairs.left(places[0], nil, cookie: 1)

@@ -35,10 +35,10 @@ import Testing
             (filter("-a/**"), "a", .none), (filter("-a/**", "a/b/*"), "a", .some), (filter("-a/**"), "b", .all),
             (filter("-**/*.tmp"), "a", .some), (filter("a/**", "-**"), "a", .none),
         ])
-    func `knows what it says of whatever is below a folder`(
-        filter: ChangeFilter, folder: String, expected: ChangeFilter.Coverage
+    func `knows what it says of whatever is below a directory`(
+        filter: ChangeFilter, directory: String, expected: ChangeFilter.Coverage
     ) {
-        #expect(filter.coverage(below: Array(folder.utf8)) == expected)
+        #expect(filter.coverage(below: Array(directory.utf8)) == expected)
     }
 
     @Test func `chooses kinds and leaves out purposes, but never a marker`() throws {
@@ -57,12 +57,12 @@ import Testing
     }
 
     private static let state = ModelTree.state(.file, 7)
-    private static let folder = ModelTree.state(.folder, 8)
+    private static let directory = ModelTree.state(.directory, 8)
 
     private func picture(_ paths: String...) -> TreePicture {
         var picture = TreePicture()
         for (index, path) in paths.enumerated() {
-            let type: ItemType = path.hasSuffix("/") ? .folder : .file
+            let type: ItemType = path.hasSuffix("/") ? .directory : .file
             let name = path.hasSuffix("/") ? "\(path.dropLast())" : path
             let part = ChangePart(
                 kind: .created, path: Array(name.utf8), state: ModelTree.state(type, UInt64(index + 1)))
@@ -86,14 +86,14 @@ import Testing
         #expect(try told("out/a", "b", Self.state, filter, picture()) == [])
     }
 
-    @Test func `tells what is in a folder that comes in, each with its own generation, as one transaction`() throws {
+    @Test func `tells what is in a directory that comes in, each with its own generation, as one transaction`() throws {
         let filter = Self.filter("in/**", "-**/*.tmp")
         let before = picture("in/", "out/", "out/f/", "out/f/a", "out/f/b.tmp", "out/f/g/", "out/f/g/c")
         let expected = ["created in/f", "created in/f/a", "created in/f/g", "created in/f/g/c"]
-        #expect(try told("out/f", "in/f", Self.folder, filter, before) == expected)
-        #expect(try told("in/f", "out/f", Self.folder, filter, before) == ["removed in/f"])
+        #expect(try told("out/f", "in/f", Self.directory, filter, before) == expected)
+        #expect(try told("in/f", "out/f", Self.directory, filter, before) == ["removed in/f"])
         let part = ChangePart(
-            kind: .moved, path: Array("in/f".utf8), from: Array("out/f".utf8), state: Self.folder)
+            kind: .moved, path: Array("in/f".utf8), from: Array("out/f".utf8), state: Self.directory)
         let changes = try #require(try Change.changes([part], at: 9, by: filter, before: before))
         #expect(changes.map(\.generation) == [9, 4, 6, 7] && changes.allSatisfy { $0.sequence == 9 })
         #expect(changes.map { $0.transaction?.index } == [0, 1, 2, 3] && changes[0].transaction?.count == 4)
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func `does not look for what it need not know`() throws {
-        let part = ChangePart(kind: .moved, path: Array("b".utf8), from: Array("a".utf8), state: Self.folder)
+        let part = ChangePart(kind: .moved, path: Array("b".utf8), from: Array("a".utf8), state: Self.directory)
         for filter in [Self.filter("-**/*.tmp"), Self.filter("a/**", "b/**"), Self.filter("c/**"), Self.filter()] {
             let told = try FilteredParts.told([part], by: filter) { () throws -> TreePicture? in
                 Issue.record("asked for the tree")

@@ -18,7 +18,7 @@ import Testing
         #expect(watching.findings == [], "it could not be asked")
     }
 
-    @Test func `finds a lease that is held for long, and not one that is waited for`() {
+    @Test func `finds a lock that is held for long, and not one that is waited for`() {
         func facts(
             _ lasting: Int64, isWaiting: Bool = false, isStopped: Bool = false, namespace: UInt64? = nil
         ) -> MembersFacts {
@@ -29,12 +29,12 @@ import Testing
             facts.living = [.init(process: process, purpose: "p", accesses: [access])]
             return facts
         }
-        let long = MembersFacts.longLease
+        let long = MembersFacts.longLock
         #expect(facts(long - 1).findings == [])
-        #expect(codes(facts(long).findings) == ["warning leaseHeldLong"])
+        #expect(codes(facts(long).findings) == ["warning lockHeldLong"])
         #expect(facts(long).findings.first?.what == "process 7, p has held 'item' for 5 min")
         #expect(facts(long, isWaiting: true).findings == [])
-        #expect(codes(facts(0, isStopped: true).findings) == ["warning leaseHolderStopped"])
+        #expect(codes(facts(0, isStopped: true).findings) == ["warning lockHolderStopped"])
         #expect(facts(0, isWaiting: true, isStopped: true).findings == [])
         // A number of another namespace may be another process's here.
         #expect(facts(0, isStopped: true).findings.first?.remedy.contains("kill -CONT 7") == true)
@@ -44,9 +44,9 @@ import Testing
         #expect(elsewhere?.process == nil)
     }
 
-    @Test func `asks for as many watches as there are folders, unless a leader has them already`() {
+    @Test func `asks for as many watches as there are directories, unless a leader has them already`() {
         var facts = WatchingFacts()
-        facts.folders = 100
+        facts.directories = 100
         facts.watches = WatchingFacts.Limit(name: "w", limit: 150, used: 48)
         #expect(codes(facts.findings) == ["note leaderMissing"])
         facts.watches?.used = 49
@@ -71,7 +71,7 @@ import Testing
         facts.moreUnreadable = 3
         #expect(
             codes(facts.findings) == [
-                "warning leaderSilent", "warning watchingDegraded", "warning folderUnreadable",
+                "warning leaderSilent", "warning watchingDegraded", "warning directoryUnreadable",
             ])
         #expect(facts.findings.last?.what.hasSuffix("(and 3 more like it)") == true)
     }
@@ -120,9 +120,9 @@ import Testing
 
     @Test(arguments: Finding.Code.allCases) func `has a page that says what each code means`(code: Finding.Code) throws
     {
-        var folder = URL(filePath: #filePath)
-        for _ in 0..<4 { folder.deleteLastPathComponent() }
-        let page = try String(contentsOf: folder.appending(path: "docs/doctor.md"), encoding: .utf8)
+        var directory = URL(filePath: #filePath)
+        for _ in 0..<4 { directory.deleteLastPathComponent() }
+        let page = try String(contentsOf: directory.appending(path: "docs/doctor.md"), encoding: .utf8)
         let row = page.split(separator: "\n").first { $0.hasPrefix("| `\(code.rawValue)` |") }
         #expect(row?.split(separator: "|").count == 4, "\(row ?? "none")")
     }

@@ -30,7 +30,7 @@ struct `A pattern` {
             ("a/**/b/**/c", "a/c/b/b/c", true), ("a/**/b/**/c", "a/c/b", false), ("a**", "abc", true),
             ("a**", "a/b", false), ("**/a/*/b/**/c", "a/a/x/b/c", true),
         ])
-    func `with two stars goes across folders`(pattern: String, path: String, expected: Bool) {
+    func `with two stars goes across directories`(pattern: String, path: String, expected: Bool) {
         #expect(Self.matches(pattern, path) == expected)
     }
 
@@ -93,7 +93,7 @@ struct `A pattern` {
             ("**/x", "a/b", true), ("a/**/x", "a", true), ("a/**/x", "a/x", true), ("a/**/x", "b", false),
             ("a/**/b/c", "a/b", true), ("a/*/c", "a/b/c", false), ("", "a", false),
         ])
-    func `could match below a folder, or could not`(pattern: String, folder: String, expected: Bool) {
-        #expect(Glob(Array(pattern.utf8)).couldMatchBelow(Array(folder.utf8)) == expected)
+    func `could match below a directory, or could not`(pattern: String, directory: String, expected: Bool) {
+        #expect(Glob(Array(pattern.utf8)).couldMatchBelow(Array(directory.utf8)) == expected)
     }
 }

@@ -50,8 +50,8 @@ struct `An item's location` {
             ("a/b", "a", true), ("a/b/c", "a", true), ("a", "a", false), ("ab", "a", false), ("ab/c", "a", false),
             ("a", "a/b", false), ("b/a", "a", false),
         ])
-    func `is below a folder where whole components agree`(inner: String, folder: String, expected: Bool) throws {
-        #expect(try Self.location(inner).isBelow(Self.location(folder)) == expected)
+    func `is below a directory where whole components agree`(inner: String, directory: String, expected: Bool) throws {
+        #expect(try Self.location(inner).isBelow(Self.location(directory)) == expected)
     }
 
     @Test(

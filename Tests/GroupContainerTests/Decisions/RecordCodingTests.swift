@@ -20,12 +20,12 @@ struct `A record's bytes` {
     static let changes = [
         change(.created), change(.modified), change(.removed, state: nil), change(.moved, from: Array("old".utf8)),
         change(.touched), change(.term, state: nil), change(.degraded, state: nil), exchanged, change(.moved, from: []),
-        removedFolder, transaction,
+        removedDirectory, transaction,
     ]
 
-    private static var removedFolder: ChangeRecord {
+    private static var removedDirectory: ChangeRecord {
         var change = change(.removed, state: nil)
-        change.wasFolder = true
+        change.wasDirectory = true
         return change
     }
 
@@ -42,7 +42,7 @@ struct `A record's bytes` {
             transaction: kinds.map { kind in
                 ChangePart(
                     kind: kind, path: Array("Library/\(kind)".utf8), from: kind == .moved ? Array("old".utf8) : nil,
-                    state: kind == .removed ? nil : state, wasFolder: kind == .removed)
+                    state: kind == .removed ? nil : state, wasDirectory: kind == .removed)
             },
             operation: (0..<16).map { UInt8($0) }, processIdentifier: 3, purpose: Array("tester".utf8), time: -9)
     }
@@ -156,13 +156,13 @@ struct `An item's state` {
         }
     }
 
-    @Test func `of a folder does not depend on its dates and size`() {
-        var folder = `A record's bytes`.state
-        folder.type = .folder
-        var other = folder
+    @Test func `of a directory does not depend on its dates and size`() {
+        var directory = `A record's bytes`.state
+        directory.type = .directory
+        var other = directory
         (other.size, other.modified, other.changed) = (1, 2, 3)
-        #expect(folder.looksLike(other))
+        #expect(directory.looksLike(other))
         other.mode = 0o700
-        #expect(!folder.looksLike(other))
+        #expect(!directory.looksLike(other))
     }
 }

@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct `What settles` {
     /// Changes as a person would say them, one a nanosecond apart: `+a` created, `~a` modified, `.a` touched, `-a`
-    /// removed, `a>b` moved, `a%b` exchanged; a `/` at the end is a folder; a `!` in front: found without coordination.
+    /// removed, `a>b` moved, `a%b` exchanged; a `/` at the end is a directory; a `!` in front: found without
+    /// coordination.
     private struct Script {
         var settling: Settling
         var now: Int64 = 0
@@ -21,9 +22,9 @@ import Testing
         mutating func change(_ word: Substring) throws -> Change {
             (now, sequence) = (now + 1, sequence + 1)
             let isForeign = word.hasPrefix("!")
-            let isFolder = word.hasSuffix("/")
-            let type: ItemType = isFolder ? .folder : .file
-            let name = word.dropFirst(isForeign ? 1 : 0).dropLast(isFolder ? 1 : 0)
+            let isDirectory = word.hasSuffix("/")
+            let type: ItemType = isDirectory ? .directory : .file
+            let name = word.dropFirst(isForeign ? 1 : 0).dropLast(isDirectory ? 1 : 0)
             let kinds: [Character: ChangeRecord.Kind] = ["+": .created, "~": .modified, ".": .touched, "-": .removed]
             let state = ModelTree.state(type, sequence)
             var part: ChangePart
@@ -36,7 +37,7 @@ import Testing
                 let kind = kinds[name.first ?? " "] ?? .created
                 part = ChangePart(
                     kind: kind, path: Array(name.dropFirst().utf8), state: kind == .removed ? nil : state,
-                    wasFolder: isFolder && kind == .removed)
+                    wasDirectory: isDirectory && kind == .removed)
             }
             var change = try #require(try Change.changes([part], at: sequence)?.first)
             if isForeign { change.by = nil }
@@ -102,7 +103,7 @@ import Testing
         try sample.note("~d/x")
         sample.now = 50
         try sample.note("!d>e/")
-        #expect(sample.settling.release(at: 120, end: .sample(2)).isEmpty, "the file is quiet, its folder is not")
+        #expect(sample.settling.release(at: 120, end: .sample(2)).isEmpty, "the file is quiet, its directory is not")
         #expect(sample.settling.release(at: 151, end: .sample(2)).map(\.summary) == ["moved e from d", "modified e/x"])
         sample = Script(atMost: 60)
         try sample.note("~d/x")

@@ -6,16 +6,16 @@ import Testing
 @Suite
 struct `The steps of a transaction` {
     private static func location(_ path: String) throws -> ItemLocation { try ItemLocation(Array(path.utf8)) }
-    private static let file = TransactionSteps.Standing(inode: 7, isFolder: false)
-    private static let folder = TransactionSteps.Standing(inode: 8, isFolder: true)
+    private static let file = TransactionSteps.Standing(inode: 7, isDirectory: false)
+    private static let directory = TransactionSteps.Standing(inode: 8, isDirectory: true)
 
     private var steps = TransactionSteps()
 
     private mutating func place(
-        _ path: String, _ kind: ChangeRecord.Kind = .created, isFolder: Bool = false,
+        _ path: String, _ kind: ChangeRecord.Kind = .created, isDirectory: Bool = false,
         replacing before: TransactionSteps.Standing? = nil
     ) throws -> Int {
-        steps.place(at: try Self.location(path), kind, isFolder: isFolder, replacing: before, contentHash: nil)
+        steps.place(at: try Self.location(path), kind, isDirectory: isDirectory, replacing: before, contentHash: nil)
     }
 
     private var lines: [String] {
@@ -23,7 +23,7 @@ struct `The steps of a transaction` {
     }
 
     @Test mutating func `come in the order in which they were first made, one an item`() throws {
-        #expect(try place("new", isFolder: true) == 0)
+        #expect(try place("new", isDirectory: true) == 0)
         #expect(try place("new/a") == 1)
         #expect(try place("b", .modified, replacing: Self.file) == 2)
         #expect(try place("new/a") == 1)
@@ -33,11 +33,11 @@ struct `The steps of a transaction` {
 
     @Test mutating func `hide what stands there`() throws {
         #expect(try steps.view(Self.location("a")) == .untouched)
-        _ = try place("new", isFolder: true)
+        _ = try place("new", isDirectory: true)
         _ = try place("new/a")
-        _ = try steps.remove(Self.location("d"), standing: Self.folder)
-        #expect(try steps.view(Self.location("new")) == .staged(number: 0, isFolder: true))
-        #expect(try steps.view(Self.location("new/a")) == .staged(number: 1, isFolder: false))
+        _ = try steps.remove(Self.location("d"), standing: Self.directory)
+        #expect(try steps.view(Self.location("new")) == .staged(number: 0, isDirectory: true))
+        #expect(try steps.view(Self.location("new/a")) == .staged(number: 1, isDirectory: false))
         #expect(try steps.view(Self.location("new/b")) == .absent)
         #expect(try steps.view(Self.location("d")) == .absent)
         #expect(try steps.view(Self.location("d/x")) == .absent)
@@ -46,7 +46,7 @@ struct `The steps of a transaction` {
     }
 
     @Test mutating func `that remove what the transaction made leave nothing of it`() throws {
-        _ = try place("new", isFolder: true)
+        _ = try place("new", isDirectory: true)
         _ = try place("new/a")
         #expect(try steps.hasSteps(below: Self.location("new")))
         #expect(try steps.remove(Self.location("new"), standing: nil).sorted() == [0, 1])
@@ -65,10 +65,10 @@ struct `The steps of a transaction` {
         #expect(steps.isEmpty)
     }
 
-    @Test mutating func `that empty a folder come before the one that removes it`() throws {
+    @Test mutating func `that empty a directory come before the one that removes it`() throws {
         _ = try steps.remove(Self.location("d/x"), standing: Self.file)
         #expect(try !steps.hasSteps(below: Self.location("d")))
-        _ = try steps.remove(Self.location("d"), standing: Self.folder)
+        _ = try steps.remove(Self.location("d"), standing: Self.directory)
         #expect(lines == ["0 d/x -", "1 d -"])
     }
 }

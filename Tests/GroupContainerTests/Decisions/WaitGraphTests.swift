@@ -7,13 +7,13 @@ struct `A wait graph` {
     private typealias Claim = WaitGraph.Claim
 
     private static func claim(
-        _ chain: UInt64, _ stage: Claim.Stage, _ path: String, _ mode: LeaseMode = .writing, ticket: UInt64 = 0,
+        _ chain: UInt64, _ stage: Claim.Stage, _ path: String, _ mode: LockMode = .writing, ticket: UInt64 = 0,
         member: Int? = nil, order: UInt64 = 1
     ) throws -> Claim {
-        let block = LeaseBlock(try ItemLocation(Array(path.utf8)), key: SipHash(key: (1, 2)))
+        let block = LockRange(try ItemLocation(Array(path.utf8)), key: SipHash(key: (1, 2)))
         return Claim(
             member: member ?? Int(chain), chain: chain, ticket: ticket, order: stage == .held ? 0 : order, stage: stage,
-            part: LeasePlan.Part(block, mode))
+            part: LockPlan.Part(block, mode))
     }
 
     /// The chains that give up, each a member of its own.
@@ -83,7 +83,7 @@ struct `A wait graph` {
         #expect(Self.givingUp(fine) == [])
     }
 
-    @Test func `sees a folder in an item's way`() throws {
+    @Test func `sees a directory in an item's way`() throws {
         let circle = try [
             Self.claim(1, .held, "a/b"), Self.claim(1, .queued, "c", ticket: 1), Self.claim(2, .held, "c"),
             Self.claim(2, .queued, "a", .structural, ticket: 2),
@@ -103,16 +103,16 @@ struct `A wait graph` {
 
 @Suite
 struct `A nested request` {
-    private static func part(_ path: String, _ mode: LeaseMode) throws -> LeasePlan.Part {
-        LeasePlan.Part(LeaseBlock(try ItemLocation(Array(path.utf8)), key: SipHash(key: (1, 2))), mode)
+    private static func part(_ path: String, _ mode: LockMode) throws -> LockPlan.Part {
+        LockPlan.Part(LockRange(try ItemLocation(Array(path.utf8)), key: SipHash(key: (1, 2))), mode)
     }
 
-    private static func held(_ path: String, _ mode: LeaseMode, namesItem: Bool = true) throws -> Nesting.Held {
-        Nesting.Held(plan: LeasePlan([try part(path, mode)]), namesItem: namesItem)
+    private static func held(_ path: String, _ mode: LockMode, namesItem: Bool = true) throws -> Nesting.Held {
+        Nesting.Held(plan: LockPlan([try part(path, mode)]), namesItem: namesItem)
     }
 
     @Test func `is granted what it reads and holds, and refused what would change it`() throws {
-        let expected: [(LeaseMode, LeaseMode, Nesting)] = [
+        let expected: [(LockMode, LockMode, Nesting)] = [
             (.reading, .reading, .granted), (.writing, .reading, .granted), (.structural, .reading, .granted),
             (.reading, .writing, .refused), (.writing, .writing, .refused), (.structural, .writing, .refused),
             (.writing, .structural, .refused),
@@ -128,7 +128,7 @@ struct `A nested request` {
         #expect(Nesting.judge(try Self.part("b", .writing), under: []) == .independent)
     }
 
-    @Test func `of a folder in which it holds something is refused`() throws {
+    @Test func `of a directory in which it holds something is refused`() throws {
         #expect(Nesting.judge(try Self.part("a", .structural), under: [try Self.held("a/b", .reading)]) == .refused)
         #expect(Nesting.judge(try Self.part("a/b", .writing), under: [try Self.held("a", .structural)]) == .refused)
         #expect(Nesting.judge(try Self.part("a/b", .reading), under: [try Self.held("a", .structural)]) == .granted)
@@ -142,7 +142,7 @@ struct `A nested request` {
                 == .refused)
     }
 
-    @Test func `is granted by any of the leases around it`() throws {
+    @Test func `is granted by any of the locks around it`() throws {
         let held = [try Self.held("a", .reading), try Self.held("a", .reading)]
         #expect(Nesting.judge(try Self.part("a", .reading), under: held) == .granted)
     }

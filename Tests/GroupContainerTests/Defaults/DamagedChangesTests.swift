@@ -66,7 +66,7 @@ import Testing
         try patient.fillFile()
         let container = try Container(path: patient.temporary.path)
         let defaults = try GroupDefaults(container, suite: "settings")
-        try patient.temporary.folder.unlink(Array((Patient.suite + "/1.log").utf8))
+        try patient.temporary.directory.unlink(Array((Patient.suite + "/1.log").utf8))
         try patient.flip(Patient.suite + "/2.log", at: LogFileHeader.size + 24)
         try defaults.set("new", forKey: "key")
         var follower = try defaults.follow(since: .start)

@@ -41,9 +41,9 @@ struct `A suite of defaults` {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container, suite: "a suite")
         #expect(defaults.integer(forKey: "n") == 0)
-        #expect(try sample.container.member.folder.existingFolder("defaults/a suite") == nil)
+        #expect(try sample.container.member.directory.existingDirectory("defaults/a suite") == nil)
         try defaults.set(1, forKey: "n")
-        #expect(try sample.container.member.folder.existingFolder("defaults/a suite") != nil)
+        #expect(try sample.container.member.directory.existingDirectory("defaults/a suite") != nil)
         #expect(defaults.integer(forKey: "n") == 1)
     }
 

@@ -7,9 +7,9 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct `A suite whose file is not what it was` {
     private static func file(of sample: SampleContainer, _ suite: String) throws -> FileDescriptor {
-        let folder = try sample.container.member.folder.ownFolder("defaults/\(suite)")
+        let directory = try sample.container.member.directory.ownDirectory("defaults/\(suite)")
         return try FileDescriptor.open(
-            Array("1.log".utf8), in: folder, [.readingAndWriting, .creating], mode: 0o600)
+            Array("1.log".utf8), in: directory, [.readingAndWriting, .creating], mode: 0o600)
     }
 
     // case 11

@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test func `is who looks after changes made without coordination`() throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try TemporaryDirectory()
         let container = try Container(path: temporary.path, creating: true)
         var follower = container.followDiagnostics()
         var changes: ChangeFollower? = try container.follow()
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func `comes to each listener, as a sequence and on a thread, from when it listens`() async throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try TemporaryDirectory()
         let container = try Container(path: temporary.path, creating: true)
         let desk = container.member.diagnostics
         var early = container.followDiagnostics()
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func `comes to a task that waits for it, one after the other`() async throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try TemporaryDirectory()
         let container = try Container(path: temporary.path, creating: true)
         let events = container.diagnostics
         let (heard, hear) = AsyncStream<String>.makeStream()
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func `ends for a task that is cancelled while it waits`() async throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try TemporaryDirectory()
         let container = try Container(path: temporary.path, creating: true)
         for _ in 0..<100 {
             let listener = Task { [container] in
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func `is bounded, and says how much is missing`() throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try TemporaryDirectory()
         let container = try Container(path: temporary.path, creating: true)
         var follower = container.followDiagnostics()
         for number in 0..<1_000 { container.member.diagnostics.tell(.damageMet, "\(number)") }
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test func `is not even put into words where nobody listens`() throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try TemporaryDirectory()
         let container = try Container(path: temporary.path, creating: true)
         func words() -> String {
             Issue.record("nobody wants to know")
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test func `is what was repaired while it was opened`() throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try TemporaryDirectory()
         do {
             let container = try Container(path: temporary.path, creating: true)
             _ = try container.coordinator(purpose: "tester").blocking.write(bytes: [1], to: "a")

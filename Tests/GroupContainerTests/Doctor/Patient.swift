@@ -6,12 +6,12 @@ import Testing
 
 /// A container with a suite of keys and a channel of messages, which nobody has open.
 final class Patient {
-    let temporary: TemporaryFolder
+    let temporary: TemporaryDirectory
     static let suite = ".group/defaults/settings"
     static let channel = ".group/channels/news"
 
     init() throws {
-        temporary = try TemporaryFolder()
+        temporary = try TemporaryDirectory()
         _ = try Container(path: temporary.path, creating: true)
     }
 
@@ -60,8 +60,8 @@ final class Patient {
         }
     }
 
-    func names(in folder: String) throws -> [String] {
-        try temporary.open(folder, [.reading, .folder]).entryNames().map { String(decoding: $0, as: UTF8.self) }
+    func names(in directory: String) throws -> [String] {
+        try temporary.open(directory, [.reading, .directory]).entryNames().map { String(decoding: $0, as: UTF8.self) }
             .sorted()
     }
 

@@ -10,14 +10,14 @@ struct ErrorSources {
         "CoordinationError", "damaged", "ofDefaults", "limit", "isInTheWay", "notGranted", "notAFile", "invalid",
         "formless",
     ]
-    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    private static let directory = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
 
     /// By file: its path, and its texts in their order.
     static func all() throws -> [(file: String, texts: [String])] {
-        let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+        let names = FileManager.default.enumerator(atPath: directory.path)?.compactMap { $0 as? String } ?? []
         return try names.filter(isSearched).sorted().map { name in
-            (name, texts(in: try String(contentsOf: folder.appending(path: name), encoding: .utf8)))
+            (name, texts(in: try String(contentsOf: directory.appending(path: name), encoding: .utf8)))
         }.filter { !$0.texts.isEmpty }
     }
 
@@ -30,7 +30,7 @@ struct ErrorSources {
 
     /// The names under which a code is declared.
     static func codes() throws -> [String] {
-        let file = folder.appending(path: "GroupContainer/Coordinator/CoordinationError.swift")
+        let file = directory.appending(path: "GroupContainer/Coordinator/CoordinationError.swift")
         return try String(contentsOf: file, encoding: .utf8).matches(of: #/static let (\w+) = Code\(/#)
             .map { String($0.1) }
     }

@@ -110,7 +110,7 @@ import Testing
                 command: condition == nil ? nil : "/usr/bin/todo --edit", condition: condition)
             return text(
                 CoordinationError(
-                    .leaseTimedOut, item: "a.json", operation: "write", cause: "<cause>", holders: [holder, holder]))
+                    .lockTimedOut, item: "a.json", operation: "write", cause: "<cause>", holders: [holder, holder]))
         }
     }
 

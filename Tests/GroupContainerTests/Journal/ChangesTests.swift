@@ -35,7 +35,7 @@ struct `Following the changes` {
     }
 
     @Test func `from a cursor that was kept as text gives exactly what was missed`() throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try TemporaryDirectory()
         let text = try {
             let container = try Container(path: temporary.path, creating: true)
             _ = try container.coordinator(purpose: "tester").blocking.write(bytes: [1], to: "before")

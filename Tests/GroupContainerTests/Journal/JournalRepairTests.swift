@@ -197,7 +197,7 @@ struct `A damaged journal` {
 struct `A container whose journal is damaged after a boot` {
     // case 8, case 9
     @Test func `is opened by who repairs it, and then by everybody`() throws {
-        let temporary = try TemporaryFolder()
+        let temporary = try TemporaryDirectory()
         let path = Array(temporary.path.utf8)
         do {
             let container = try Container(path: temporary.path, creating: true)

@@ -84,7 +84,7 @@ struct `What the journal says that stands there` {
     }
 
     // case 9, case 11, case 37
-    @Test(arguments: ["empty", "cut", "flipped", "newer", "gone", "folder"])
+    @Test(arguments: ["empty", "cut", "flipped", "newer", "gone", "directory"])
     func `is an error where neither the checkpoint nor the beginning is to be had`(damage: String) throws {
         let small = try Self.checkpointed()
         switch damage {
@@ -92,7 +92,7 @@ struct `What the journal says that stands there` {
         case "cut": try small.temporary.open(".group/checkpoint").setSize(300)
         case "flipped": try small.flipBit(of: ".group/checkpoint", at: 40)
         case "newer": try small.flipBit(of: ".group/checkpoint", at: 8)
-        case "folder": try small.temporary.run("sh", "-c", "rm .group/checkpoint; mkdir .group/checkpoint")
+        case "directory": try small.temporary.run("sh", "-c", "rm .group/checkpoint; mkdir .group/checkpoint")
         default: try small.temporary.run("rm", ".group/checkpoint")
         }
         for forLookingUp in [true, false] {

@@ -55,7 +55,7 @@ struct `Changes that are no longer kept` {
     @Test func `stay while another member keeps the journal, and while it cannot`() throws {
         let small = try SmallJournal(files: 1)
         let handle = try small.member.lockFile.borrow()
-        #expect(try handle.descriptor.tryLock(.exclusive, ByteRange(start: LeaseBlock.keeping, length: 1)))
+        #expect(try handle.descriptor.tryLock(.exclusive, ByteRange(start: LockRange.keeping, length: 1)))
         try small.rotate(files: 2)
         #expect(try small.files.count == 3)
         #expect(!small.exists(".group/checkpoint"))
@@ -234,7 +234,7 @@ struct `Changes that are no longer kept` {
         #expect(try small.files == ["6.log"], "the note alone keeps nothing")
     }
 
-    @Test func `are no place where a move is looked for that happened while a lease was awaited`() throws {
+    @Test func `are no place where a move is looked for that happened while a lock was awaited`() throws {
         let small = try SmallJournal(files: 1)
         _ = try small.tester.write(bytes: [1], to: "a")
         let request = AccessRequest(

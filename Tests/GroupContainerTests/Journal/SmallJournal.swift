@@ -6,11 +6,11 @@ import Testing
 
 /// A container whose journal has files of 64 KiB, and keeps as many as it is told.
 struct SmallJournal {
-    let temporary: TemporaryFolder
+    let temporary: TemporaryDirectory
     let container: Container
 
     init(files: UInt64 = 2, age: Duration = JournalRetention.standard.age) throws {
-        temporary = try TemporaryFolder()
+        temporary = try TemporaryDirectory()
         container = try Container(
             path: temporary.path, creating: true, retention: JournalRetention(size: files << 16, age: age))
     }
@@ -43,7 +43,7 @@ struct SmallJournal {
     var files: [String] {
         get throws {
             let names = try FileDescriptor.open(
-                Array(".group/journal".utf8), in: temporary.folder, [.reading, .folder]
+                Array(".group/journal".utf8), in: temporary.directory, [.reading, .directory]
             )
             .entryNames()
             return names.map { String(decoding: $0, as: UTF8.self) }.filter { $0 != "spare" }.sorted()

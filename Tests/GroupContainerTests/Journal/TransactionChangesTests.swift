@@ -80,11 +80,13 @@ struct `Following a transaction` {
         #expect(code { try log.ensureRoom(forBodyOf: 5 << 20) } == .limitReached)
         try log.ensureRoom(forBodyOf: 1 << 20)
         #expect(
-            try sample.container.member.folder.ownFolder("journal").entryNames().map(printable).sorted() == ["1.log"])
+            try sample.container.member.directory.ownDirectory("journal").entryNames().map(printable).sorted() == [
+                "1.log"
+            ])
         // It would not fit into what is left of the file: the next one is there before anything happens.
         try log.ensureRoom(forBodyOf: 4_100_000)
         #expect(
-            try sample.container.member.folder.ownFolder("journal").entryNames().map(printable).sorted()
+            try sample.container.member.directory.ownDirectory("journal").entryNames().map(printable).sorted()
                 == ["1.log", "spare"])
     }
 }

@@ -6,9 +6,9 @@ import Testing
 
 /// The only file of a log, as a broken disk or a wild program may leave it.
 enum BrokenLogFile {
-    static func write(_ bytes: [UInt8], into folder: borrowing FileDescriptor) throws {
+    static func write(_ bytes: [UInt8], into directory: borrowing FileDescriptor) throws {
         let file = try FileDescriptor.open(
-            Array("1.log".utf8), in: folder, [.readingAndWriting, .creating, .truncating], mode: 0o600)
+            Array("1.log".utf8), in: directory, [.readingAndWriting, .creating, .truncating], mode: 0o600)
         try file.writeAll(bytes)
     }
 
@@ -62,15 +62,15 @@ struct BrokenLogs {
         while monotonicNanoseconds() < stop {
             round += 1
             let name = "fuzz \(round)"
-            let folder = try member.folder.ownFolder("\(kind)/\(name)")
-            try BrokenLogFile.write(BrokenLogFile.broken(whole, end: end, by: &random), into: folder)
+            let directory = try member.directory.ownDirectory("\(kind)/\(name)")
+            try BrokenLogFile.write(BrokenLogFile.broken(whole, end: end, by: &random), into: directory)
             do {
                 try use(name, round, &errors)
             } catch let error as CoordinationError {
                 errors += 1
                 #expect([.damaged, .newerFormat, .limitReached].contains(error.code), "\(error)")
             }
-            for name in try folder.entryNames() where name != [46] && name != [46, 46] { try folder.unlink(name) }
+            for name in try directory.entryNames() where name != [46] && name != [46, 46] { try directory.unlink(name) }
         }
         print("\(kind): \(round) broken logs, \(errors) errors")
     }

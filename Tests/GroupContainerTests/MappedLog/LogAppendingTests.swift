@@ -7,12 +7,12 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct `A mapped log` {
     @Test func `gives back what was appended, in order, to every member`() throws {
-        let folder = try LogFolder()
-        let (one, two) = (try folder.open(), try folder.open(slot: 2))
+        let directory = try LogDirectory()
+        let (one, two) = (try directory.open(), try directory.open(slot: 2))
         #expect(try one.texts() == [])
         let texts = ["a", "", "ccc", String(repeating: "d", count: 1_000), "12345678"]
         for (index, text) in texts.enumerated() { try (index.isMultiple(of: 2) ? one : two).append(text) }
-        for log in [one, two, try folder.open()] {
+        for log in [one, two, try directory.open()] {
             let entries = try log.entries()
             #expect(entries.map { String(decoding: $0.body, as: UTF8.self) } == texts)
             #expect(entries.map(\.position.sequence) == [1, 2, 3, 4, 5])
@@ -21,8 +21,8 @@ struct `A mapped log` {
     }
 
     @Test func `returns the place right behind an appended record`() throws {
-        let folder = try LogFolder()
-        let log = try folder.open()
+        let directory = try LogDirectory()
+        let log = try directory.open()
         let first = try log.append("one")
         #expect(first.sequence == 1)
         #expect(try log.entry(behind: first) == nil)
@@ -31,15 +31,15 @@ struct `A mapped log` {
     }
 
     @Test func `goes on in the next file when one is full, the sequence too`() throws {
-        let folder = try LogFolder()
-        let (one, two) = (try folder.open(), try folder.open(slot: 2))
+        let directory = try LogDirectory()
+        let (one, two) = (try directory.open(), try directory.open(slot: 2))
         for number in 0..<500 {
             let place = try (number.isMultiple(of: 2) ? one : two).append(
                 "\(number) " + String(repeating: "x", count: 99))
             #expect(place.sequence == UInt64(number + 1))
         }
         #expect(try one.fileNumbers() == Array(1...6))
-        for log in [one, two, try folder.open()] {
+        for log in [one, two, try directory.open()] {
             let entries = try log.entries()
             #expect(entries.map(\.position.sequence) == Array(1...500))
             #expect(
@@ -49,24 +49,24 @@ struct `A mapped log` {
     }
 
     @Test func `takes a file that is allocated beforehand`() throws {
-        let folder = try LogFolder()
-        let log = try folder.open()
+        let directory = try LogDirectory()
+        let log = try directory.open()
         try log.ensureRoom()
-        #expect(throws: Errno.noSuchEntry) { try folder.temporary.status(of: "spare") }
+        #expect(throws: Errno.noSuchEntry) { try directory.temporary.status(of: "spare") }
         for number in 0..<65 {
             try log.append(String(repeating: "\(number % 10)", count: 150))
             try log.ensureRoom()
         }
         #expect(try log.fileNumbers() == [1])
-        let spare = try folder.temporary.status(of: "spare").inode
+        let spare = try directory.temporary.status(of: "spare").inode
         while try log.fileNumbers().count == 1 { try log.append(String(repeating: "y", count: 150)) }
-        #expect(try folder.temporary.status(of: "2.log").inode == spare)
-        #expect(throws: Errno.noSuchEntry) { try folder.temporary.status(of: "spare") }
+        #expect(try directory.temporary.status(of: "2.log").inode == spare)
+        #expect(throws: Errno.noSuchEntry) { try directory.temporary.status(of: "spare") }
     }
 
     @Test func `refuses a record that no file could hold`() throws {
-        let folder = try LogFolder()
-        let log = try folder.open()
+        let directory = try LogDirectory()
+        let log = try directory.open()
         try log.append("before")
         let body = [UInt8](repeating: 1, count: 16_384)
         let error = #expect(throws: CoordinationError.self) { try log.append(body) }
@@ -79,8 +79,8 @@ struct `A mapped log` {
     }
 
     @Test func `does not count its own records`() throws {
-        let folder = try LogFolder()
-        let log = try folder.open()
+        let directory = try LogDirectory()
+        let log = try directory.open()
         try log.append("a")
         #expect(try log.append(Array("control".utf8), isControl: true).sequence == 1)
         #expect(try log.append("b").sequence == 2)
@@ -89,8 +89,8 @@ struct `A mapped log` {
     }
 
     @Test func `appends at an end that was read, and at no other`() throws {
-        let folder = try LogFolder()
-        let (one, two) = (try folder.open(), try folder.open(slot: 2))
+        let directory = try LogDirectory()
+        let (one, two) = (try directory.open(), try directory.open(slot: 2))
         let stale = try one.append("a")
         try two.append("b")
         #expect(try one.append(Array("x".utf8), exactlyAt: stale) == nil)
@@ -102,8 +102,8 @@ struct `A mapped log` {
     }
 
     @Test func `appends exactly at an end when a file is full, in the next one`() throws {
-        let folder = try LogFolder()
-        let log = try folder.open()
+        let directory = try LogDirectory()
+        let log = try directory.open()
         var count: UInt64 = 0
         while try log.fileNumbers().count < 3 {
             let place = try log.append([UInt8](repeating: 7, count: 500), exactlyAt: log.end())

@@ -10,8 +10,8 @@ struct `Many threads of two members` {
     private static let each = 5_000
 
     @Test func `append every record once, without a gap in the sequence`() throws {
-        let folder = try LogFolder()
-        let logs = try (0..<2).map { try folder.open(slot: $0, capacity: 131_072) }
+        let directory = try LogDirectory()
+        let logs = try (0..<2).map { try directory.open(slot: $0, capacity: 131_072) }
         let sides = (0..<Self.threads).map { thread in
             Side { () throws -> [UInt64] in
                 let log = logs[thread % 2]
@@ -19,7 +19,7 @@ struct `Many threads of two members` {
             }
         }
         let returned = try sides.map { try $0.answer() }
-        let entries = try folder.open(slot: 3).entries()
+        let entries = try directory.open(slot: 3).entries()
         #expect(entries.map(\.position.sequence) == Array(1...UInt64(Self.threads * Self.each)))
         // What each append returned is where its record is.
         var found = [[UInt64]](repeating: [], count: Self.threads)
@@ -37,8 +37,8 @@ struct `Many threads of two members` {
     }
 
     @Test func `that append exactly at the end they read lose nothing`() throws {
-        let folder = try LogFolder()
-        let logs = try (0..<2).map { try folder.open(slot: $0, capacity: 32_768) }
+        let directory = try LogDirectory()
+        let logs = try (0..<2).map { try directory.open(slot: $0, capacity: 32_768) }
         let sides = (0..<4).map { thread in
             Side { () throws -> Void in
                 let log = logs[thread % 2]
@@ -52,6 +52,6 @@ struct `Many threads of two members` {
             }
         }
         for side in sides { try side.answer() }
-        #expect(try folder.open().texts() == (0..<800).map { "\($0)" })
+        #expect(try directory.open().texts() == (0..<800).map { "\($0)" })
     }
 }

@@ -6,8 +6,8 @@ import Testing
 
 struct `A log that may only be read` {
     @Test func `is read to its end, and on from there, into the next file`() throws {
-        let folder = try LogFolder()
-        let (log, reader) = (try folder.open(capacity: 8_192), try folder.open(slot: nil, capacity: 8_192))
+        let directory = try LogDirectory()
+        let (log, reader) = (try directory.open(capacity: 8_192), try directory.open(slot: nil, capacity: 8_192))
         try log.append("one")
         #expect(try reader.texts() == ["one"])
         let place = try reader.end()
@@ -21,8 +21,8 @@ struct `A log that may only be read` {
     }
 
     @Test func `ends before a reservation that was left behind, and goes on when that is settled`() throws {
-        let folder = try LogFolder()
-        let (log, reader) = (try folder.open(), try folder.open(slot: nil))
+        let directory = try LogDirectory()
+        let (log, reader) = (try directory.open(), try directory.open(slot: nil))
         try log.append("one")
         _ = try log.reserve()
         #expect(try reader.texts() == ["one"])
@@ -33,10 +33,10 @@ struct `A log that may only be read` {
     }
 
     @Test func `takes nothing`() throws {
-        let folder = try LogFolder()
-        let end = try folder.open().append("one")
-        let reader = try folder.open(slot: nil)
-        let before = try folder.bytes(of: 1).bytes(0, count: 16_384)
+        let directory = try LogDirectory()
+        let end = try directory.open().append("one")
+        let reader = try directory.open(slot: nil)
+        let before = try directory.bytes(of: 1).bytes(0, count: 16_384)
         refuses { _ = try reader.append("two") }
         refuses { _ = try reader.append([1], exactlyAt: end) }
         refuses { try reader.synchronize(through: end) }
@@ -46,7 +46,7 @@ struct `A log that may only be read` {
         let seal = LogHeader(state: .seal, isControl: true, units: 1, slot: 1, tries: 0)
         #expect(!file.exchange(at: end.offset, nil, seal))
         file.writeBody([1, 2, 3], at: end.offset, units: 3)
-        #expect(try folder.bytes(of: 1).bytes(0, count: 16_384) == before)
+        #expect(try directory.bytes(of: 1).bytes(0, count: 16_384) == before)
         #expect(try reader.fileNumbers() == [1])
     }
 
@@ -56,8 +56,8 @@ struct `A log that may only be read` {
     }
 
     @Test func `that has no file is damaged`() throws {
-        let folder = try LogFolder()
-        let error = #expect(throws: CoordinationError.self) { try folder.open(slot: nil) }
+        let directory = try LogDirectory()
+        let error = #expect(throws: CoordinationError.self) { try directory.open(slot: nil) }
         #expect(error?.code == .damaged)
     }
 }

@@ -7,18 +7,18 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct `A place that was kept` {
     @Test func `is one of its log, as long as the log has it`() throws {
-        let folder = try LogFolder()
-        let log = try folder.open()
+        let directory = try LogDirectory()
+        let log = try directory.open()
         var places = [try log.start()]
         for number in 0..<300 { places.append(try log.append("\(number) " + String(repeating: "x", count: 80))) }
         #expect(try log.fileNumbers().count > 1)
-        for reader in [log, try folder.open()] {
+        for reader in [log, try directory.open()] {
             for place in places { #expect(try reader.contains(place)) }
         }
     }
 
     @Test func `in another log is foreign, though it looks the same`() throws {
-        let (here, there) = (try LogFolder(), try LogFolder())
+        let (here, there) = (try LogDirectory(), try LogDirectory())
         let (one, two) = (try here.open(), try there.open())
         for number in 0..<20 { #expect(try !two.contains(try one.append("\(number)"))) }
         for number in 0..<20 { _ = try two.append("\(number)") }
@@ -26,8 +26,8 @@ struct `A place that was kept` {
     }
 
     @Test func `that no log has printed is foreign`() throws {
-        let folder = try LogFolder()
-        let log = try folder.open()
+        let directory = try LogDirectory()
+        let log = try directory.open()
         let place = try log.append("a record of some length")
         let end = try log.append("another")
         func changed(_ change: (inout LogPosition) -> Void) -> LogPosition {
@@ -54,8 +54,8 @@ struct `A place that was kept` {
 @Suite(.timeLimit(.minutes(1)))
 struct `Making a log durable` {
     @Test func `moves the mark to the place, and never back`() throws {
-        let folder = try LogFolder()
-        let log = try folder.open()
+        let directory = try LogDirectory()
+        let log = try directory.open()
         let (one, two) = (try log.append("one"), try log.append("two"))
         try log.synchronize(through: two)
         try log.synchronize(through: one)
@@ -63,8 +63,8 @@ struct `Making a log durable` {
     }
 
     @Test func `is told to nobody once it has failed, and the log is made anew`() throws {
-        let folder = try LogFolder()
-        let log = try folder.open()
+        let directory = try LogDirectory()
+        let log = try directory.open()
         let one = try log.append("one")
         try log.last().writableMap?.store64(LogFileHeader.poisoned, 1)
         let error = #expect(throws: CoordinationError.self) { try log.synchronize(through: one) }
@@ -72,6 +72,6 @@ struct `Making a log durable` {
         let two = try log.append("two")
         try log.synchronize(through: two)
         #expect(two.file == one.file + 1)
-        #expect(try folder.open().texts() == ["one", "two"])
+        #expect(try directory.open().texts() == ["one", "two"])
     }
 }

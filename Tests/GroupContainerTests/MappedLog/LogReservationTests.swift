@@ -7,8 +7,8 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct `A reservation that its member left behind` {
     @Test func `is made void by a reader, and its member's commit fails`() throws {
-        let folder = try LogFolder()
-        let (stopped, reader) = (try folder.open(slot: 9), try folder.open())
+        let directory = try LogDirectory()
+        let (stopped, reader) = (try directory.open(slot: 9), try directory.open())
         let before = try stopped.append("before")
         let (header, offset) = try stopped.reserve()
         #expect(try reader.entry(behind: before) == nil)
@@ -19,8 +19,8 @@ struct `A reservation that its member left behind` {
     }
 
     @Test func `does not keep another member from appending`() throws {
-        let folder = try LogFolder()
-        let (stopped, other) = (try folder.open(slot: 9), try folder.open())
+        let directory = try LogDirectory()
+        let (stopped, other) = (try directory.open(slot: 9), try directory.open())
         let (header, offset) = try stopped.reserve()
         #expect(try other.append("behind").sequence == 1)
         #expect(try !stopped.last().exchange(at: offset, header, header.becoming(.committed)))
@@ -28,8 +28,8 @@ struct `A reservation that its member left behind` {
     }
 
     @Test func `is given its time first`() throws {
-        let folder = try LogFolder()
-        let (slow, reader) = (try folder.open(slot: 9), try folder.open())
+        let directory = try LogDirectory()
+        let (slow, reader) = (try directory.open(slot: 9), try directory.open())
         let (header, _) = try slow.reserve(tries: 4)
         let start = monotonicNanoseconds()
         _ = try reader.end()
@@ -37,8 +37,8 @@ struct `A reservation that its member left behind` {
     }
 
     @Test func `counts when it is committed in time`() throws {
-        let folder = try LogFolder()
-        let (slow, reader) = (try folder.open(slot: 9), try folder.open())
+        let directory = try LogDirectory()
+        let (slow, reader) = (try directory.open(slot: 9), try directory.open())
         let (header, offset) = try slow.reserve(bodyCount: 4, tries: 15)
         let side = Side { try reader.texts() }
         let file = try slow.last()
@@ -48,8 +48,8 @@ struct `A reservation that its member left behind` {
     }
 
     @Test func `leaves nobody awake once it is void`() throws {
-        let folder = try LogFolder()
-        let (stopped, reader) = (try folder.open(slot: 9), try folder.open())
+        let directory = try LogDirectory()
+        let (stopped, reader) = (try directory.open(slot: 9), try directory.open())
         let before = try reader.append("before")
         _ = try stopped.reserve()
         #expect(reader.hasMore(behind: before))
@@ -62,8 +62,8 @@ struct `A reservation that its member left behind` {
     }
 
     @Test func `does not change the place that was read behind it`() throws {
-        let folder = try LogFolder()
-        let (stopped, reader) = (try folder.open(slot: 9), try folder.open())
+        let directory = try LogDirectory()
+        let (stopped, reader) = (try directory.open(slot: 9), try directory.open())
         let (header, offset) = try stopped.reserve(bodyCount: 4)
         let place = try reader.end()
         #expect(try reader.contains(place))
@@ -77,8 +77,8 @@ struct `A reservation that its member left behind` {
 @Suite(.timeLimit(.minutes(1)))
 struct `Whether a log has more` {
     @Test func `is false at its end and true before`() throws {
-        let folder = try LogFolder()
-        let log = try folder.open()
+        let directory = try LogDirectory()
+        let log = try directory.open()
         let start = try log.start()
         #expect(!log.hasMore(behind: start))
         let end = try log.append("a")
@@ -87,8 +87,8 @@ struct `Whether a log has more` {
     }
 
     @Test func `is false behind a seal as long as the next file is empty`() throws {
-        let folder = try LogFolder()
-        let log = try folder.open()
+        let directory = try LogDirectory()
+        let log = try directory.open()
         let end = try log.append("a")
         let file = try log.last()
         let seal = LogHeader(state: .seal, isControl: true, units: 1, slot: 1, tries: 0)

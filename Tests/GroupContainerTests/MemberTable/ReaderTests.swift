@@ -8,13 +8,13 @@ struct `A member table that may only be read` {
     @Test func `is not written, whatever it is asked for`() throws {
         let sample = try SampleContainer()
         let member = sample.container.member
-        let file = try FileDescriptor.open(Array("members".utf8), in: member.folder.group, .reading)
+        let file = try FileDescriptor.open(Array("members".utf8), in: member.directory.group, .reading)
         let map = try SharedMap(file, size: MemberTableLayout.size)
         let before = map.bytes(0, count: map.size)
-        let memberTable = try MemberTable(onlyForReadingIn: member.folder.group)
+        let memberTable = try MemberTable(onlyForReadingIn: member.directory.group)
         #expect(memberTable.slot == nil && memberTable.liveMembers().count == 1)
 
-        let part = LeasePlan.Part(LeaseBlock(.inside("a"), key: sample.container.member.hashKey), .reading)
+        let part = LockPlan.Part(LockRange(.inside("a"), key: sample.container.member.hashKey), .reading)
         let claim = WaitGraph.Claim(member: 0, chain: 1, ticket: 1, order: 1, stage: .wanted, part: part)
         #expect(memberTable.note(claim, purpose: [65], path: [66]) == nil)
         memberTable.noteStage(.held, of: 0)

@@ -11,22 +11,22 @@ final class HostRun {
     init(_ kinds: [String: String], options: [String] = ["--grace", "0.3"]) throws {
         container = try TemporaryContainer()
         try FileManager.default.createDirectory(
-            atPath: container.folder + "/widgets", withIntermediateDirectories: true)
+            atPath: container.directory + "/widgets", withIntermediateDirectories: true)
         for (kind, fields) in kinds { try Self.install(kind, fields, in: container) }
         host = try Self.started(options, container)
     }
 
-    var widgets: String { container.folder + "/widgets" }
+    var widgets: String { container.directory + "/widgets" }
 
     var environment: [String: String?] { Self.environment(container) }
 
     private static func environment(_ container: TemporaryContainer) -> [String: String?] {
-        container.environment.merging(["XDG_STATE_HOME": container.folder + "/state"]) { $1 }
+        container.environment.merging(["XDG_STATE_HOME": container.directory + "/state"]) { $1 }
     }
 
     private static func started(_ options: [String], _ container: TemporaryContainer) throws -> RunningProcess {
         try RunningProcess(
-            ["widget-host", "show", "--verbose", "--widgets", container.folder + "/widgets"] + options + [
+            ["widget-host", "show", "--verbose", "--widgets", container.directory + "/widgets"] + options + [
                 container.path
             ],
             environment: environment(container))
@@ -47,11 +47,11 @@ final class HostRun {
     func install(_ kind: String, _ fields: String = "") throws { try Self.install(kind, fields, in: container) }
 
     private static func install(_ kind: String, _ fields: String, in container: TemporaryContainer) throws {
-        let program = BuildFolder.path + "/test-widget"
+        let program = BuildDirectory.path + "/test-widget"
         var text = #"{"kind": "\#(kind)", "executable": "\#(program)", "interests": ["Library/\#(kind)"]"#
         if !fields.isEmpty { text += ", " + fields }
         try Data((text + "}").utf8).write(
-            to: URL(filePath: "\(container.folder)/widgets/\(kind).json"), options: .atomic)
+            to: URL(filePath: "\(container.directory)/widgets/\(kind).json"), options: .atomic)
     }
 
     /// The item that the widget shows.

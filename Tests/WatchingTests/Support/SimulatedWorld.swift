@@ -27,7 +27,7 @@ final class SimulatedWorld {
     /// What others do before a content is read.
     var whileReading: ((SimulatedWorld) -> Void)?
 
-    /// Items of changes under a lease that are visible, and have no record yet.
+    /// Items of changes under a lock that are visible, and have no record yet.
     var pending: Set<[UInt8]> = []
 
     /// Like a file system of which two changes that follow each other soon get the same date.
@@ -37,7 +37,7 @@ final class SimulatedWorld {
         let type: ItemType =
             switch node.kind {
             case .file: .file
-            case .folder: .folder
+            case .directory: .directory
             case .link: .link
             case .fifo, .socket: .other
             }
@@ -62,18 +62,18 @@ final class SimulatedWorld {
                 return "\(path) is told as \(told), and is \(there)"
             }
             if told.type == .file, let hash = told.contentHash, hash != there.contentHash { return "\(path): content" }
-            return told.type == .folder || told.size == there.size ? nil : "\(path): size"
+            return told.type == .directory || told.size == there.size ? nil : "\(path): size"
         }
     }
 
-    private func collect(_ folder: [UInt8], into items: inout [String: ItemState]) {
-        for name in (try? tree.entries(folder)) ?? [] {
-            let path = folder.isEmpty ? name : folder + [UInt8(ascii: "/")] + name
+    private func collect(_ directory: [UInt8], into items: inout [String: ItemState]) {
+        for name in (try? tree.entries(directory)) ?? [] {
+            let path = directory.isEmpty ? name : directory + [UInt8(ascii: "/")] + name
             guard path != Array(".group".utf8), let found = try? tree.status(path) else { continue }
             var state = state(found.inode, found.node)
             if state.type == .file { state.contentHash = Self.hash(found.node.content) }
             items[String(decoding: path, as: UTF8.self)] = state
-            if state.type == .folder { collect(path, into: &items) }
+            if state.type == .directory { collect(path, into: &items) }
         }
     }
 
@@ -107,8 +107,8 @@ extension SimulatedWorld: ObservedWorld {
 
     func isFresh(_ state: ItemState) -> Bool { hasCoarseDates }
 
-    func isBusy(_ locations: [ItemLocation], in folders: [ItemLocation]) -> Bool {
-        let isInside = { (path: [UInt8]) in folders.contains { path.starts(with: $0.bytes + [UInt8(ascii: "/")]) } }
+    func isBusy(_ locations: [ItemLocation], in directories: [ItemLocation]) -> Bool {
+        let isInside = { (path: [UInt8]) in directories.contains { path.starts(with: $0.bytes + [UInt8(ascii: "/")]) } }
         return locations.contains { pending.contains($0.bytes) } || pending.contains(where: isInside)
     }
 
@@ -128,18 +128,18 @@ extension SimulatedWorld: ObservedWorld {
         return true
     }
 
-    func list(_ folder: ItemLocation?) -> FolderListing? {
-        if let folder, found(folder)?.type != .folder { return nil }
-        let path = folder?.bytes ?? []
+    func list(_ directory: ItemLocation?) -> DirectoryListing? {
+        if let directory, found(directory)?.type != .directory { return nil }
+        let path = directory?.bytes ?? []
         guard let watch = try? tree.watch(path), let names = try? tree.entries(path),
             let inode = try? tree.status(path.isEmpty ? [46] : path)?.inode
         else { return nil }
-        var listing = FolderListing(watch: watch, inode: inode, entries: [])
+        var listing = DirectoryListing(watch: watch, inode: inode, entries: [])
         for name in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             if path.isEmpty && name == Array(".group".utf8) { continue }
             whileLooking?(&tree)
-            // By the open folder, wherever that is by now.
-            let entry = tree.entry(name, ofFolder: inode)
+            // By the open directory, wherever that is by now.
+            let entry = tree.entry(name, ofDirectory: inode)
             listing.entries.append((name, entry.map { state($0.inode, $0.node) }))
         }
         return listing
@@ -203,12 +203,12 @@ struct SimulatedStage: ScenarioStage {
     mutating func serve(atMost limit: Int = .max) throws {
         let events = world.tree.drain(atMost: limit)
         for event in world.tracing == nil ? [] : events {
-            let folder = observation.watches.location(of: event.watch).map { $0.map { printable($0.bytes) } ?? "." }
+            let directory = observation.watches.location(of: event.watch).map { $0.map { printable($0.bytes) } ?? "." }
             let kinds = String(event.kinds.rawValue, radix: 16)
-            world.tracing?("reads \(kinds) \(folder ?? "unknown") \(printable(event.name)) \(event.cookie)")
+            world.tracing?("reads \(kinds) \(directory ?? "unknown") \(printable(event.name)) \(event.cookie)")
         }
         if events.contains(where: { $0.kinds.contains(.overflow) }) { observation.compareEverything() }
-        try observation.take(events.compactMap { FolderEvent($0) }, more: events.count == limit)
+        try observation.take(events.compactMap { DirectoryEvent($0) }, more: events.count == limit)
         _ = try observation.work()
     }
 

@@ -1,7 +1,7 @@
-// The floor that the watching programs are compared with: inotify, a line an event, and nothing else. New folders are
-// watched, then listed. No pairing, no comparison, no record of anything.
+// The floor that the watching programs are compared with: inotify, a line an event, and nothing else. New directories
+// are watched, then listed. No pairing, no comparison, no record of anything.
 //
-// usage: bare-inotify FOLDER
+// usage: bare-inotify DIRECTORY
 //
 // Prints the path of each event, behind "- " where the name is gone; OVERFLOW where the kernel lost events.
 #include <dirent.h>
@@ -15,32 +15,32 @@
 #include <unistd.h>
 
 static int queue;
-static char **folders;  // by watch number
-static int folder_count;
+static char **directories;  // by watch number
+static int directory_count;
 
-static void watch(const char *folder, int is_telling) {
+static void watch(const char *directory, int is_telling) {
     int number = inotify_add_watch(
-        queue, folder,
+        queue, directory,
         IN_CREATE | IN_DELETE | IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB | IN_ONLYDIR);
     if (number < 0) {
-        if (errno != ENOENT && errno != ENOTDIR) err(1, "%s", folder);
+        if (errno != ENOENT && errno != ENOTDIR) err(1, "%s", directory);
         return;
     }
-    if (number >= folder_count) {
+    if (number >= directory_count) {
         int count = number * 2 + 64;
-        folders = realloc(folders, (size_t)count * sizeof *folders);
-        if (folders == NULL) err(1, "realloc");
-        memset(folders + folder_count, 0, (size_t)(count - folder_count) * sizeof *folders);
-        folder_count = count;
+        directories = realloc(directories, (size_t)count * sizeof *directories);
+        if (directories == NULL) err(1, "realloc");
+        memset(directories + directory_count, 0, (size_t)(count - directory_count) * sizeof *directories);
+        directory_count = count;
     }
-    free(folders[number]);
-    folders[number] = strdup(folder);
-    DIR *entries = opendir(folder);
+    free(directories[number]);
+    directories[number] = strdup(directory);
+    DIR *entries = opendir(directory);
     if (entries == NULL) return;
     for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
         char path[PATH_MAX];
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
         if (is_telling) printf("%s\n", path);
         if (entry->d_type == DT_DIR) watch(path, is_telling);
     }
@@ -49,16 +49,16 @@ static void watch(const char *folder, int is_telling) {
 
 static void tell(const struct inotify_event *event) {
     if (event->mask & IN_Q_OVERFLOW) printf("OVERFLOW\n");
-    if (event->len == 0 || event->wd < 0 || event->wd >= folder_count || folders[event->wd] == NULL) return;
-    printf("%s%s/%s\n", event->mask & (IN_DELETE | IN_MOVED_FROM) ? "- " : "", folders[event->wd], event->name);
+    if (event->len == 0 || event->wd < 0 || event->wd >= directory_count || directories[event->wd] == NULL) return;
+    printf("%s%s/%s\n", event->mask & (IN_DELETE | IN_MOVED_FROM) ? "- " : "", directories[event->wd], event->name);
     if (!(event->mask & IN_ISDIR) || !(event->mask & (IN_CREATE | IN_MOVED_TO))) return;
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", folders[event->wd], event->name);
+    snprintf(path, sizeof path, "%s/%s", directories[event->wd], event->name);
     watch(path, 1);
 }
 
 int main(int count, char **words) {
-    if (count != 2) errx(64, "usage: bare-inotify FOLDER");
+    if (count != 2) errx(64, "usage: bare-inotify DIRECTORY");
     queue = inotify_init1(IN_CLOEXEC);
     if (queue < 0) err(1, "inotify_init1");
     watch(words[1], 0);

@@ -17,7 +17,7 @@ from .watchers import Watcher
 
 
 class Bench:
-    """Used with `with`: makes its folders, and removes them."""
+    """Used with `with`: makes its directories, and removes them."""
 
     def __init__(self, directory: str | None, is_quick: bool = False) -> None:
         self.is_quick = is_quick
@@ -71,17 +71,17 @@ class Bench:
                 versions[party.name] = f"({reason})"
         return versions
 
-    def container(self, watcher: Watcher, folder: str) -> str:
-        """The folder, made a container where the watcher is ours."""
+    def container(self, watcher: Watcher, directory: str) -> str:
+        """The directory, made a container where the watcher is ours."""
         if watcher.is_ours:
-            self.changes.make_container(folder)
-        return folder
+            self.changes.make_container(directory)
+        return directory
 
-    def learn(self, watcher: Watcher, folder: str) -> None:
+    def learn(self, watcher: Watcher, directory: str) -> None:
         """Where the watcher is ours, it has seen the container as it is now, and has ended again: it will not tell of
         what is there already."""
         if watcher.is_ours:
-            with Session(self, watcher, folder) as session:
+            with Session(self, watcher, directory) as session:
                 session.await_said()
                 session.await_idle()
 

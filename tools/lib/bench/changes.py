@@ -41,31 +41,31 @@ class Changes:
     def __init__(self, programs: dict[str, str]) -> None:
         self.programs = programs
 
-    def start(self, way: str, folder: str, first: int, count: int, pace: str) -> Changing:
+    def start(self, way: str, directory: str, first: int, count: int, pace: str) -> Changing:
         if way == COORDINATED:
             words = [self.programs["bench-worker"], "write"]
         else:
             words = [self.programs["plain-changes"], way]
-        words += [folder, str(first), str(count), pace]
+        words += [directory, str(first), str(count), pace]
         return Changing(subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True))
 
-    def run(self, way: str, folder: str, first: int, count: int, pace: str) -> list[Change]:
-        return self.start(way, folder, first, count, pace).wait()
+    def run(self, way: str, directory: str, first: int, count: int, pace: str) -> list[Change]:
+        return self.start(way, directory, first, count, pace).wait()
 
-    def make_files(self, folder: str, word: str, first: int, count: int) -> None:
-        self.plain("make", folder, str(first), str(count), word)
+    def make_files(self, directory: str, word: str, first: int, count: int) -> None:
+        self.plain("make", directory, str(first), str(count), word)
 
-    def make_tree(self, folder: str, folders: int, files: int) -> None:
-        os.makedirs(folder, exist_ok=True)
-        self.plain("tree", folder, str(folders), str(files))
+    def make_tree(self, directory: str, directories: int, files: int) -> None:
+        os.makedirs(directory, exist_ok=True)
+        self.plain("tree", directory, str(directories), str(files))
 
-    def make_container(self, folder: str, keeping: int | None = None) -> None:
+    def make_container(self, directory: str, keeping: int | None = None) -> None:
         """Keeping so many bytes of the journal, if that is said."""
-        self.call(self.programs["bench-worker"], "create", folder, *([str(keeping)] if keeping else []))
+        self.call(self.programs["bench-worker"], "create", directory, *([str(keeping)] if keeping else []))
 
-    def replace(self, folder: str, count: int) -> None:
+    def replace(self, directory: str, count: int) -> None:
         """One item, so many times: as many records in the journal."""
-        self.call(self.programs["bench-worker"], "replace", folder, "8", str(count), "relaxed")
+        self.call(self.programs["bench-worker"], "replace", directory, "8", str(count), "relaxed")
 
     def plain(self, *words: str) -> None:
         self.call(self.programs["plain-changes"], *words)

@@ -19,7 +19,7 @@ def filelock(_: dict[str, str]) -> list[str]:
 
 # Two of ours: what an app does, and what is below it.
 COORDINATOR = Store("coordinated write", lambda found: [found["bench-worker"]])
-LEASE = Store("lease", lambda found: [found["stress-worker"]])
+LOCK = Store("lock", lambda found: [found["stress-worker"]])
 DATA = Store("Data.write(.atomic)", foundation)
 BARE = Store("system calls", lambda found: [found["files"]])
 FILELOCK = Store("py-filelock", filelock, version=lambda found: module_version("filelock")(found[:1]))

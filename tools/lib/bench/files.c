@@ -1,10 +1,10 @@
 // What files and locks cost with nothing but system calls: the floor of what bench-worker and stress-worker do.
 //
-// usage: files create FOLDER
-//        files replace FOLDER SIZE COUNT relaxed|durable    write a temporary, rename it over the file; durable: with
-//                                                           fsync of it and of the folder. Print nanoseconds of each
-//        files lock FOLDER ofd|flock BATCH BATCHES          print nanoseconds of a lock and unlock, a line a batch
-//        files work FOLDER 0 BEGIN END SEED                 add to the number in `n` under flock(2) as often as it can;
+// usage: files create DIRECTORY
+//        files replace DIRECTORY SIZE COUNT relaxed|durable    write a temporary, rename it over the file; durable: with
+//                                                           fsync of it and of the directory. Print nanoseconds of each
+//        files lock DIRECTORY ofd|flock BATCH BATCHES          print nanoseconds of a lock and unlock, a line a batch
+//        files work DIRECTORY 0 BEGIN END SEED                 add to the number in `n` under flock(2) as often as it can;
 //                                                           print writes, 0, the longest wait twice in µs, and faults
 #include <err.h>
 #include <errno.h>
@@ -36,8 +36,8 @@ static void replace_with(const char *name, const char *bytes, size_t size, int i
     if (close(file) != 0) err(1, "close");
     if (rename(temporary, name) != 0) err(1, "rename");
     if (!is_durable) return;
-    int folder = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0 || fsync(folder) != 0 || close(folder) != 0) err(1, "the folder");
+    int directory = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0 || fsync(directory) != 0 || close(directory) != 0) err(1, "the directory");
 }
 
 static void replace(size_t size, long count, int is_durable) {

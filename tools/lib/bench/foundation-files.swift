@@ -1,7 +1,7 @@
 // Foundation's atomic writes of a file: the word of files.c.
 //
-// usage: foundation-files create FOLDER
-//        foundation-files replace FOLDER SIZE COUNT [WAY]    print nanoseconds of each
+// usage: foundation-files create DIRECTORY
+//        foundation-files replace DIRECTORY SIZE COUNT [WAY]    print nanoseconds of each
 import Foundation
 import Glibc
 
@@ -11,8 +11,8 @@ func now() -> Int64 {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }
 
-func replace(_ folder: String, size: Int, count: Int) throws {
-    let item = URL(fileURLWithPath: folder).appendingPathComponent("item")
+func replace(_ directory: String, size: Int, count: Int) throws {
+    let item = URL(fileURLWithPath: directory).appendingPathComponent("item")
     var content = Data(repeating: UInt8(ascii: "."), count: max(8, size))
     var times: [Int64] = []
     times.reserveCapacity(count)

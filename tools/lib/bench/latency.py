@@ -8,12 +8,12 @@ from .session import Session
 
 def delays(bench, place: Place, contender: Contender, count: int, pace: str) -> Finding:
     """One round: every file is there before, and is changed once. Microseconds from the start of a change."""
-    folder = bench.container(contender.watcher, place.fresh())
-    bench.changes.make_files(folder, "sample", 0, count)
-    bench.learn(contender.watcher, folder)
-    with Session(bench, contender.watcher, folder) as session:
+    directory = bench.container(contender.watcher, place.fresh())
+    bench.changes.make_files(directory, "sample", 0, count)
+    bench.learn(contender.watcher, directory)
+    with Session(bench, contender.watcher, directory) as session:
         session.await_watching()
-        made = bench.changes.run(contender.way, folder, 0, count, pace)
+        made = bench.changes.run(contender.way, directory, 0, count, pace)
         session.await_told(count)
         arrivals = session.arrivals.dump()
     told = [(arrivals[change.number].first - change.began) / 1000 for change in made if change.number in arrivals]

@@ -6,7 +6,7 @@ from .report import DOCUMENT
 from .rows import ROWS
 
 DESCRIPTION = """\
-Measures writes, leases, watch-group and group defaults beside what people use instead, alternately in one run, and
+Measures writes, locks, watch-group and group defaults beside what people use instead, alternately in one run, and
 prints Markdown. With --write it also writes docs/benchmarks.md and its picture: on a machine that does nothing else.
 
 Builds ours with optimisation, and installs what it is compared with where it is missing (inotify-tools, fswatch,

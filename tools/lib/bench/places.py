@@ -1,4 +1,4 @@
-"""Where folders are made: in memory, and on a disk. Everything is removed at the end of the run."""
+"""Where directories are made: in memory, and on a disk. Everything is removed at the end of the run."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ def file_system(path: str) -> str:
 
 @dataclass
 class Place:
-    """One folder of this run; each round gets a new one in it."""
+    """One directory of this run; each round gets a new one in it."""
 
     name: str
     root: str
@@ -34,9 +34,9 @@ class Place:
 
     def fresh(self, word: str = "round") -> str:
         self.count += 1
-        folder = os.path.join(self.root, f"{word}{self.count}")
-        os.mkdir(folder)
-        return folder
+        directory = os.path.join(self.root, f"{word}{self.count}")
+        os.mkdir(directory)
+        return directory
 
     def close(self) -> None:
         shutil.rmtree(self.root, ignore_errors=True)

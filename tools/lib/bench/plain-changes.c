@@ -1,10 +1,10 @@
 // Changes files as any program does that knows nothing of the container.
 //
-// usage: plain-changes rename FOLDER FIRST COUNT PACE   write FOLDER/temporary, rename it to sample-NNNNNN
-//        plain-changes write FOLDER FIRST COUNT PACE    write sample-NNNNNN, which is there, in place
-//        plain-changes move FOLDER FIRST COUNT PACE     rename before-NNNNNN to sample-NNNNNN
-//        plain-changes make FOLDER FIRST COUNT WORD     make the files WORD-NNNNNN, 120 bytes each
-//        plain-changes tree FOLDER FOLDERS FILES        make folder-NNNNNN, and in them FILES files file-NNNNNN
+// usage: plain-changes rename DIRECTORY FIRST COUNT PACE   write DIRECTORY/temporary, rename it to sample-NNNNNN
+//        plain-changes write DIRECTORY FIRST COUNT PACE    write sample-NNNNNN, which is there, in place
+//        plain-changes move DIRECTORY FIRST COUNT PACE     rename before-NNNNNN to sample-NNNNNN
+//        plain-changes make DIRECTORY FIRST COUNT WORD     make the files WORD-NNNNNN, 120 bytes each
+//        plain-changes tree DIRECTORY DIRECTORIES FILES        create directory-NNNNNN, and in them FILES files file-NNNNNN
 //
 // PACE: none, pause:NANOSECONDS (that long after each, more or less), steady:NANOSECONDS (one every so long).
 // The first three print at their end, for each: number, when it began, when it was done, by CLOCK_MONOTONIC.
@@ -69,20 +69,20 @@ static void changes(char kind, long first, long count, const char *pace) {
     }
 }
 
-static void make_tree(long folders, long files) {
+static void make_tree(long directories, long files) {
     char path[64];
-    for (long i = 0; i < folders; i++) {
-        snprintf(path, sizeof path, "folder-%06ld", i);
+    for (long i = 0; i < directories; i++) {
+        snprintf(path, sizeof path, "directory-%06ld", i);
         if (mkdir(path, 0755) != 0) err(1, "%s", path);
     }
     for (long i = 0; i < files; i++) {
-        snprintf(path, sizeof path, "folder-%06ld/file-%06ld", i % folders, i);
+        snprintf(path, sizeof path, "directory-%06ld/file-%06ld", i % directories, i);
         fill(path, O_CREAT | O_TRUNC);
     }
 }
 
 int main(int count, char **words) {
-    if (count < 5) errx(64, "usage: plain-changes rename|write|move|make|tree FOLDER FIRST COUNT PACE");
+    if (count < 5) errx(64, "usage: plain-changes rename|write|move|make|tree DIRECTORY FIRST COUNT PACE");
     memset(content, '.', sizeof content);
     if (chdir(words[2]) != 0) err(1, "%s", words[2]);
     long first = atol(words[3]), number = atol(words[4]);

@@ -37,7 +37,7 @@ def compiler() -> str:
 
 def compile_c(path: str, sources: list[str], libraries: list[str] | None = None) -> None:
     os.makedirs(KEPT, exist_ok=True)
-    if is_newer(path, [os.path.join(folder, name) for folder, _, names in os.walk(HERE) for name in names]):
+    if is_newer(path, [os.path.join(directory, name) for directory, _, names in os.walk(HERE) for name in names]):
         return
     strict = ["-std=gnu17", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror"]
     run([compiler(), *strict, "-o", path, *sources, *(libraries or [])])

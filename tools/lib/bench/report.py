@@ -25,7 +25,7 @@ REPRODUCE = """\
 ```sh
 tools/bench --write              # all, on a machine that does nothing else: installs what it needs, writes this
 tools/bench --quick              # all rows, small, within a minute: whether they work
-tools/bench --row lease replace  # only some; --list names them
+tools/bench --row lock replace  # only some; --list names them
 tools/bench --json all.json      # the numbers, too; --write --from all.json writes the document again
 ```
 
@@ -37,10 +37,10 @@ def write(path: str, values: dict) -> None:
     """The document, and the picture beside it; what cannot be written ends the run."""
     tables = [Table.of(table) for table in values["tables"]]
     picture = growth(tables)
-    folder = os.path.dirname(os.path.abspath(path))
+    directory = os.path.dirname(os.path.abspath(path))
     if picture is not None:
-        os.makedirs(os.path.join(folder, os.path.dirname(PICTURE)), exist_ok=True)
-        save(os.path.join(folder, PICTURE), picture)
+        os.makedirs(os.path.join(directory, os.path.dirname(PICTURE)), exist_ok=True)
+        save(os.path.join(directory, PICTURE), picture)
     save(path, document(values["machine"], tables, values["is quick"], picture is not None))
 
 

@@ -1,4 +1,4 @@
-"""One or more copies of a watcher on a folder, and the reader of their pipes: what every round begins with."""
+"""One or more copies of a watcher on a directory, and the reader of their pipes: what every round begins with."""
 
 import os
 import subprocess
@@ -16,14 +16,14 @@ WATCHING = "watching"
 
 
 class Session:
-    """Used with `with`. Where the folder is ours to watch, it is a container already."""
+    """Used with `with`. Where the directory is ours to watch, it is a container already."""
 
-    def __init__(self, bench, watcher: Watcher, folder: str, copies: int = 1, keeps_text: bool = False) -> None:
-        self.folder, self.watcher, self.copies, self.program = folder, watcher, copies, bench.programs["arrivals"]
+    def __init__(self, bench, watcher: Watcher, directory: str, copies: int = 1, keeps_text: bool = False) -> None:
+        self.directory, self.watcher, self.copies, self.program = directory, watcher, copies, bench.programs["arrivals"]
         self.found = bench.found(watcher)
         self.scratch = tempfile.mkdtemp(prefix="session.", dir=bench.scratch)
         self.raw = os.path.join(self.scratch, "raw") if keeps_text else None
-        self.probe_folder = folder
+        self.probe_directory = directory
         self.probes = 0
         # For which nobody may have worked before it counts as idle.
         self.idle_seconds = 0.1 if bench.is_quick else 0.3
@@ -39,7 +39,7 @@ class Session:
         self.began = time.monotonic_ns()
         try:
             for _, writing in ends:
-                self.watchers += self.watcher.start(self.found, self.folder, self.scratch, writing, self.errors.writing)
+                self.watchers += self.watcher.start(self.found, self.directory, self.scratch, writing, self.errors.writing)
         except BaseException:
             self.__exit__()
             raise
@@ -56,12 +56,12 @@ class Session:
     def add_copy(self) -> subprocess.Popen:
         """One more, whose lines nobody reads."""
         with open(os.devnull, "wb") as nowhere:
-            started = self.watcher.start(self.found, self.folder, self.scratch, nowhere.fileno(), self.errors.writing)
+            started = self.watcher.start(self.found, self.directory, self.scratch, nowhere.fileno(), self.errors.writing)
         self.watchers += started
         return started[0]
 
     def probe(self) -> None:
-        path = os.path.join(self.probe_folder, f"probe-{self.probes:06}")
+        path = os.path.join(self.probe_directory, f"probe-{self.probes:06}")
         with open(path, "w", encoding="ascii") as file:
             file.write("probe\n")
         self.probes += 1

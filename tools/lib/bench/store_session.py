@@ -1,4 +1,4 @@
-"""A new store in a folder, and the processes that use it: what every round of a store begins with."""
+"""A new store in a directory, and the processes that use it: what every round of a store begins with."""
 
 import os
 import subprocess
@@ -11,16 +11,16 @@ from .stores import StoreContender
 
 class StoreSession:
     """Used with `with`. Makes the store, unless it is made already. Nothing of the user's is touched:
-    what stores keep at home, they keep in the folder."""
+    what stores keep at home, they keep in the directory."""
 
     def __init__(
-        self, bench, contender: StoreContender, folder: str, limit: float = 300, is_made: bool = False
+        self, bench, contender: StoreContender, directory: str, limit: float = 300, is_made: bool = False
     ) -> None:
         self.is_made, self.is_quick = is_made, bench.is_quick
-        self.found, self.contender, self.folder, self.limit = bench.found(contender.store), contender, folder, limit
-        run = os.path.join(folder, "run")
+        self.found, self.contender, self.directory, self.limit = bench.found(contender.store), contender, directory, limit
+        run = os.path.join(directory, "run")
         os.mkdir(run, mode=0o700)
-        homes = {"HOME": folder, "CFFIXED_USER_HOME": folder, "XDG_CONFIG_HOME": folder, "XDG_RUNTIME_DIR": run}
+        homes = {"HOME": directory, "CFFIXED_USER_HOME": directory, "XDG_CONFIG_HOME": directory, "XDG_RUNTIME_DIR": run}
         self.environment = {**os.environ, **homes}
         self.started: list[subprocess.Popen] = []
 
@@ -55,7 +55,7 @@ class StoreSession:
         return process
 
     def start(self, word: str, *more: object) -> subprocess.Popen:
-        return self.popen([*self.found, word, self.folder, *map(str, more)])
+        return self.popen([*self.found, word, self.directory, *map(str, more)])
 
     def finish(self, process: subprocess.Popen, word: str) -> list[list[float]]:
         """The lines that it has printed, as numbers."""

@@ -17,7 +17,7 @@ EVENTS = "create,delete,modify,close_write,moved_from,moved_to,attrib"
 @dataclass(frozen=True)
 class Watcher:
     """`find` installs it and returns what its commands begin with; it raises Unavailable. `command` is called with that
-    and the folder. `version` is the command that prints it. `begin` is for those that are more than one process."""
+    and the directory. `version` is the command that prints it. `begin` is for those that are more than one process."""
 
     name: str
     find: Callable[[dict[str, str]], list[str]]
@@ -26,11 +26,11 @@ class Watcher:
     begin: Callable[[list[str], str, str, int, int], Started] | None = None
     is_ours: bool = False
 
-    def start(self, found: list[str], folder: str, scratch: str, output: int, errors: int) -> Started:
+    def start(self, found: list[str], directory: str, scratch: str, output: int, errors: int) -> Started:
         """Its processes; the first is the one whose end is the watcher's end."""
         if self.begin is not None:
-            return self.begin(found, folder, scratch, output, errors)
-        command = self.command(found, folder)
+            return self.begin(found, directory, scratch, output, errors)
+        command = self.command(found, directory)
         return [subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors)]
 
 
@@ -46,43 +46,43 @@ def module_version(name: str) -> Callable[[list[str]], list[str]]:
 OURS = Watcher(
     "watch-group",
     find=lambda programs: [programs["watch-group"]],
-    command=lambda found, folder: [*found, "--verbose", "--purpose", "bench", folder + "/"],
+    command=lambda found, directory: [*found, "--verbose", "--purpose", "bench", directory + "/"],
     is_ours=True,
 )
 FLOOR = Watcher(
     "bare inotify",
     find=lambda programs: [programs["bare-inotify"]],
-    command=lambda found, folder: [*found, folder],
+    command=lambda found, directory: [*found, directory],
 )
 INOTIFYWAIT = Watcher(
     "inotifywait",
     find=lambda _: [packages.debian("inotifywait", "inotify-tools")],
-    command=lambda found, folder: [*found, "-q", "-m", "-r", "-e", EVENTS, "--format", "%e %w%f", folder],
+    command=lambda found, directory: [*found, "-q", "-m", "-r", "-e", EVENTS, "--format", "%e %w%f", directory],
     version=lambda found: [*found, "--help"],
 )
 FSWATCH = Watcher(
     "fswatch",
     find=lambda _: [packages.debian("fswatch", "fswatch")],
-    command=lambda found, folder: [*found, "-r", "-l", "0.1", "--allow-overflow", folder],
+    command=lambda found, directory: [*found, "-r", "-l", "0.1", "--allow-overflow", directory],
     version=lambda found: [*found, "--version"],
 )
 WATCHMAN = Watcher(
     "watchman",
     find=lambda _: [packages.debian("watchman", "watchman")],
-    command=lambda found, folder: [],
+    command=lambda found, directory: [],
     version=lambda found: [*found, "--version"],
-    begin=lambda found, folder, scratch, output, errors: Watchman(found, folder, scratch).start(output, errors),
+    begin=lambda found, directory, scratch, output, errors: Watchman(found, directory, scratch).start(output, errors),
 )
 WATCHFILES = Watcher(
     "watchfiles",
     find=lambda _: [packages.python("watchfiles")],
-    command=lambda found, folder: [*found, script("watchfiles_lines.py"), folder],
+    command=lambda found, directory: [*found, script("watchfiles_lines.py"), directory],
     version=module_version("watchfiles"),
 )
 WATCHDOG = Watcher(
     "watchdog",
     find=lambda _: [packages.python("watchdog")],
-    command=lambda found, folder: [*found, script("watchdog_lines.py"), folder],
+    command=lambda found, directory: [*found, script("watchdog_lines.py"), directory],
     version=module_version("watchdog"),
 )
 

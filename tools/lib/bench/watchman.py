@@ -10,13 +10,13 @@ from .failures import Failed
 
 
 class Watchman:
-    def __init__(self, found: list[str], folder: str, scratch: str) -> None:
-        self.found, self.folder, self.scratch = found, folder, scratch
+    def __init__(self, found: list[str], directory: str, scratch: str) -> None:
+        self.found, self.directory, self.scratch = found, directory, scratch
         self.socket = os.path.join(scratch, "sock")
 
     def start(self, output: int, errors: int) -> list[subprocess.Popen]:
         # The shortest time for which it wants the tree to be quiet before it tells.
-        with open(os.path.join(self.folder, ".watchmanconfig"), "w", encoding="utf-8") as file:
+        with open(os.path.join(self.directory, ".watchmanconfig"), "w", encoding="utf-8") as file:
             file.write('{"settle": 1}\n')
         files = [f"--{name}={os.path.join(self.scratch, name)}" for name in ("statefile", "logfile", "pidfile")]
         server = subprocess.Popen(
@@ -25,10 +25,10 @@ class Watchman:
         )
         try:
             self.await_socket(server)
-            self.ask("watch", self.folder)
-            clock = self.ask("clock", self.folder)["clock"]
+            self.ask("watch", self.directory)
+            clock = self.ask("clock", self.directory)["clock"]
             # Since the clock: else it tells first of all that there is.
-            words = ["subscribe", self.folder, "bench", {"fields": ["name", "exists"], "since": clock}]
+            words = ["subscribe", self.directory, "bench", {"fields": ["name", "exists"], "since": clock}]
             client = subprocess.Popen(
                 [*self.client, "--persistent"], stdin=subprocess.PIPE, stdout=output, stderr=errors, text=True
             )

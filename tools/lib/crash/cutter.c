@@ -7,9 +7,9 @@
 //       Runs the program to its end. REPORT has a line a step: its number, the call, `synced` if a call that waits for the
 //       disk has returned since the step before (or one that only prints), else `-`, and how many bytes the program had
 //       printed.
-//   cutter cut REPORT STEP flush|lose FOLDER SEED -- PROGRAM...
+//   cutter cut REPORT STEP flush|lose DIRECTORY SEED -- PROGRAM...
 //       At that step: some pages of the files, drawn by lot, are written back, in any order, as a kernel might have done
-//       (none with seed 0); then FOLDER's file system is shut down, with what its log has in memory flushed to the disk or
+//       (none with seed 0); then DIRECTORY's file system is shut down, with what its log has in memory flushed to the disk or
 //       lost; then the program is killed. REPORT has that step's line; none, if it ended before.
 //   cutter copy REPORT IMAGE PREFIX -- PROGRAM...
 //       At each step what IMAGE has by then goes into PREFIX and the step's number: what a power cut would leave. (Where

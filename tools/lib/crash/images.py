@@ -39,11 +39,11 @@ def is_known(kind):
 
 
 class Image:
-    """A file with a file system in it, and the folder where it is mounted."""
+    """A file with a file system in it, and the directory where it is mounted."""
 
-    def __init__(self, kind, path, folder):
-        self.kind, self.path, self.folder = kind, path, folder
-        os.makedirs(folder, exist_ok=True)
+    def __init__(self, kind, path, directory):
+        self.kind, self.path, self.directory = kind, path, directory
+        os.makedirs(directory, exist_ok=True)
 
     def make(self):
         """Makes the file system anew."""
@@ -62,17 +62,17 @@ class Image:
 
     def mount(self):
         """Mounts it, which recovers it after a power cut."""
-        run("mount", "-t", self.kind, "-o", "loop," + KINDS[self.kind][2], self.path, self.folder)
+        run("mount", "-t", self.kind, "-o", "loop," + KINDS[self.kind][2], self.path, self.directory)
 
     def unmount(self):
         """Unmounts it."""
-        run("umount", self.folder)
+        run("umount", self.directory)
 
     def cut(self):
         """Cuts the power, now; false where only a copy of the image would be one."""
         if "lose" not in CUTS[self.kind]:
             return False
-        root = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+        root = os.open(self.directory, os.O_RDONLY | os.O_DIRECTORY)
         try:
             fcntl.ioctl(root, SHUT_DOWN, LOSE_LOG.to_bytes(4, "little"))
         finally:

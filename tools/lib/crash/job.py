@@ -23,17 +23,17 @@ def phases(options, kinds, steps):
         yield "sequences of two to eight, by lot", None, units.drawn(kinds, steps, options.seed)
 
 
-def work(number, options, kinds, steps, folder, programs, results):
+def work(number, options, kinds, steps, directory, programs, results):
     """Tries every so-manieth of them, and says what came of it."""
     try:
         # It ends with who started it.
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        folder = os.path.join(folder, str(number))
-        os.makedirs(folder)
-        boot = Boot(os.path.join(folder, "boot"))
-        benches = {kind: Bench(kind, folder, boot, *programs) for kind in kinds}
-        templates = {kind: os.path.join(folder, f"{kind}.template") for kind in kinds}
+        directory = os.path.join(directory, str(number))
+        os.makedirs(directory)
+        boot = Boot(os.path.join(directory, "boot"))
+        benches = {kind: Bench(kind, directory, boot, *programs) for kind in kinds}
+        templates = {kind: os.path.join(directory, f"{kind}.template") for kind in kinds}
         for kind in kinds:
             benches[kind].prepare(templates[kind])
         if options.again:

@@ -46,13 +46,13 @@ static int write_back_some(const char *path, const struct stat *status, int kind
     return 0;
 }
 
-static void cut(const char *folder, bool is_flushing, uint64_t seed) {
+static void cut(const char *directory, bool is_flushing, uint64_t seed) {
     if (seed != 0) {
         lot_state = seed;
         share = (unsigned)(lot() % 101);
-        nftw(folder, write_back_some, 16, FTW_PHYS | FTW_MOUNT);
+        nftw(directory, write_back_some, 16, FTW_PHYS | FTW_MOUNT);
     }
-    int root = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int root = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     uint32_t how = is_flushing ? FLUSH_LOG : LOSE_LOG;
     if (root < 0 || ioctl(root, SHUT_DOWN, &how) < 0) fail("shut down");
     close(root);

@@ -7,7 +7,7 @@ from .images import Image
 
 
 class Bench:
-    """The place where one trial at a time is made: an image, a folder, and the programs."""
+    """The place where one trial at a time is made: an image, a directory, and the programs."""
 
     def __init__(self, kind, work, boot, worker, cutter):
         self.kind, self.boot, self.worker, self.cutter = kind, boot, worker, cutter
@@ -78,7 +78,7 @@ class Bench:
         if recut and self.kind != "btrfs":
             self.image.mount()
             try:
-                wrapper = [self.cutter, "cut", self.path("report"), str(recut), "lose", self.image.folder, "0", "--"]
+                wrapper = [self.cutter, "cut", self.path("report"), str(recut), "lose", self.image.directory, "0", "--"]
                 self.inspect(plan, acknowledged, wrapper)
             finally:
                 self.image.unmount()

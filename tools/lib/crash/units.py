@@ -66,7 +66,7 @@ def trial(bench, template, unit, only=None):
         return
     for step in [only] if only else unit.chosen(bench.steps(template, unit.plan)):
         written_back, recut = unit.lots(step)
-        mode = ["cut", str(step), unit.how, bench.image.folder, str(written_back)]
+        mode = ["cut", str(step), unit.how, bench.image.directory, str(written_back)]
         report = bench.traced(template, mode, unit.plan)
         # Now and then there is a step less.
         if report:

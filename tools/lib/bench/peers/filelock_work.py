@@ -1,8 +1,8 @@
 """What files.c does, with py-filelock: see there.
 
-usage: filelock_work.py create FOLDER
-       filelock_work.py lock FOLDER BATCH BATCHES
-       filelock_work.py POLL work FOLDER 0 BEGIN END SEED    asks again every so many seconds
+usage: filelock_work.py create DIRECTORY
+       filelock_work.py lock DIRECTORY BATCH BATCHES
+       filelock_work.py POLL work DIRECTORY 0 BEGIN END SEED    asks again every so many seconds
 """
 
 import os
@@ -44,8 +44,8 @@ def work(poll: float, begin: int, end: int) -> None:
 
 def main(words: list[str]) -> None:
     poll = float(words.pop(0)) if words[0][0].isdigit() else 0.05
-    word, folder = words[:2]
-    os.chdir(folder)
+    word, directory = words[:2]
+    os.chdir(directory)
     if word == "create":
         FileLock("lock").acquire().lock.release()
     elif word == "lock":

@@ -1,4 +1,4 @@
-"""Prints a line an event that watchdog sees below a folder, its recursion and pairing of moves included."""
+"""Prints a line an event that watchdog sees below a directory, its recursion and pairing of moves included."""
 
 import sys
 

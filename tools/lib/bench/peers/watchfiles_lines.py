@@ -1,4 +1,4 @@
-"""Prints a line a change that watchfiles sees below a folder, set for the shortest delay that it can do."""
+"""Prints a line a change that watchfiles sees below a directory, set for the shortest delay that it can do."""
 
 import sys
 

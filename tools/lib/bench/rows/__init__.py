@@ -7,7 +7,7 @@ from .followers import Followers
 from .foreign import Foreign
 from .growth import GrowthOfJournal, GrowthOfTree
 from .increments import DurableIncrements, Increments
-from .lease import Contended, Lease
+from .lock import Contended, Lock
 from .reads import Reads
 from .renames import Renames
 from .replace import Replace
@@ -18,7 +18,7 @@ from .steady import Steady
 from .suite_size import SuiteSize
 
 SECTIONS: dict[str, list[type[Row]]] = {
-    "Files and leases": [Replace, Lease, Contended],
+    "Files and locks": [Replace, Lock, Contended],
     "Watching": [Coordinated, Foreign, Steady, Renames, Stall, Start, Followers, Burst],
     "Growth": [GrowthOfTree, GrowthOfJournal],
     "Group defaults": [Increments, DurableIncrements, Reads, SetSeen, SuiteSize],

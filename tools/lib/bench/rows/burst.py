@@ -1,4 +1,4 @@
-"""Folders that come with everything in them, and then live: copied, moved in, renamed."""
+"""Directories that come with everything in them, and then live: copied, moved in, renamed."""
 
 import os
 import re
@@ -17,17 +17,17 @@ from ..watchers import EVERYONE, OURS
 COPIED, AFTER_COPY, MOVED, AFTER_MOVE, AFTER_RENAME = range(0, 500_000, 100_000)
 WORDS = {
     COPIED: "cp -r: files missed",
-    AFTER_COPY: "cp -r: folders blind after",
+    AFTER_COPY: "cp -r: directories blind after",
     MOVED: "moved in: files missed",
-    AFTER_MOVE: "moved in: folders blind after",
-    AFTER_RENAME: "renamed: folders blind after",
+    AFTER_MOVE: "moved in: directories blind after",
+    AFTER_RENAME: "renamed: directories blind after",
 }
 
 
 class Burst(Row):
     name = "burst"
-    title = "{folders:,} folders with 3 files each: copied, moved in, renamed; afterwards a file written in each folder"
-    sizes = {"folders": (1000, 40)}
+    title = "{directories:,} directories with 3 files each: copied, moved in, renamed; afterwards a file written in each directory"
+    sizes = {"directories": (1000, 40)}
 
     def goals(self) -> list[Goal]:
         labels = [*WORDS.values(), "renamed: told only by a wrong path"]
@@ -37,27 +37,27 @@ class Burst(Row):
         return one_each(EVERYONE, RENAME)
 
     def prepare(self, bench, place: Place) -> None:
-        self.folders, self.outside = self.size("folders"), place.fresh("outside")
+        self.directories, self.outside = self.size("directories"), place.fresh("outside")
         self.source = os.path.join(self.outside, "copied")
         self.make(self.source, COPIED)
 
     def make(self, top: str, first: int) -> None:
-        for folder in range(self.folders):
-            path = os.path.join(top, f"folder-{folder:06}")
+        for directory in range(self.directories):
+            path = os.path.join(top, f"directory-{directory:06}")
             os.makedirs(path)
             for file in range(3):
-                touch(path, first + folder * 3 + file)
+                touch(path, first + directory * 3 + file)
 
     def write_in_each(self, top: str, first: int) -> None:
-        for folder in range(self.folders):
-            touch(os.path.join(top, f"folder-{folder:06}"), first + folder)
+        for directory in range(self.directories):
+            touch(os.path.join(top, f"directory-{directory:06}"), first + directory)
 
     def round(self, bench, place: Place, contender: Contender) -> Finding:
-        folder = bench.container(contender.watcher, place.fresh())
+        directory = bench.container(contender.watcher, place.fresh())
         coming = os.path.join(self.outside, "moved")
         self.make(coming, MOVED)
-        copied, moved, renamed = (os.path.join(folder, name) for name in ("copied", "moved", "renamed"))
-        files, expected = self.folders * 3, 0
+        copied, moved, renamed = (os.path.join(directory, name) for name in ("copied", "moved", "renamed"))
+        files, expected = self.directories * 3, 0
         finding: Finding = {}
 
         def rename_and_write() -> None:
@@ -65,14 +65,14 @@ class Burst(Row):
             self.write_in_each(renamed, AFTER_RENAME)
 
         steps = [
-            (COPIED, files, lambda: subprocess.run(["cp", "-r", self.source, folder], check=True)),
-            (AFTER_COPY, self.folders, lambda: self.write_in_each(copied, AFTER_COPY)),
+            (COPIED, files, lambda: subprocess.run(["cp", "-r", self.source, directory], check=True)),
+            (AFTER_COPY, self.directories, lambda: self.write_in_each(copied, AFTER_COPY)),
             (MOVED, files, lambda: os.rename(coming, moved)),
-            (AFTER_MOVE, self.folders, lambda: self.write_in_each(moved, AFTER_MOVE)),
-            (AFTER_RENAME, self.folders, rename_and_write),
+            (AFTER_MOVE, self.directories, lambda: self.write_in_each(moved, AFTER_MOVE)),
+            (AFTER_RENAME, self.directories, rename_and_write),
         ]
         try:
-            with Session(bench, contender.watcher, folder, keeps_text=True) as session:
+            with Session(bench, contender.watcher, directory, keeps_text=True) as session:
                 session.await_watching()
                 for first, count, make in steps:
                     make()
@@ -93,8 +93,8 @@ class Burst(Row):
         table.add("ended by itself", cells(gathered(findings, "ended"), lambda v: "yes" if any(v) else "no"))
 
 
-def touch(folder: str, number: int) -> None:
-    with open(os.path.join(folder, f"sample-{number:06}"), "w", encoding="ascii") as file:
+def touch(directory: str, number: int) -> None:
+    with open(os.path.join(directory, f"sample-{number:06}"), "w", encoding="ascii") as file:
         file.write("burst\n")
 
 
@@ -105,5 +105,5 @@ def wrong_paths(raw: str | None) -> int:
     with open(raw, encoding="utf-8", errors="replace") as file:
         text = file.read()
     told = set(re.findall(rf"sample-({AFTER_RENAME // 100_000}\d{{5}})", text))
-    right = {number for _, number in re.findall(r"renamed/(folder-\d{6})\\?/sample-(\d{6})", text)}
+    right = {number for _, number in re.findall(r"renamed/(directory-\d{6})\\?/sample-(\d{6})", text)}
     return len(told - right)

@@ -39,12 +39,12 @@ class Followers(Row):
 
     def round(self, bench, place: Place, contender: Contender) -> Finding:
         copies, count = int(contender.variant), self.size("samples")
-        folder = bench.container(contender.watcher, place.fresh())
-        bench.changes.make_files(folder, "sample", 0, count)
-        bench.learn(contender.watcher, folder)
-        with Session(bench, contender.watcher, folder, copies) as session:
+        directory = bench.container(contender.watcher, place.fresh())
+        bench.changes.make_files(directory, "sample", 0, count)
+        bench.learn(contender.watcher, directory)
+        with Session(bench, contender.watcher, directory, copies) as session:
             ready = session.await_watching(limit=120, tolerant=True).ready
-            made = bench.changes.run(contender.way, folder, 0, count, "pause:20000000")
+            made = bench.changes.run(contender.way, directory, 0, count, "pause:20000000")
             session.await_told(count)
             arrivals = session.arrivals.dump()
         told = [change for change in made if change.number in arrivals and arrivals[change.number].pipes == ready]

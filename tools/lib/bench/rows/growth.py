@@ -18,7 +18,7 @@ START, LINE, LATE, WRITE = "start, ms", "a change until its line, µs", "of that
 
 
 class Growth(Row):
-    """Implement `steps` and `folder`."""
+    """Implement `steps` and `directory`."""
 
     rounds = 3
     unit = ""
@@ -30,7 +30,7 @@ class Growth(Row):
     def steps(self) -> list[int]:
         raise NotImplementedError
 
-    def folder(self, bench, place: Place, contender: Contender) -> str:
+    def directory(self, bench, place: Place, contender: Contender) -> str:
         """Where it is measured; known to ours already."""
         raise NotImplementedError
 
@@ -38,15 +38,15 @@ class Growth(Row):
         return f"{count:,} {self.unit}: {what}"
 
     def round(self, bench, place: Place, contender: Contender) -> Finding:
-        folder, samples = self.folder(bench, place, contender), self.size("samples")
-        with Session(bench, contender.watcher, folder) as session:
+        directory, samples = self.directory(bench, place, contender), self.size("samples")
+        with Session(bench, contender.watcher, directory) as session:
             if contender.watcher.is_ours:
                 began = session.await_said()
-            session.probe_folder = last_folder(folder)
+            session.probe_directory = last_directory(directory)
             report = session.await_watching(limit=4 if self.is_quick else 60)
             if not contender.watcher.is_ours:
                 began = report.first_probe
-            made = bench.changes.run(contender.way, folder, self.next_sample, samples, "pause:5000000")
+            made = bench.changes.run(contender.way, directory, self.next_sample, samples, "pause:5000000")
             self.next_sample += samples
             session.await_told(samples)
             arrivals = session.arrivals.dump()
@@ -76,7 +76,7 @@ class Growth(Row):
 
 class GrowthOfTree(Growth):
     name = "growth-tree"
-    title = "a container with ever more files, ten a folder: start until everything is watched, changes, writes"
+    title = "a container with ever more files, ten a directory: start until everything is watched, changes, writes"
     unit = "files"
     sizes = {"samples": (100, 10)}
 
@@ -103,7 +103,7 @@ class GrowthOfTree(Growth):
                 self.trees[is_ours, count] = place.fresh("tree")
                 bench.changes.make_tree(self.trees[is_ours, count], count // 10, count)
 
-    def folder(self, bench, place: Place, contender: Contender) -> str:
+    def directory(self, bench, place: Place, contender: Contender) -> str:
         tree = self.trees[contender.watcher.is_ours, int(contender.variant)]
         if contender.watcher.is_ours:
             shutil.rmtree(os.path.join(tree, ".group"), ignore_errors=True)
@@ -138,12 +138,12 @@ class GrowthOfJournal(Growth):
         self.containers = {}
         for count in self.steps():
             bench.progress.show(f"{self.name} ({place.type}): making a journal of {count:,} records")
-            self.containers[count] = folder = place.fresh("journal")
-            bench.changes.make_container(folder, keeping=1 << 33)
-            bench.changes.replace(folder, count)
-            bench.learn(OURS, folder)
+            self.containers[count] = directory = place.fresh("journal")
+            bench.changes.make_container(directory, keeping=1 << 33)
+            bench.changes.replace(directory, count)
+            bench.learn(OURS, directory)
 
-    def folder(self, bench, place: Place, contender: Contender) -> str:
+    def directory(self, bench, place: Place, contender: Contender) -> str:
         return self.containers[int(contender.variant)] if contender.watcher.is_ours else place.fresh()
 
 
@@ -155,9 +155,9 @@ def steady_goals(row: Growth, few: int, many: int) -> list[Goal]:
     ]
 
 
-def last_folder(top: str) -> str:
+def last_directory(top: str) -> str:
     """The one that was made last, if any."""
-    folders = [entry for entry in os.listdir(top) if re.fullmatch(r"folder-\d{6}", entry)]
-    return os.path.join(top, max(folders)) if folders else top
+    directories = [entry for entry in os.listdir(top) if re.fullmatch(r"directory-\d{6}", entry)]
+    return os.path.join(top, max(directories)) if directories else top
 
 

@@ -30,13 +30,13 @@ class Renames(Row):
 
     def round(self, bench, place: Place, contender: Contender) -> Finding:
         half = self.size("half")
-        folder = bench.container(contender.watcher, place.fresh())
-        parts = [(os.path.join(folder, name), number * half) for number, name in enumerate("ab")]
+        directory = bench.container(contender.watcher, place.fresh())
+        parts = [(os.path.join(directory, name), number * half) for number, name in enumerate("ab")]
         for part, first in parts:
             os.mkdir(part)
             bench.changes.make_files(part, "before", first, half)
-        bench.learn(contender.watcher, folder)
-        with Session(bench, contender.watcher, folder) as session:
+        bench.learn(contender.watcher, directory)
+        with Session(bench, contender.watcher, directory) as session:
             session.await_watching(limit=120)
             before = session.processor_seconds()
             writers = [bench.changes.start(MOVE, part, first, half, "none") for part, first in parts]

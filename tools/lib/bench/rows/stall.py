@@ -26,13 +26,13 @@ class Stall(Row):
 
     def round(self, bench, place: Place, contender: Contender) -> Finding:
         count, seconds = self.size("changes"), self.size("seconds")
-        folder = bench.container(contender.watcher, place.fresh())
-        with Session(bench, contender.watcher, folder) as session:
+        directory = bench.container(contender.watcher, place.fresh())
+        with Session(bench, contender.watcher, directory) as session:
             session.await_watching()
             session.arrivals.command("stall")
             end = time.monotonic() + seconds
             pace = f"steady:{int(seconds * 900_000_000) // count}"
-            bench.changes.run(contender.way, folder, 0, count, pace)
+            bench.changes.run(contender.way, directory, 0, count, pace)
             time.sleep(max(0, end - time.monotonic()))
             session.arrivals.command("go")
             report = session.await_told(count, quiet=0.4 if self.is_quick else 4, limit=90)

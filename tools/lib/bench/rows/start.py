@@ -20,10 +20,10 @@ KNOWN, NEW = "seen before", "never seen"
 
 class Start(Row):
     name = "start"
-    title = "start on {folders:,} folders with {files:,} files"
+    title = "start on {directories:,} directories with {files:,} files"
     places = ("memory", "disk")
     rounds = 3
-    sizes = {"folders": (10_000, 300), "files": (100_000, 3_000)}
+    sizes = {"directories": (10_000, 300), "files": (100_000, 3_000)}
 
     def goals(self) -> list[Goal]:
         ours = tuple(f"{OURS.name}, {state}" for state in (KNOWN, NEW))
@@ -39,11 +39,11 @@ class Start(Row):
         return [*ours, *one_each([FLOOR, *PEERS], RENAME)]
 
     def prepare(self, bench, place: Place) -> None:
-        self.folders, self.files = self.size("folders"), self.size("files")
+        self.directories, self.files = self.size("directories"), self.size("files")
         bench.progress.show(f"{self.name} ({place.type}): making two trees")
         self.ours, self.theirs = place.fresh("tree"), place.fresh("tree")
-        for folder in (self.ours, self.theirs):
-            bench.changes.make_tree(folder, self.folders, self.files)
+        for directory in (self.ours, self.theirs):
+            bench.changes.make_tree(directory, self.directories, self.files)
 
     def round(self, bench, place: Place, contender: Contender) -> Finding:
         if not contender.watcher.is_ours:
@@ -89,8 +89,8 @@ class Start(Row):
 
     def start_of_theirs(self, bench, contender: Contender) -> Finding:
         with Session(bench, contender.watcher, self.theirs) as session:
-            # In the folder that was made last.
-            session.probe_folder = os.path.join(self.theirs, f"folder-{self.folders - 1:06}")
+            # In the directory that was made last.
+            session.probe_directory = os.path.join(self.theirs, f"directory-{self.directories - 1:06}")
             report = session.await_watching(limit=3 if self.is_quick else 120)
             peak = session.peak_mebibytes()
         return {"watching": (report.first_probe - session.began) / 1e6, "peak": peak}

@@ -11,9 +11,9 @@
 
 static _Atomic int64_t *word;
 
-static void map(const char *folder, int flags) {
+static void map(const char *directory, int flags) {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/word", folder);
+    snprintf(path, sizeof path, "%s/word", directory);
     int file = open(path, O_RDWR | O_CLOEXEC | flags, 0644);
     if (file < 0 || ftruncate(file, sizeof *word) != 0) err(1, "%s", path);
     word = mmap(NULL, sizeof *word, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -22,11 +22,11 @@ static void map(const char *folder, int flags) {
 
 void store_version(void) {}
 
-void store_create(const char *folder) { map(folder, O_CREAT); }
+void store_create(const char *directory) { map(directory, O_CREAT); }
 
-void store_open(const char *folder, int is_durable) {
+void store_open(const char *directory, int is_durable) {
     if (is_durable) errx(64, "a word in memory is not durable");
-    map(folder, 0);
+    map(directory, 0);
 }
 
 int64_t store_read(void) { return atomic_load(word); }

@@ -1,5 +1,5 @@
-// dconf through libdconf: its service writes, over D-Bus; reads are of its mapped file. It cannot change a value that it
-// reads as one step: increments of others are lost.
+// dconf through libdconf: its service writes, over D-Bus; reads are of its mapped file. It cannot change a value that
+// it reads as one step: increments of others are lost.
 #include <dconf.h>
 #include <err.h>
 #include <stdio.h>
@@ -16,14 +16,14 @@ static void check(gboolean is_done, GError *error) {
 
 void store_version(void) {}
 
-void store_open(const char *folder, int is_durable) {
-    (void)folder;  // Where it is, XDG_CONFIG_HOME says.
+void store_open(const char *directory, int is_durable) {
+    (void)directory;  // Where it is, XDG_CONFIG_HOME says.
     if (is_durable) errx(64, "dconf has no durable set");
     client = dconf_client_new();
 }
 
-void store_create(const char *folder) {
-    store_open(folder, 0);
+void store_create(const char *directory) {
+    store_open(directory, 0);
     store_write(0);
 }
 

@@ -13,9 +13,9 @@
 static int file, queue;
 static char buffer[4096] __attribute__((aligned(8)));
 
-static void open_file(const char *folder, int flags) {
+static void open_file(const char *directory, int flags) {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/number", folder);
+    snprintf(path, sizeof path, "%s/number", directory);
     file = open(path, O_RDWR | O_CLOEXEC | flags, 0644);
     if (file < 0) err(1, "%s", path);
     if (flags != 0) return;
@@ -25,14 +25,14 @@ static void open_file(const char *folder, int flags) {
 
 void store_version(void) {}
 
-void store_create(const char *folder) {
-    open_file(folder, O_CREAT);
+void store_create(const char *directory) {
+    open_file(directory, O_CREAT);
     store_write(0);
 }
 
-void store_open(const char *folder, int is_durable) {
+void store_open(const char *directory, int is_durable) {
     if (is_durable) errx(64, "inotify is not about durability");
-    open_file(folder, 0);
+    open_file(directory, 0);
 }
 
 int64_t store_read(void) {

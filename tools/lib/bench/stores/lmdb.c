@@ -46,10 +46,10 @@ void store_version(void) {
     printf("%d.%d.%d\n", major, minor, patch);
 }
 
-void store_open(const char *folder, int is_durable) {
+void store_open(const char *directory, int is_durable) {
     check(mdb_env_create(&environment), "mdb_env_create");
     check(mdb_env_set_mapsize(environment, (size_t)1 << 30), "mdb_env_set_mapsize");
-    check(mdb_env_open(environment, folder, is_durable ? 0 : MDB_NOSYNC, 0644), folder);
+    check(mdb_env_open(environment, directory, is_durable ? 0 : MDB_NOSYNC, 0644), directory);
     MDB_txn *transaction = begin(0);
     check(mdb_dbi_open(transaction, NULL, 0, &database), "mdb_dbi_open");
     check(mdb_txn_commit(transaction), "mdb_txn_commit");
@@ -57,8 +57,8 @@ void store_open(const char *folder, int is_durable) {
     mdb_txn_reset(reading);
 }
 
-void store_create(const char *folder) {
-    store_open(folder, 0);
+void store_create(const char *directory) {
+    store_open(directory, 0);
     write_key("n", 0);
     mdb_env_close(environment);
 }

@@ -37,25 +37,25 @@ static int64_t number(sqlite3_stmt *statement) {
     return value;
 }
 
-static void open_file(const char *folder) {
+static void open_file(const char *directory) {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/store.sqlite", folder);
+    snprintf(path, sizeof path, "%s/store.sqlite", directory);
     check(sqlite3_open(path, &database), path);
     check(sqlite3_busy_timeout(database, 60000), "busy_timeout");
 }
 
 void store_version(void) { printf("%s\n", sqlite3_libversion()); }
 
-void store_create(const char *folder) {
-    open_file(folder);
+void store_create(const char *directory) {
+    open_file(directory);
     execute("PRAGMA journal_mode = WAL");
     execute("CREATE TABLE defaults (key TEXT PRIMARY KEY, value) WITHOUT ROWID");
     execute("INSERT INTO defaults VALUES ('n', 0)");
     sqlite3_close(database);
 }
 
-void store_open(const char *folder, int is_durable) {
-    open_file(folder);
+void store_open(const char *directory, int is_durable) {
+    open_file(directory);
     execute(is_durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
     reading = prepared("SELECT value FROM defaults WHERE key = 'n'");
     adding = prepared("UPDATE defaults SET value = value + 1 WHERE key = 'n'");

@@ -1,16 +1,16 @@
 // What tools/bench asks of a store; linked with one of them. bench-worker does the same with ours.
 //
 // usage: NAME version
-//        NAME create FOLDER
-//        NAME increment FOLDER BEGIN NANOSECONDS relaxed|durable
+//        NAME create DIRECTORY
+//        NAME increment DIRECTORY BEGIN NANOSECONDS relaxed|durable
 //                                      add one to a key from a moment on for so long; print how often, and the longest
 //                                      that one took
-//        NAME sum FOLDER               print what it has come to
-//        NAME read FOLDER BATCHES      1,000 reads of an unchanged key, then 1,000 times the question whether anything
+//        NAME sum DIRECTORY               print what it has come to
+//        NAME read DIRECTORY BATCHES      1,000 reads of an unchanged key, then 1,000 times the question whether anything
 //                                      has changed; print nanoseconds of one of each, a line a batch
-//        NAME set FOLDER KEYS COUNT    print nanoseconds of each set in a store of so many keys
-//        NAME send FOLDER COUNT NANOSECONDS    set a key to what time it is, with pauses; at the end to -1
-//        NAME follow FOLDER            print "ready", then how long after each of these times it knew, in nanoseconds
+//        NAME set DIRECTORY KEYS COUNT    print nanoseconds of each set in a store of so many keys
+//        NAME send DIRECTORY COUNT NANOSECONDS    set a key to what time it is, with pauses; at the end to -1
+//        NAME follow DIRECTORY            print "ready", then how long after each of these times it knew, in nanoseconds
 #include "store.h"
 
 #include <err.h>

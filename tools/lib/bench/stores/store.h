@@ -5,11 +5,11 @@
 // Prints one line.
 void store_version(void);
 
-// Makes it in a folder, with 0 under the key "n".
-void store_create(const char *folder);
+// Makes it in a directory, with 0 under the key "n".
+void store_create(const char *directory);
 
 // For this process. Durable: what is set is on the disk when its call returns.
-void store_open(const char *folder, int is_durable);
+void store_open(const char *directory, int is_durable);
 
 // What stands under "n", as other processes set it, too.
 int64_t store_read(void);

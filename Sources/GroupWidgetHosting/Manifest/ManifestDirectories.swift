@@ -1,0 +1,100 @@
+import GroupSystemCalls
+
+/// The manifests that are installed: `*.json` in some directories. Of one kind the first counts.
+package struct ManifestDirectories: Sendable {
+    private let directories: [String]
+
+    /// What a look at the directories found.
+    package struct Found: Sendable {
+        package var manifests: [WidgetManifest] = []
+        /// Files that are no manifests.
+        package var errors: [ManifestError] = []
+        /// What is odd about those that are.
+        package var findings: [ManifestError] = []
+        /// Where each kind's manifest is.
+        package var files: [String: String] = [:]
+
+        mutating func add(_ manifest: WidgetManifest, _ file: String, in directory: String) {
+            // A user's own directory comes before the system's, and takes its place.
+            guard let other = files[manifest.kind] else {
+                files[manifest.kind] = file
+                return manifests.append(manifest)
+            }
+            if other.hasPrefix(directory + "/") {
+                let cause = "'\(manifest.kind)' is the kind of '\(other)', too"
+                findings.append(
+                    ManifestError(file, field: "kind", cause, advice: "that one is shown; choose another kind"))
+            }
+        }
+    }
+
+    /// Nil: where the user's settings, and the system's, have them: `$XDG_CONFIG_HOME/widget-host/widgets` (else
+    /// `~/.config/…`), and `widget-host/widgets` in each of `$XDG_DATA_DIRS` (else `/usr/local/share:/usr/share`).
+    package init(_ directory: String? = nil) {
+        if let directory {
+            directories = [directory]
+            return
+        }
+        var directories: [String] = []
+        if let settings = environmentValue("XDG_CONFIG_HOME"), settings.hasPrefix("/") {
+            directories.append(settings)
+        } else if let home = environmentValue("HOME"), home.hasPrefix("/") {
+            directories.append(home + "/.config")
+        }
+        let shared =
+            environmentValue("XDG_DATA_DIRS").flatMap { $0.isEmpty ? nil : $0 } ?? "/usr/local/share:/usr/share"
+        directories += shared.split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
+        self.directories = directories.map { $0 + "/widget-host/widgets" }
+    }
+
+    /// For people.
+    package var names: String { directories.joined(separator: ", ") }
+
+    /// Something there is another than at that time. Reads no file. System calls: getdents(2), statx(2)
+    package func fingerprint() -> [FileIdentity] {
+        directories.flatMap { directory in
+            files(in: directory).compactMap { name in FileIdentity(path: Array("\(directory)/".utf8) + name) }
+        }
+    }
+
+    /// All of them. A directory that is not there has none.
+    package func read() -> Found {
+        var found = Found()
+        for directory in directories {
+            for name in files(in: directory) {
+                let file = "\(directory)/" + String(decoding: name, as: UTF8.self)
+                do throws(ManifestError) {
+                    let manifest = try Self.read(name, file, in: directory, &found.findings)
+                    found.add(manifest, file, in: directory)
+                } catch {
+                    found.errors.append(error)
+                }
+            }
+        }
+        return found
+    }
+
+    private func files(in directory: String) -> [[UInt8]] {
+        guard let open = try? FileDescriptor.open(path: Array(directory.utf8), [.reading, .directory]) else {
+            return []
+        }
+        let names = (try? open.entryNames()) ?? []
+        return names.filter { $0.suffix(5).elementsEqual(".json".utf8) && $0.first != UInt8(ascii: ".") }
+            .sorted { $0.lexicographicallyPrecedes($1) }
+    }
+
+    private static func read(
+        _ name: [UInt8], _ file: String, in directory: String, _ findings: inout [ManifestError]
+    ) throws(ManifestError) -> WidgetManifest {
+        let content: [UInt8]
+        do throws(Errno) {
+            let open = try FileDescriptor.open(
+                path: Array("\(directory)/".utf8) + name, [.reading, .nonBlocking])
+            guard try open.status().isRegularFile else { throw Errno.invalid }
+            content = try open.readAll(limit: WidgetManifest.largest + 1)
+        } catch {
+            throw ManifestError(file, "it cannot be read: \(error)")
+        }
+        return try WidgetManifest(content, file: file, directory: directory, &findings)
+    }
+}

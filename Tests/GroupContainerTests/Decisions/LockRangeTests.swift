@@ -1,0 +1,76 @@
+import Testing
+
+@testable import GroupContainer
+
+@Suite
+struct `A lock range` {
+    private static let key = SipHash(key: (1, 2))
+
+    private static func range(_ text: String, key: SipHash = key) throws -> LockRange {
+        LockRange(try ItemLocation(Array(text.utf8)), key: key)
+    }
+
+    /// All offsets that share the components of a directory that lies `depth` components deep.
+    private static func interval(_ directory: String) throws -> Range<Int64> {
+        let depth = directory.split(separator: "/").count
+        let low = Int64(62 - 11 * depth)
+        let first = try (range(directory).start >> low) << low
+        return first..<(first + 1 << low)
+    }
+
+    @Test(arguments: ["a", "a/b", "a/b/c", "Library", "Library/Caches"])
+    func `of everything below a directory lies in the directory's subtree`(directory: String) throws {
+        let interval = try Self.interval(directory)
+        #expect(interval.contains(try Self.range(directory).start))
+        for name in 0..<500 {
+            for inner in [
+                "\(directory)/\(name)", "\(directory)/\(name)/x", "\(directory)/x/\(name)/y",
+                "\(directory)/x/y/z/\(name)",
+            ] {
+                let range = try Self.range(inner)
+                #expect(interval.contains(range.start) && interval.contains(range.start + LockRange.itemLength - 1))
+                #expect(try Self.range(directory).subtree.contains(range))
+            }
+        }
+    }
+
+    @Test(arguments: ["a", "a/b"])
+    func `of a directory sorts before all that is below it`(directory: String) throws {
+        let own = try Self.range(directory)
+        for name in 0..<500 {
+            #expect(own.start < (try Self.range("\(directory)/\(name)")).start)
+            #expect(own.start < (try Self.range("\(directory)/\(name)/\(name)")).start)
+        }
+    }
+
+    @Test func `lies above what the container locks for itself and below the end of a file`() throws {
+        for name in 0..<2_000 {
+            let range = try Self.range("\(name)/\(name * 7)/\(name * 13)/x")
+            #expect(range.start >= 1 << 62)
+            #expect(range.start <= .max - LockRange.itemLength)
+            #expect(range.start.isMultiple(of: LockRange.itemLength))
+            #expect((0..<MemberTableLayout.bucketCount / 2).contains(range.bucket))
+        }
+        #expect(LockRange.opening < 1 << 62)
+        #expect((0..<3_000).allSatisfy { LockRange.election(term: $0) < 1 << 62 })
+    }
+
+    @Test func `has the turnstile first and the lock next to it`() throws {
+        let range = try Self.range("a/b")
+        #expect(range.turnstile == range.start)
+        #expect(range.sharedByte == range.start + 1)
+    }
+
+    @Test func `is another with another key`() throws {
+        let same = try (0..<200).filter {
+            try Self.range("item-\($0)") == Self.range("item-\($0)", key: SipHash(key: (1, 3)))
+        }
+        #expect(same.count <= 1)
+    }
+
+    @Test func `is seldom shared by two items, nor is its bucket`() throws {
+        let ranges = try (0..<1_000).map { try Self.range("Library/item-\($0)") }
+        #expect(Set(ranges).count > 950)
+        #expect(Set(ranges.map(\.bucket)).count > 200)
+    }
+}
