@@ -10,22 +10,22 @@ package struct FileDescriptor: ~Copyable, Sendable {
     deinit { close(number) }
 
     /// How a file is opened. Every descriptor is close-on-exec besides.
-    package struct Access: OptionSet, Sendable {
+    package struct OpenMode: OptionSet, Sendable {
         package let rawValue: Int32
         package init(rawValue: Int32) { self.rawValue = rawValue }
 
-        package static let reading = Access(rawValue: O_RDONLY)
-        package static let writing = Access(rawValue: O_WRONLY)
-        package static let readingAndWriting = Access(rawValue: O_RDWR)
-        package static let creating = Access(rawValue: O_CREAT)
-        package static let exclusively = Access(rawValue: O_EXCL)
-        package static let truncating = Access(rawValue: O_TRUNC)
-        package static let directory = Access(rawValue: O_DIRECTORY)
-        package static let notFollowing = Access(rawValue: O_NOFOLLOW)
+        package static let reading = OpenMode(rawValue: O_RDONLY)
+        package static let writing = OpenMode(rawValue: O_WRONLY)
+        package static let readingAndWriting = OpenMode(rawValue: O_RDWR)
+        package static let creating = OpenMode(rawValue: O_CREAT)
+        package static let exclusively = OpenMode(rawValue: O_EXCL)
+        package static let truncating = OpenMode(rawValue: O_TRUNC)
+        package static let directory = OpenMode(rawValue: O_DIRECTORY)
+        package static let notFollowing = OpenMode(rawValue: O_NOFOLLOW)
         /// Opening a FIFO does not wait for its other end.
-        package static let nonBlocking = Access(rawValue: O_NONBLOCK)
+        package static let nonBlocking = OpenMode(rawValue: O_NONBLOCK)
         /// A place in the tree rather than a file to read (O_PATH).
-        package static let placeOnly = Access(rawValue: 0o10000000)
+        package static let placeOnly = OpenMode(rawValue: 0o10000000)
     }
 
     /// What a path may pass through on its way.
@@ -47,11 +47,11 @@ package struct FileDescriptor: ~Copyable, Sendable {
     ///
     /// System calls: openat2(2)
     package static func open(
-        _ path: [UInt8], in directory: borrowing FileDescriptor, _ access: Access, mode: UInt32 = 0,
+        _ path: [UInt8], in directory: borrowing FileDescriptor, _ openMode: OpenMode, mode: UInt32 = 0,
         resolving resolution: Resolution = .beneathWithoutLinks
     ) throws(Errno) -> FileDescriptor {
         let number = directory.number
-        let access = access.contains(.placeOnly) ? access : access.union(.nonBlocking)
+        let openMode = openMode.contains(.placeOnly) ? openMode : openMode.union(.nonBlocking)
         // EAGAIN: a rename elsewhere made the kernel unsure whether the walk stayed below; it asks to be asked again.
         while true {
             do throws(Errno) {
@@ -59,7 +59,8 @@ package struct FileDescriptor: ~Copyable, Sendable {
                     owning: try retryingOnInterrupt {
                         unsafe withCString(path) {
                             unsafe clinux_openat2(
-                                number, $0, access.rawValue, access.contains(.creating) ? mode : 0, resolution.flags)
+                                number, $0, openMode.rawValue, openMode.contains(.creating) ? mode : 0, resolution.flags
+                            )
                         }
                     })
             } catch {
@@ -69,11 +70,11 @@ package struct FileDescriptor: ~Copyable, Sendable {
     }
 
     /// System calls: openat2(2)
-    package static func open(path: [UInt8], _ access: Access, mode: UInt32 = 0) throws(Errno) -> FileDescriptor {
+    package static func open(path: [UInt8], _ openMode: OpenMode, mode: UInt32 = 0) throws(Errno) -> FileDescriptor {
         FileDescriptor(
             owning: try retryingOnInterrupt {
                 unsafe withCString(path) {
-                    unsafe clinux_openat2(AT_FDCWD, $0, access.rawValue, access.contains(.creating) ? mode : 0, 0)
+                    unsafe clinux_openat2(AT_FDCWD, $0, openMode.rawValue, openMode.contains(.creating) ? mode : 0, 0)
                 }
             })
     }

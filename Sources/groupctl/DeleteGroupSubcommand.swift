@@ -5,7 +5,7 @@ import GroupContainer
 func deleteGroup(_ run: inout CommandRun) throws -> ExitStatus {
     guard let group = run.arguments.positional("GROUP") else { throw run.arguments.usageError("GROUP is missing") }
     let place = PipeText.escaped(try Container.location(named: group))
-    let removal = try ContainerRemoval(named: group)
+    let removal = try ContainerDeletion(named: group)
     let counting = run.progress("counting what is in \(place)")
     let contents = try removal.survey { counting.note(UInt64($0)) }
     counting.end()

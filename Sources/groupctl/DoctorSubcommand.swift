@@ -5,7 +5,7 @@ import GroupContainer
 /// Says what is wrong with a container; with `--repair` mends what can be mended, and says what is left.
 func doctor(_ run: inout CommandRun) throws -> ExitStatus {
     guard let group = run.arguments.positional("GROUP") else { throw run.arguments.usageError("GROUP is missing") }
-    let doctor = try ContainerDoctor(named: group)
+    let doctor = try ContainerCheck(named: group)
     let repairs = run.arguments.flag("repair")
     let place = PipeText.escaped(group)
     let progress = run.progress("looking at \(place)")

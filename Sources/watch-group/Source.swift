@@ -1,13 +1,13 @@
 import GroupContainer
 
-/// Where the lines come from: change by change, or as they settle. One of both is there; changed in its place, as it may
-/// hold much.
+/// Where the lines come from: change by change, or as they settle. One of both is there; changed in its place, as it
+/// may hold much.
 struct Source: Sendable {
     private var each: ChangeFollower?
     private var settled: SettledFollower?
     private let end: Cursor
 
-    init(_ follower: ChangeFollower, _ settling: WatchOptions.Settling?) {
+    init(_ follower: ChangeFollower, _ settling: WatchOptions.Debouncer?) {
         end = follower.cursor
         if let settling {
             settled = follower.settled(for: settling.quiet, atMost: settling.atMost)

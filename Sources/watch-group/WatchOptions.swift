@@ -4,7 +4,7 @@ import GroupContainer
 
 /// What the command line says, checked before anything is opened.
 struct WatchOptions {
-    struct Settling: Sendable {
+    struct Debouncer: Sendable {
         var quiet: Duration
         /// Nil: ten times as long.
         var atMost: Duration?
@@ -17,7 +17,7 @@ struct WatchOptions {
     let limit: Int?
     /// --timeout
     let silence: Duration?
-    let settling: Settling?
+    let settling: Debouncer?
     let saysBookmarks: Bool
     let command: [[UInt8]]?
     let separatesByNUL: Bool
@@ -38,7 +38,7 @@ struct WatchOptions {
         separatesByNUL = arguments.flag("null")
         let (quiet, atMost) = (try arguments.time("settle"), try arguments.time("settle-max"))
         settling = (quiet ?? (command == nil ? nil : Self.settlingOfCommand)).map {
-            Settling(quiet: $0, atMost: atMost)
+            Debouncer(quiet: $0, atMost: atMost)
         }
         try Self.check(quiet, atMost, arguments)
         if atMost != nil && settling == nil { throw arguments.usageError("--settle-max needs --settle") }

@@ -51,7 +51,7 @@ import Testing
     @Test func `is counted while a container is deleted`() throws {
         let container = try TemporaryContainer()
         for item in ["a", "b/c", "b/d/e"] { _ = try container.groupctl("write", item, input: "12345") }
-        let removal = try ContainerRemoval(named: Array(container.path.utf8))
+        let removal = try ContainerDeletion(named: Array(container.path.utf8))
         let contents = try removal.survey()
         var removed = 0
         #expect(try removal.remove { removed += 1 })

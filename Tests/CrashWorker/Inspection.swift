@@ -27,7 +27,7 @@ struct Inspection {
     /// What a doctor says that looks from outside. Nothing is damaged by a power cut; what is left half done is mended
     /// by who opens it.
     private func doctorsFaults(_ moment: String, below limit: Finding.Severity) throws -> [String] {
-        try ContainerDoctor(named: Array(path.utf8)).examine().filter {
+        try ContainerCheck(named: Array(path.utf8)).examine().filter {
             $0.severity == .error || $0.severity == .warning && limit == .warning
         }
         .map { "doctor, \(moment): \($0.code) \($0.item ?? ""): \($0.what)" }

@@ -143,7 +143,7 @@ struct ModelCopy: Equatable {
 extension Change {
     /// The changes of a record of its own for these parts.
     static func changes(
-        _ parts: [ChangePart], at sequence: UInt64, by filter: ChangeFilter = .everything, before: TreePicture? = nil
+        _ parts: [ChangePart], at sequence: UInt64, by filter: ChangeFilter = .everything, before: TreeIndex? = nil
     ) throws -> [Change]? {
         let record =
             parts.count == 1

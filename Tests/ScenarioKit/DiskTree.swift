@@ -29,7 +29,7 @@ package struct DiskTree: SteppableTree, Sendable {
         return Place(directory: directory, name: Array(whole[(slash + 1)...]))
     }
 
-    private func put(_ path: [UInt8], _ text: [UInt8], _ access: FileDescriptor.Access, at end: Bool = false)
+    private func put(_ path: [UInt8], _ text: [UInt8], _ access: FileDescriptor.OpenMode, at end: Bool = false)
         throws(Errno)
     {
         let file = try FileDescriptor.open(path: place(path), access.union([.writing, .nonBlocking]), mode: 0o644)

@@ -23,7 +23,7 @@ package final class TemporaryDirectory: Sendable {
             .filter { !$0.hasSuffix(".note") }
     }
 
-    package func open(_ name: String, _ access: FileDescriptor.Access = .readingAndWriting) throws -> FileDescriptor {
+    package func open(_ name: String, _ access: FileDescriptor.OpenMode = .readingAndWriting) throws -> FileDescriptor {
         try FileDescriptor.open(Array(name.utf8), in: directory, access, mode: 0o600)
     }
 

@@ -4,12 +4,12 @@ import Testing
 @testable import GroupContainer
 
 /// A checkpoint that nobody has written to a file.
-final class CheckpointInMemory: TreePicture.Base {
+final class CheckpointInMemory: TreeIndex.Base {
     private let checkpoint: Checkpoint<[UInt8]>
 
     init(_ checkpoint: Checkpoint<[UInt8]>) { self.checkpoint = checkpoint }
 
-    func item(at location: ItemLocation) -> TreePicture.Item? { try? checkpoint.item(at: location) }
+    func item(at location: ItemLocation) -> TreeIndex.Item? { try? checkpoint.item(at: location) }
 
     func below(_ directory: ItemLocation) -> [ItemLocation] {
         ((try? checkpoint.below(directory)) ?? []).compactMap { try? ItemLocation($0.path) }
@@ -24,48 +24,48 @@ final class CheckpointInMemory: TreePicture.Base {
         container: [UInt8](1...16), position: LogPosition(file: 3, offset: 4_096, sequence: 77, checksum: 9),
         fileSalt: 0xfeed, newestTerm: 5, nonce: 0xabcd, made: -1)
 
-    private static func sample() throws -> TreePicture {
-        var picture = TreePicture()
+    private static func sample() throws -> TreeIndex {
+        var treeIndex = TreeIndex()
         for (number, path) in ["b", "a", "a/c", "a-", "a/b", "a/b/x", "ab", "a/c/\u{e4}"].enumerated() {
             let type: ItemType = ["a", "a/b", "a/c"].contains(path) ? .directory : .file
-            var state = `A picture of the tree`.state(type, inode: UInt64(number + 1), size: 9)
+            var state = `A tree index`.state(type, inode: UInt64(number + 1), size: 9)
             if number % 2 == 0 { state.contentHash = UInt64(number) }
-            picture.apply(`A picture of the tree`.record(.created, path, state), at: UInt64(number + 10))
+            treeIndex.apply(`A tree index`.record(.created, path, state), at: UInt64(number + 10))
         }
-        return picture
+        return treeIndex
     }
 
     @Test func `has everything again`() throws {
-        let picture = try Self.sample()
-        let checkpoint = try Checkpoint(Checkpoint.encode(picture, Self.header))
+        let treeIndex = try Self.sample()
+        let checkpoint = try Checkpoint(Checkpoint.encode(treeIndex, Self.header))
         #expect(checkpoint.header == Self.header)
         #expect(checkpoint.count == 8)
-        #expect(try checkpoint.picture() == picture)
-        for (location, item) in picture.items { #expect(try checkpoint.item(at: location) == item) }
+        #expect(try checkpoint.treeIndex() == treeIndex)
+        for (location, item) in treeIndex.items { #expect(try checkpoint.item(at: location) == item) }
         for name in ["0", "a/", "a/b/", "a.", "zz", "a/b/x/y"] {
-            #expect(try checkpoint.item(at: `A picture of the tree`.location(name + "0")) == nil)
+            #expect(try checkpoint.item(at: `A tree index`.location(name + "0")) == nil)
         }
-        let below = try checkpoint.below(`A picture of the tree`.location("a")).map(\.path)
+        let below = try checkpoint.below(`A tree index`.location("a")).map(\.path)
         #expect(below == ["a/b", "a/b/x", "a/c", "a/c/\u{e4}"].map { Array($0.utf8) })
     }
 
     @Test func `may be empty`() throws {
-        let checkpoint = try Checkpoint(Checkpoint.encode(TreePicture(), Self.header))
-        #expect(try checkpoint.picture() == TreePicture())
-        #expect(try checkpoint.item(at: `A picture of the tree`.location("a")) == nil)
-        #expect(try checkpoint.below(`A picture of the tree`.location("a")).isEmpty)
+        let checkpoint = try Checkpoint(Checkpoint.encode(TreeIndex(), Self.header))
+        #expect(try checkpoint.treeIndex() == TreeIndex())
+        #expect(try checkpoint.item(at: `A tree index`.location("a")) == nil)
+        #expect(try checkpoint.below(`A tree index`.location("a")).isEmpty)
     }
 
     // case 9
     @Test func `with a bit flipped in any byte is not believed`() throws {
-        let picture = try Self.sample()
-        let whole = Checkpoint.encode(picture, Self.header)
+        let treeIndex = try Self.sample()
+        let whole = Checkpoint.encode(treeIndex, Self.header)
         for place in whole.indices {
             var bytes = whole
             bytes[place] ^= 1 << UInt8(place * 5 % 8)
-            #expect(throws: CheckpointFault.self, "byte \(place)") { try Checkpoint(bytes).picture() }
+            #expect(throws: CheckpointFault.self, "byte \(place)") { try Checkpoint(bytes).treeIndex() }
             guard let checkpoint = try? Checkpoint(bytes) else { continue }
-            for (location, item) in picture.items {
+            for (location, item) in treeIndex.items {
                 // Damage somewhere else does not matter to it.
                 do { #expect(try checkpoint.item(at: location) == item, "byte \(place)") } catch {}
             }
@@ -82,9 +82,9 @@ final class CheckpointInMemory: TreePicture.Base {
         let (one, other) = (begin(1)..<begin(2), begin(6)..<begin(7))
         try #require(one.count == other.count)
         bytes.replaceSubrange(other, with: Array(bytes[one]))
-        #expect(throws: CheckpointFault.damaged) { try Checkpoint(bytes).picture() }
+        #expect(throws: CheckpointFault.damaged) { try Checkpoint(bytes).treeIndex() }
         #expect(throws: CheckpointFault.damaged) {
-            try Checkpoint(bytes).item(at: `A picture of the tree`.location("ab"))
+            try Checkpoint(bytes).item(at: `A tree index`.location("ab"))
         }
     }
 
@@ -95,7 +95,7 @@ final class CheckpointInMemory: TreePicture.Base {
             #expect(throws: CheckpointFault.self) { try Checkpoint(Array(whole[..<count])) }
             let zeros = [UInt8](repeating: 0, count: whole.count - count)
             if Array(whole[count...]) == zeros { continue }
-            #expect(throws: CheckpointFault.self) { try Checkpoint(whole[..<count] + zeros).picture() }
+            #expect(throws: CheckpointFault.self) { try Checkpoint(whole[..<count] + zeros).treeIndex() }
         }
         #expect(throws: CheckpointFault.damaged) { try Checkpoint(whole + [0]) }
     }
@@ -121,24 +121,24 @@ final class CheckpointInMemory: TreePicture.Base {
                 bytes.replaceSubrange(..<CheckpointHeader.size, with: whole.prefix(CheckpointHeader.size))
             }
             guard let checkpoint = try? Checkpoint(bytes) else { continue }
-            _ = try? checkpoint.picture()
-            for name in Self.names { _ = try? checkpoint.item(at: `A picture of the tree`.location(name)) }
-            _ = try? checkpoint.below(`A picture of the tree`.location("a"))
+            _ = try? checkpoint.treeIndex()
+            for name in Self.names { _ = try? checkpoint.item(at: `A tree index`.location(name)) }
+            _ = try? checkpoint.below(`A tree index`.location("a"))
         }
     }
 
     @Test func `learns the hash of what is still as it was seen, and nothing else`() throws {
-        var picture = try Self.sample()
-        let place = try `A picture of the tree`.location("a/b/x")
-        let item = try #require(picture.item(at: place))
+        var treeIndex = try Self.sample()
+        let place = try `A tree index`.location("a/b/x")
+        let item = try #require(treeIndex.item(at: place))
         var other = item.state
         other.size += 1
-        picture.learn(hash: 7, of: place, seen: other)
-        #expect(picture.item(at: place) == item)
-        picture.learn(hash: 7, of: place, seen: item.state)
-        #expect(picture.item(at: place)?.state.contentHash == 7)
-        #expect(picture.item(at: place)?.generation == item.generation)
-        let again = try Checkpoint(Checkpoint.encode(picture, Self.header)).picture()
+        treeIndex.learn(hash: 7, of: place, seen: other)
+        #expect(treeIndex.item(at: place) == item)
+        treeIndex.learn(hash: 7, of: place, seen: item.state)
+        #expect(treeIndex.item(at: place)?.state.contentHash == 7)
+        #expect(treeIndex.item(at: place)?.generation == item.generation)
+        let again = try Checkpoint(Checkpoint.encode(treeIndex, Self.header)).treeIndex()
         #expect(again[place]?.contentHash == 7)
     }
 }

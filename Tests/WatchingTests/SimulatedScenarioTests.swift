@@ -27,7 +27,7 @@ import Testing
 
     private func expectNoFaults(of scenario: Scenario, _ mode: Scenario.Mode, on stage: SimulatedStage) async throws {
         var stage = stage
-        let faults = try await scenario.faults(on: &stage, mode) + stage.world.differences + stage.world.streamed.faults
+        let faults = try await scenario.faults(on: &stage, mode) + stage.view.differences + stage.view.streamed.faults
         if let reason = scenario.open {
             withKnownIssue("\(reason)", isIntermittent: true) {
                 #expect(faults == [], "\(faults.joined(separator: "\n"))")

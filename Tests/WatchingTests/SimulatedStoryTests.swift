@@ -52,13 +52,13 @@ struct SimulatedStory: CustomStringConvertible {
     /// does about it, line by line.
     func play(tracing: ((String) -> Void)? = nil) throws -> [String] {
         var stage = SimulatedStage()
-        stage.world.tree.reusesInodes = reusesInodes
-        stage.world.hasCoarseDates = hasCoarseDates
-        stage.world.tree.queueLimit = queueLimit
+        stage.view.tree.reusesInodes = reusesInodes
+        stage.view.hasCoarseDates = hasCoarseDates
+        stage.view.tree.queueLimit = queueLimit
         try stage.prepare([])
-        stage.world.tracing = tracing.map { trace in { trace("    \($0)") } }
+        stage.view.tracing = tracing.map { trace in { trace("    \($0)") } }
         var (looks, coming) = (0, [(look: Int, step: TreeStep)]())
-        stage.world.whileLooking = { tree in
+        stage.view.whileLooking = { tree in
             looks += 1
             while let next = coming.firstIndex(where: { $0.look <= looks }) {
                 let step = coming.remove(at: next).step
@@ -85,7 +85,7 @@ struct SimulatedStory: CustomStringConvertible {
         for rest in coming where (try? stage.perform(.tree(rest.step))) != nil { tracing?("\(Event.step(rest.step))") }
         coming = []
         try stage.settle()
-        return stage.world.streamed.faults + stage.world.differences
+        return stage.view.streamed.faults + stage.view.differences
     }
 
     /// Without all that is not needed for it to fail.

@@ -11,19 +11,19 @@ struct `A leader in whose tree something happens while it looks` {
     {
         var stage = SimulatedStage()
         try stage.prepare(ScenarioStep.steps(of: "write x old"))
-        stage.world.whileReading = { world in
-            world.whileReading = nil
+        stage.view.whileReading = { view in
+            view.whileReading = nil
             for case .tree(let step) in (try? ScenarioStep.steps(of: "write x new")) ?? [] {
-                try? world.tree.perform(step)
+                try? view.tree.perform(step)
             }
-            world.pending = [Array("x".utf8)]
+            view.pending = [Array("x".utf8)]
         }
         // The same bytes: only the content tells.
         for step in try ScenarioStep.steps(of: "write x old") { try stage.perform(step) }
         try stage.serve()
-        #expect(stage.world.takeTold().isEmpty)
-        stage.world.pending = []
+        #expect(stage.view.takeTold().isEmpty)
+        stage.view.pending = []
         try stage.settle()
-        #expect(stage.world.takeTold().map(\.kind) == ["modified"])
+        #expect(stage.view.takeTold().map(\.kind) == ["modified"])
     }
 }

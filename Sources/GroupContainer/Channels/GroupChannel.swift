@@ -24,7 +24,7 @@ public final class GroupChannel: Sendable {
     /// told of who posted; without it, what this process's coordinator said, or the program's name; 200 bytes of it.
     /// Errors: `invalidArgument` where the name is none; `damaged`, `newerFormat`, `noSpace`, `inputOutput`.
     public init(_ container: Container, name: String, purpose: String? = nil) throws(CoordinationError) {
-        try StoreName.check(name, of: "channel", operation: "open channel")
+        try LogName.check(name, of: "channel", operation: "open channel")
         (self.container, self.name) = (container, name)
         let member = container.member
         let known = member.memberTable.slot.flatMap { member.memberTable.member(at: $0)?.purpose }
@@ -122,13 +122,13 @@ public final class GroupChannel: Sendable {
                 cause: "a listener's name has 1 to \(ChannelLimits.name) bytes, and no NUL")
         }
         let store = try writableStore("listen")
-        let right = try ListeningRight(to: name, as: listener, container.member)
+        let right = try ListenerLock(to: name, as: listener, container.member)
         let place = try store.append(record(.listen(listener, fromOldest: beginning == .oldest))) { _ in true }
         // Else what is posted durably from now on might find nobody after a power cut.
         if let place { try store.synchronize(through: place) }
         // Who waits for it to be there.
         store.wake()
-        return GroupListener(listener, of: self, try ChannelReader(store, listener: listener), right)
+        return GroupListener(listener, of: self, try MessageFeed(store, listener: listener), right)
     }
 
     /// A listener, as far as it is known.
@@ -176,5 +176,131 @@ public final class GroupChannel: Sendable {
         let place = try store.append(record(.remove(listener))) { $0.listeners[listener] != nil }
         store.wake()
         return place != nil
+    }
+}
+
+/// One channel, as this member has it: what its log comes to, without what the messages say.
+typealias ChannelStore = CompactedLog<ChannelState>
+
+extension CompactedLog<ChannelState> {
+    /// Nil where there is none, unless it is to be made.
+    static func open(_ member: Member, channel: String, creating: Bool) throws(CoordinationError) -> ChannelStore? {
+        let label = "channels/\(channel)"
+        return try open(member, channel, label: label, wakeLabel: label, creating: creating)
+    }
+}
+
+extension Member {
+    /// This member's store of a channel; nil where there is none, unless it is to be made.
+    func channel(_ name: String, creating: Bool) throws(CoordinationError) -> ChannelStore? {
+        try keep(name, in: channels) { () throws(CoordinationError) in
+            try ChannelStore.open(self, channel: name, creating: creating && !isReadOnly)
+        }
+    }
+}
+
+/// How large a channel and what is posted to it can be.
+package enum ChannelLimits {
+    /// Of a message, in bytes.
+    package static let message = 16 << 20
+    /// Of a channel, in bytes: what somebody has not acknowledged.
+    static let channel = 1 << 30
+    /// Of a listener's name, in bytes of UTF-8.
+    static let name = 200
+}
+
+extension CompactedLog<ChannelState> {
+    /// Appends a record, if it is needed by then; else nil. The place behind it, whose sequence is the number of a
+    /// message.
+    func append(
+        _ record: ChannelRecord, if isNeeded: (ChannelState) throws(CoordinationError) -> Bool
+    ) throws(CoordinationError) -> LogPosition? {
+        var attempt = AppendAttempt()
+        defer { attempt.end() }
+        return try append(record.encoded(), isControl: record.isControl, &attempt, if: isNeeded) {
+            $0.apply(record, at: $1)
+        }
+    }
+
+    /// A listener that does not acknowledge what it gets fills the channel for all.
+    func checkRoom(for size: Int, in state: ChannelState) throws(CoordinationError) {
+        guard let (name, listener) = state.slowest, state.size + size > ChannelLimits.channel else { return }
+        let oldest = state.messages.first
+        throw CoordinationError(
+            .limitReached, item: log.name, operation: "post",
+            cause: "it holds \(state.size) bytes, and the limit is \(ChannelLimits.channel); the slowest listener is "
+                + "'\(name)' (\(listener.purpose), process \(listener.processIdentifier)), which has not acknowledged "
+                + "message \(oldest?.number ?? 0), of \(Self.moment(oldest?.time ?? 0)), and those behind it",
+            advice: "have it acknowledge what it gets, or remove the listener")
+    }
+
+    /// `2026-01-31 10:00:00Z`
+    private static func moment(_ nanoseconds: Int64) -> String {
+        let time = CalendarTime(secondsSince1970: nanoseconds / 1_000_000_000)
+        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(time.year)-\(two(time.month))-\(two(time.day)) "
+            + "\(two(time.hour)):\(two(time.minute)):\(two(time.second))Z"
+    }
+}
+
+extension GroupChannel {
+    /// Whether somebody listens under that name now, in this process or another. System calls: fcntl(F_OFD_GETLK)
+    public func isListening(_ listener: String) throws(CoordinationError) -> Bool {
+        let member = container.member
+        return try HeldByte.isHeld(
+            LockRange.listening(to: name, as: listener, key: member.hashKey), member, operation: "ask who listens")
+    }
+
+    /// Waits, blocking, until somebody listens under that name. False: the time is over. Errors and system calls: as
+    /// those of `awaitAcknowledgement`
+    public func awaitListener(_ listener: String, timeout: Duration? = nil) throws(CoordinationError) -> Bool {
+        guard let store = try store(creating: true) else { return try isListening(listener) }
+        let deadline = Deadline(after: timeout)
+        var presence = PresenceCheck()
+        while true {
+            let (file, offset) = store.mark
+            if try isListening(listener) { return true }
+            if deadline.isOver { return false }
+            try presence.check(container.member, "await listener")
+            store.memberTable.awaitWake(on: store.wakeWord, atMost: deadline.remaining) { file.map.load64(offset) != 0 }
+            _ = try store.checkedRead { _ in }
+        }
+    }
+
+    /// Waits, blocking, until a listener is done with a message. False: the time is over (nil has no end), or there is
+    /// no such listener. Errors: as those of `GroupListener.next(timeout:)`. System calls: futex(FUTEX_WAIT)
+    public func awaitAcknowledgement(
+        of number: UInt64, by listener: String, timeout: Duration? = nil
+    ) throws(CoordinationError) -> Bool {
+        guard let store = try store(creating: false) else { return false }
+        let deadline = Deadline(after: timeout)
+        var presence = PresenceCheck()
+        while true {
+            // Before the look, so that what comes during it is seen.
+            let (file, offset) = store.mark
+            let acknowledged = try store.checkedRead { $0.listeners[listener]?.acknowledged }
+            guard let acknowledged else { return false }
+            if acknowledged >= number { return true }
+            if deadline.isOver { return false }
+            try presence.check(container.member, "await acknowledgement")
+            store.memberTable.awaitWake(on: store.wakeWord, atMost: deadline.remaining) { file.map.load64(offset) != 0 }
+        }
+    }
+}
+
+extension CoordinationError {
+    /// No message was posted to such a channel, and nobody listens to it.
+    package static func noSuchChannel(_ name: String, operation: String) -> CoordinationError {
+        CoordinationError(
+            .notFound, item: printable(Array(name.utf8)), operation: operation,
+            cause: "there is no channel of that name",
+            advice: "groupctl channels list shows those that there are")
+    }
+
+    /// Nobody has listened to a channel under a name, or that listener was removed.
+    package static func noSuchListener(_ name: String, of channel: String, operation: String) -> CoordinationError {
+        CoordinationError(
+            .notFound, item: printable(Array("\(channel)/\(name)".utf8)), operation: operation,
+            cause: "there is no listener of that name", advice: "groupctl channels status shows those that there are")
     }
 }

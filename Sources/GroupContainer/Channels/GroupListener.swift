@@ -7,13 +7,13 @@ public final class GroupListener: Sendable {
     /// It outlives the process.
     public let name: String
     private let channel: GroupChannel
-    private let reader: Guarded<ChannelReader>
+    private let reader: Guarded<MessageFeed>
     private let store: ChannelStore
-    private let right: ListeningRight
+    private let right: ListenerLock
     /// Of all who take from it.
     private let presence = Guarded(PresenceCheck())
 
-    init(_ name: String, of channel: GroupChannel, _ reader: ChannelReader, _ right: ListeningRight) {
+    init(_ name: String, of channel: GroupChannel, _ reader: MessageFeed, _ right: ListenerLock) {
         (self.name, self.channel, self.right, store) = (name, channel, right, reader.store)
         self.reader = Guarded(reader)
     }
@@ -99,5 +99,22 @@ public final class GroupListener: Sendable {
     private func take() throws(CoordinationError) -> GroupMessage? {
         try store.checkNotForked("listen")
         return try reader.withLock { (reader) throws(CoordinationError) in try reader.next() }
+    }
+}
+
+/// The right to listen to a channel under a name. It ends with its process, however that ends.
+final class ListenerLock: Sendable {
+    private let byte: HeldByte
+
+    /// Error: `conflict` where somebody has it.
+    init(to channel: String, as name: String, _ member: Member) throws(CoordinationError) {
+        let offset = LockRange.listening(to: channel, as: name, key: member.hashKey)
+        guard let byte = try HeldByte(offset, .exclusive, member, operation: "listen") else {
+            throw CoordinationError(
+                .conflict, item: "\(channel)/\(name)", operation: "listen",
+                cause: "somebody listens under that name already",
+                advice: "wait for its end, or listen under another name, which gets all messages, too")
+        }
+        self.byte = byte
     }
 }

@@ -1,4 +1,4 @@
-import GroupSystemCalls
+package import GroupSystemCalls
 
 /// A directory that an app process and its widgets, helpers or plug-ins share. However often a process opens it, it is
 /// one member of it; it leaves with the last `Container`, or by its death. There is no daemon: the kernel and the files
@@ -26,14 +26,14 @@ public final class Container: Sendable {
         retention: JournalRetention = .standard, timeout: Duration? = Container.openingTimeout
     ) throws(CoordinationError) {
         try self.init(
-            try ContainerPlace.path(ofGroup: identifier), identifier, creating, unixGroup, retention, timeout)
+            try ContainerLocation.path(ofGroup: identifier), identifier, creating, unixGroup, retention, timeout)
     }
 
     /// Opens the container of a group identifier in another directory than the environment's.
     package convenience init(
         group identifier: String, below home: String, creating: Bool
     ) throws(CoordinationError) {
-        let path = try ContainerPlace.path(ofGroup: identifier, in: home)
+        let path = try ContainerLocation.path(ofGroup: identifier, in: home)
         try self.init(path, identifier, creating, nil, .standard, Self.openingTimeout)
     }
 
@@ -61,7 +61,7 @@ public final class Container: Sendable {
     ) throws(CoordinationError) {
         var creation = creating ? Member.Creation(identifier: identifier, retention: retention) : nil
         if let unixGroup {
-            if identifier != nil { try ContainerPlace.checkIsFoundByOthers(unixGroup) }
+            if identifier != nil { try ContainerLocation.checkIsFoundByOthers(unixGroup) }
             guard let number = groupNumber(named: unixGroup) else {
                 throw CoordinationError(
                     .invalidArgument, item: printable(path), operation: "create",
@@ -78,18 +78,18 @@ public final class Container: Sendable {
         do throws(CoordinationError) {
             member = try Member.join(path: path, creating: creation, until: Deadline(after: timeout))
         } catch {
-            throw OpeningErrors.withoutProc(error) ?? ContainerPlace.hinting(error, identifier)
+            throw OpeningErrors.withoutProc(error) ?? ContainerLocation.hinting(error, identifier)
         }
     }
 
     /// Where the container that a GROUP argument names is, or would be. No I/O.
     public static func location(named name: [UInt8]) throws(CoordinationError) -> [UInt8] {
-        name.contains(UInt8(ascii: "/")) ? name : try ContainerPlace.path(ofGroup: printable(name))
+        name.contains(UInt8(ascii: "/")) ? name : try ContainerLocation.path(ofGroup: printable(name))
     }
 
     /// `./NAME` where a GROUP argument is a group identifier, and a directory here of that name is a container, too.
     package static func namesake(of name: [UInt8]) -> String? {
-        name.contains(UInt8(ascii: "/")) ? nil : ContainerPlace.here(printable(name))
+        name.contains(UInt8(ascii: "/")) ? nil : ContainerLocation.here(printable(name))
     }
 
     /// The root directory, as it was named. Members keep their own files in it, in any layout, outside `.group`.
@@ -102,5 +102,19 @@ public final class Container: Sendable {
     public func coordinator(purpose: String) -> Coordinator {
         member.memberTable.setPurpose(purpose)
         return Coordinator(member: member, purpose: purpose)
+    }
+}
+
+extension Container {
+    /// From the root of all files, also where it was named from the working directory: for a program that somebody
+    /// starts later, from another one. System calls: open(2), readlink(2)
+    package func wholePath() throws(Errno) -> String { String(decoding: try wholePathBytes(), as: UTF8.self) }
+
+    /// The same for a command that may go to another working directory; as it was named, where the kernel does not say
+    /// it.
+    package var pathForCommands: [UInt8] { (try? wholePathBytes()) ?? path.bytes }
+
+    private func wholePathBytes() throws(Errno) -> [UInt8] {
+        try FileDescriptor.open(path: path.bytes, [.placeOnly, .directory]).absolutePath()
     }
 }

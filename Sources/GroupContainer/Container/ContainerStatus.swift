@@ -133,7 +133,7 @@ extension Container {
 
     /// Not kept as those are that are used: they would stay in memory.
     private func log(
-        _ name: String, of kind: StoreFacts.Kind,
+        _ name: String, of kind: LogFacts.Kind,
         _ look: (inout ContainerStatus.Log) throws(CoordinationError) -> Void
     ) -> ContainerStatus.Log {
         var status = ContainerStatus.Log(name: name, bytes: 0, sequence: 0, count: 0)
@@ -142,7 +142,7 @@ extension Container {
         {
             status.bytes = names.reduce(0) { $0 + ((try? directory.status(of: $1))?.size ?? 0) }
             // Opening it would begin it.
-            if !names.contains(where: { MappedLog.fileNumber($0) != nil }) { return status }
+            if !names.contains(where: { SegmentedLog.fileNumber($0) != nil }) { return status }
         }
         do { try look(&status) } catch { status.fault = error }
         return status

@@ -4,18 +4,18 @@ import GroupSystemCalls
 /// This process as a member of a container: one member table slot, however many `Container` objects refer to it. Ends
 /// with the last of them.
 final class Member: Sendable {
-    let directory: GroupDirectory
+    let directory: ContainerDirectories
     let format: ContainerFormat
     let lockManager: LockManager
     let journal: Journal
     /// Nil for one that may write.
     let readOnly: ReadOnlyReason?
-    let sleeper: Sleeper
+    let sleeper: WakeWaiter
     /// What the journal says, as far as it was read; nil until somebody asks. Kept so that it is read once.
-    let recorded = Guarded<RecordedTree?>(nil)
+    let recorded = Guarded<JournalView?>(nil)
     /// How many items were looked up in the journal without keeping what it says.
     let traced = Guarded(0)
-    let notes = NoteFiles()
+    let notes = IntentFiles()
     /// Those of its defaults that were opened.
     let suites = Guarded([String: SuiteStore]())
     /// The same of its channels.
@@ -26,13 +26,13 @@ final class Member: Sendable {
     let unfinishedLocks = Guarded([[UInt8]: HeldLock]())
 
     private init(
-        directory: GroupDirectory, format: ContainerFormat, hashKey: SipHash, lockFile: LockFile,
+        directory: ContainerDirectories, format: ContainerFormat, hashKey: SipHash, lockFile: LockFile,
         memberTable: MemberTable,
         journal: Journal, readOnly: ReadOnlyReason? = nil
     ) {
         (self.directory, self.format, self.journal, self.readOnly) = (directory, format, journal, readOnly)
         lockManager = LockManager(lockFile, memberTable, hashKey: hashKey)
-        sleeper = Sleeper(memberTable, word: MemberTable.journalWord)
+        sleeper = WakeWaiter(memberTable, word: MemberTable.journalWord)
     }
 
     deinit {
@@ -60,7 +60,7 @@ final class Member: Sendable {
         try journal.log.checkLastStands(operation)
         guard let place = directory.movedTo else { return }
         // With a directory around it, by a member of a container around that: it is being deleted there.
-        if GroupDirectory.isStaging(place) { throw removed(operation) }
+        if ContainerDirectories.isStaging(place) { throw removed(operation) }
         throw CoordinationError(
             .notFound, item: printable(directory.path), operation: operation,
             cause: "the container was moved: it is '\(printable(place))' now",
@@ -117,7 +117,7 @@ final class Member: Sendable {
     private static func joinWhole(
         _ path: [UInt8], _ creation: Creation?, until deadline: Deadline, repairing: Bool
     ) throws(CoordinationError) -> Member {
-        let directory = try GroupDirectory(path: path, unixGroup: creation?.unixGroup, creating: creation != nil)
+        let directory = try ContainerDirectories(path: path, unixGroup: creation?.unixGroup, creating: creation != nil)
         do {
             return try join(directory, creation, until: deadline, repairing: repairing)
         } catch {
@@ -128,7 +128,7 @@ final class Member: Sendable {
     }
 
     private static func join(
-        _ directory: GroupDirectory, _ creation: Creation?, until deadline: Deadline, repairing: Bool
+        _ directory: ContainerDirectories, _ creation: Creation?, until deadline: Deadline, repairing: Bool
     ) throws(CoordinationError) -> Member {
         let path = directory.path
         let status = try translating(printable(path), "open") { () throws(Errno) in try directory.group.status() }
@@ -174,7 +174,8 @@ final class Member: Sendable {
     }
 
     private static func join(
-        _ directory: GroupDirectory, _ lockFile: LockFile, _ creation: Creation?, _ status: FileStatus, repairing: Bool
+        _ directory: ContainerDirectories, _ lockFile: LockFile, _ creation: Creation?, _ status: FileStatus,
+        repairing: Bool
     ) throws(CoordinationError) -> Member {
         if creation != nil { try lockFile.probe() }
         let open = try MemberTable.open(in: directory.group, fileMode: directory.fileMode)
@@ -204,11 +205,11 @@ final class Member: Sendable {
         } catch {
             throw CoordinationError(error, item: ".group/members", operation: "join")
         }
-        let surroundings = MappedLog.Surroundings(
+        let surroundings = SegmentedLog.Surroundings(
             container: origin, incarnation: incarnation, slot: slot, nonce: memberTable.nonce,
             fileMode: directory.fileMode, capacity: format.retention.fileSize
         ) { [weak memberTable] in memberTable?.isAbandoned($0) ?? false }
-        let log = try MappedLog(name: "journal", directory: try directory.ownDirectory("journal"), surroundings)
+        let log = try SegmentedLog(name: "journal", directory: try directory.ownDirectory("journal"), surroundings)
         if isAlone {
             if repairing { _ = try log.repair(isAlone: true) }
             try log.recover(repairing: repairing)
@@ -235,7 +236,7 @@ final class Member: Sendable {
 
     /// Without a slot, and without writing anything: nobody knows of it.
     private static func read(
-        _ directory: GroupDirectory, _ lockFile: LockFile, _ reason: ReadOnlyReason, _ status: FileStatus
+        _ directory: ContainerDirectories, _ lockFile: LockFile, _ reason: ReadOnlyReason, _ status: FileStatus
     ) throws(CoordinationError) -> Member {
         guard let format = try ContainerFormat.read(in: directory.group), let hashKey = format.key,
             let container = format.containerBytes, let origin = format.originBytes
@@ -246,10 +247,10 @@ final class Member: Sendable {
         }
         // One that was copied or restored, and that nobody has adopted yet, has the history of the first.
         if format.lockInode != lockFile.inode && hasLiveMember { throw lockFileReplaced }
-        let surroundings = MappedLog.Surroundings(
+        let surroundings = SegmentedLog.Surroundings(
             container: origin, incarnation: memberTable.map.bytes(MemberTableLayout.incarnation, count: 16), slot: nil,
             fileMode: directory.fileMode, awaitsRecovery: awaitsRecovery)
-        let log = try MappedLog(name: "journal", directory: try directory.journalDirectory(), surroundings)
+        let log = try SegmentedLog(name: "journal", directory: try directory.journalDirectory(), surroundings)
         return Member(
             directory: directory, format: format, hashKey: hashKey, lockFile: lockFile, memberTable: memberTable,
             journal: Journal(log, container: container, in: directory), readOnly: reason)
@@ -262,7 +263,7 @@ final class Member: Sendable {
     /// Reads the format file; makes it for a new container; thinks up an identity of its own for a copied or restored
     /// one, which its caller writes.
     private static func settleFormat(
-        _ directory: GroupDirectory, _ lockFile: LockFile, _ creation: Creation?, isAlone: Bool
+        _ directory: ContainerDirectories, _ lockFile: LockFile, _ creation: Creation?, isAlone: Bool
     ) throws(CoordinationError) -> (ContainerFormat, isCopy: Bool) {
         guard let format = try ContainerFormat.read(in: directory.group) else {
             // It is written before the journal is made; without it, but with that, it was removed.
@@ -276,5 +277,20 @@ final class Member: Sendable {
         if format.lockInode == lockFile.inode { return (format, false) }
         if !isAlone { throw lockFileReplaced }
         return (format.adopted(lockInode: lockFile.inode), true)
+    }
+}
+
+/// Whether the container is still there, for a reader that waits for changes: asked at most every 100 ms, as it takes
+/// six system calls, and a reader that has just got a change wants the next change soon.
+struct PresenceCheck: Sendable {
+    private static let interval: Int64 = 100_000_000
+    private var last: Int64?
+
+    /// Error: `notFound`, once the container was removed or moved, at the latest so long after that.
+    mutating func check(_ member: Member, _ operation: String) throws(CoordinationError) {
+        let now = monotonicNanoseconds()
+        if let last, now - last < Self.interval { return }
+        last = now
+        try member.checkIsThere(operation)
     }
 }

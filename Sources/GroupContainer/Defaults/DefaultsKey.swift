@@ -42,7 +42,8 @@ extension GroupDefaults {
     /// The same for a text.
     public subscript(key: Key<String>) -> String { value(forKey: key.name)?.stringValue ?? key.fallback }
 
-    /// A key's value now, or its default; see the first subscript. Errors: `invalidContent` where what is set is no value of the type; `damaged`
+    /// A key's value now, or its default; see the first subscript. Errors: `invalidContent` where what is set is no
+    /// value of the type; `damaged`
     public func read<Value>(_ key: Key<Value>) throws(CoordinationError) -> Value {
         let stored = try versionedValue(forKey: key.name).value
         guard let value = stored ?? fallbacks.withLock({ $0[key.name] }) else { return key.fallback }
@@ -83,7 +84,7 @@ extension GroupDefaults {
         _ key: String, _ durability: Durability, _ body: (DefaultsValue?) throws -> DefaultsValue
     ) throws {
         let store = try writableStore("update")
-        var attempt = LogAttempt()
+        var attempt = AppendAttempt()
         defer { attempt.end() }
         while true {
             let (entry, moment) = try store.read(for: &attempt) { ($0.entries[key], $0.generation) }

@@ -44,9 +44,9 @@ public struct DefaultsTransaction {
     public mutating func removeAll() { (written, isCleared) = ([:], true) }
 
     /// In the order of the keys, so that the same transaction is the same record.
-    var steps: [DefaultsRecord.Step] {
+    var steps: [SuiteRecord.Step] {
         let steps = written.sorted { $0.key < $1.key }.map { key, value in
-            value.map { DefaultsRecord.Step.set(key, $0) } ?? .remove(key)
+            value.map { SuiteRecord.Step.set(key, $0) } ?? .remove(key)
         }
         return isCleared ? [.removeAll] + steps : steps
     }
@@ -55,8 +55,8 @@ public struct DefaultsTransaction {
 extension GroupDefaults {
     /// Reads and sets several keys as one change: others see all of it or nothing. `body` may run more than once, where
     /// a key that it read is set by others meanwhile; one that loses again and again gets its turn, in which the others
-    /// wait for it, at first for up to 20 ms, then longer. What it throws is thrown, and nothing is changed. It must not
-    /// change the suite in other ways. Errors: as those of `set`.
+    /// wait for it, at first for up to 20 ms, then longer. What it throws is thrown, and nothing is changed. It must
+    /// not change the suite in other ways. Errors: as those of `set`.
     @discardableResult
     public func transaction<Answer>(
         _ durability: Durability = .relaxed, _ body: (inout DefaultsTransaction) throws -> Answer
@@ -73,7 +73,7 @@ extension GroupDefaults {
     ) throws(CoordinationError) -> Outcome {
         let store = try writableStore("set")
         let fallbacks = fallbacks.withLock { $0 }
-        var attempt = LogAttempt()
+        var attempt = AppendAttempt()
         defer { attempt.end() }
         while true {
             let (outcome, steps, reads) = Self.run(body, on: try store.read(for: &attempt) { $0 }, fallbacks)
@@ -89,7 +89,7 @@ extension GroupDefaults {
     private static func run<Answer>(
         _ body: (inout DefaultsTransaction) -> Answer, on snapshot: consuming SuiteState,
         _ fallbacks: [String: DefaultsValue]
-    ) -> (Answer, [DefaultsRecord.Step], SuiteReads) {
+    ) -> (Answer, [SuiteRecord.Step], SuiteReads) {
         var transaction = DefaultsTransaction(snapshot, fallbacks)
         let answer = body(&transaction)
         return (answer, transaction.steps, transaction.reads)
@@ -100,5 +100,31 @@ extension Result {
     fileprivate var isSuccess: Bool {
         if case .success = self { return true }
         return false
+    }
+}
+
+/// What a change of a suite was decided upon: it holds only as long as that is so.
+struct SuiteReads: Sendable {
+    /// Keys that were read, and which change had set them.
+    var keys: [String: UInt64] = [:]
+    /// Of the whole suite, if all of it was read.
+    var suite: UInt64?
+    private var only: (key: String, generation: UInt64)?
+    /// The suite was at this generation: as long as it is, nothing has changed.
+    private var moment: UInt64?
+
+    init() {}
+
+    /// One key: without a dictionary around it.
+    init(key: String, generation: UInt64, at moment: UInt64? = nil) {
+        only = (key, generation)
+        self.moment = moment
+    }
+
+    func hold(in state: SuiteState) -> Bool {
+        if moment == state.generation { return true }
+        if let suite, suite != state.generation { return false }
+        if let only, only.generation != state.generation(of: only.key) { return false }
+        return keys.allSatisfy { state.generation(of: $0.key) == $0.value }
     }
 }

@@ -23,11 +23,11 @@ public final class GroupDefaults: Sendable {
     /// set a value; without it, what this process's coordinator said, or the program's name.
     /// Errors: `invalidArgument` where the name is none; `damaged`, `newerFormat`, `noSpace`, `inputOutput`.
     public init(_ container: Container, suite: String = "standard", purpose: String? = nil) throws(CoordinationError) {
-        try StoreName.check(suite, of: "suite", operation: "open defaults")
+        try LogName.check(suite, of: "suite", operation: "open defaults")
         (self.container, self.suite) = (container, suite)
         let member = container.member
         let known = member.memberTable.slot.flatMap { member.memberTable.member(at: $0)?.purpose }
-        writer = DefaultsRecord.prefix(
+        writer = SuiteRecord.prefix(
             processIdentifier: processIdentifier(), purpose: purpose ?? known ?? programName())
         _ = try store(creating: false)
     }
@@ -95,7 +95,7 @@ public final class GroupDefaults: Sendable {
 
     @discardableResult
     private func set(
-        _ steps: [DefaultsRecord.Step], _ durability: Durability
+        _ steps: [SuiteRecord.Step], _ durability: Durability
     ) throws(CoordinationError) -> UInt64 {
         let store = try writableStore("set")
         let place = try store.append(steps, by: writer)
@@ -111,9 +111,9 @@ public final class GroupDefaults: Sendable {
         _ durability: Durability = .relaxed
     ) throws(CoordinationError) -> UInt64 {
         let store = try writableStore("set")
-        var attempt = LogAttempt()
+        var attempt = AppendAttempt()
         defer { attempt.end() }
-        let steps: [DefaultsRecord.Step] = [value.map { .set(key, $0) } ?? .remove(key)]
+        let steps: [SuiteRecord.Step] = [value.map { .set(key, $0) } ?? .remove(key)]
         guard let place = try store.append(steps, if: .init(key: key, generation: generation), by: writer, &attempt)
         else {
             let present = store.read { $0.generation(of: key) }
@@ -148,7 +148,7 @@ public final class GroupDefaults: Sendable {
 
     /// A moment in the suite's history, as this process saw it.
     public struct Mark: Sendable {
-        fileprivate let file: LogFile
+        fileprivate let file: Segment
         fileprivate let offset: Int
     }
 
@@ -165,5 +165,42 @@ public final class GroupDefaults: Sendable {
         if mark.file.map.load64(mark.offset) != 0 { return true }
         if mark.file.writableMap != nil { return false }
         return self.mark.map { ($0.file.header.number, $0.offset) != (mark.file.header.number, mark.offset) } ?? false
+    }
+}
+
+/// One suite, as this member has it.
+typealias SuiteStore = CompactedLog<SuiteState>
+
+extension CompactedLog<SuiteState> {
+    /// Nil where there is none, unless it is to be made.
+    static func open(_ member: Member, suite: String, creating: Bool) throws(CoordinationError) -> SuiteStore? {
+        try open(member, suite, label: "defaults/\(suite)", wakeLabel: suite, creating: creating)
+    }
+
+    /// The state as of now, as `checkedRead`. Where the log cannot be read, the state before that, and the diagnostics
+    /// say so.
+    func read<Answer>(_ look: (SuiteState) -> Answer) -> Answer {
+        fold.withLock { fold in
+            // Who may only read has to look anew.
+            if isReadOnly || fold.file.map.load64(fold.position.offset) != 0 { catchUpOrTell(&fold) }
+            return look(fold.state)
+        }
+    }
+
+    private func catchUpOrTell(_ fold: inout Fold) {
+        do {
+            try catchUp(&fold)
+        } catch {
+            diagnostics.tell(.defaultsUnreadable, item: error.item, "the values before are given: \(error)")
+        }
+    }
+}
+
+extension Member {
+    /// This member's store of a suite; nil where there is none, unless it is to be made.
+    func suite(_ name: String, creating: Bool) throws(CoordinationError) -> SuiteStore? {
+        try keep(name, in: suites) { () throws(CoordinationError) in
+            try SuiteStore.open(self, suite: name, creating: creating && !isReadOnly)
+        }
     }
 }

@@ -1,8 +1,8 @@
-public import Observation
 import GroupSystemCalls
+public import Observation
 
-/// A key's value for views and models that are told by `Observation`: reading `value` within `withObservationTracking`, or
-/// from a type that is `@Observable`, is told when any process sets it. Follows the key as long as it lives.
+/// A key's value for views and models that are told by `TreeWatcher`: reading `value` within `withObservationTracking`,
+/// or from a type that is `@Observable`, is told when any process sets it. Follows the key as long as it lives.
 ///
 ///     @Observable final class Model { let opened = ObservedDefault(defaults, .opened) }
 public final class ObservedDefault<Value: Sendable>: Observable, Sendable {

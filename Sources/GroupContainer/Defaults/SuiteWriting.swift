@@ -12,11 +12,11 @@ enum SuiteLimits {
     static let suite = 1 << 30
 }
 
-extension FoldedLog<SuiteState> {
-    /// Appends whatever stands there by now. `writer` is what `DefaultsRecord.prefix` makes of who it is. The place
+extension CompactedLog<SuiteState> {
+    /// Appends whatever stands there by now. `writer` is what `SuiteRecord.prefix` makes of who it is. The place
     /// behind it, whose sequence is the generation of what was set.
-    func append(_ steps: [DefaultsRecord.Step], by writer: [UInt8]) throws(CoordinationError) -> LogPosition {
-        var attempt = LogAttempt()
+    func append(_ steps: [SuiteRecord.Step], by writer: [UInt8]) throws(CoordinationError) -> LogPosition {
+        var attempt = AppendAttempt()
         defer { attempt.end() }
         while true {
             // Nothing was read, so nothing can have changed.
@@ -27,10 +27,10 @@ extension FoldedLog<SuiteState> {
     /// Appends if what it was decided upon is so still; else nil. A change of another key does not matter: nothing is
     /// decided again for that.
     func append(
-        _ steps: [DefaultsRecord.Step], if reads: SuiteReads, by writer: [UInt8], _ attempt: inout LogAttempt
+        _ steps: [SuiteRecord.Step], if reads: SuiteReads, by writer: [UInt8], _ attempt: inout AppendAttempt
     ) throws(CoordinationError) -> LogPosition? {
         try checkMayWrite("set")
-        let body = DefaultsRecord.encode(steps, prefix: writer, time: wallNanoseconds())
+        let body = SuiteRecord.encode(steps, prefix: writer, time: wallNanoseconds())
         let place = try append(body, &attempt) { (state) throws(CoordinationError) in
             if !reads.hold(in: state) { return false }
             try checkSize(steps, state.size)
@@ -47,7 +47,7 @@ extension FoldedLog<SuiteState> {
         return place
     }
 
-    private func checkSize(_ steps: [DefaultsRecord.Step], _ present: Int) throws(CoordinationError) {
+    private func checkSize(_ steps: [SuiteRecord.Step], _ present: Int) throws(CoordinationError) {
         var size = 0
         for step in steps {
             guard case .set(let key, let value) = step else { continue }

@@ -25,7 +25,7 @@ public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
         public static let journalFilesDropped = Code(rawValue: "journalFilesDropped")
         /// After a restart of the machine: the journal was recovered.
         public static let journalRecovered = Code(rawValue: "journalRecovered")
-        /// A picture of the tree was made, so that the journal need not be read from its beginning.
+        /// A checkpoint was written, so that the journal need not be read from its beginning.
         public static let checkpointWritten = Code(rawValue: "checkpointWritten")
         /// It could not be made; it is tried again later, and the journal stays longer meanwhile.
         public static let checkpointFailed = Code(rawValue: "checkpointFailed")

@@ -1,9 +1,9 @@
 import GroupSystemCalls
 
-/// `.group/checkpoint`: the picture of the tree at a place in the journal, so that what the journal says need not be
+/// `.group/checkpoint`: the tree index of the tree at a place in the journal, so that what the journal says need not be
 /// read from its beginning, which may be gone. Always whole: it is replaced by rename.
 struct CheckpointFile: Sendable {
-    private let directory: GroupDirectory
+    private let directory: ContainerDirectories
     /// As the logs carry it.
     private let container: [UInt8]
 
@@ -11,7 +11,9 @@ struct CheckpointFile: Sendable {
     private static let name = Array("checkpoint".utf8)
     private static let temporary = Array("checkpoint.new".utf8)
 
-    init(in directory: GroupDirectory, container: [UInt8]) { (self.directory, self.container) = (directory, container) }
+    init(in directory: ContainerDirectories, container: [UInt8]) {
+        (self.directory, self.container) = (directory, container)
+    }
 
     /// To look items up in; nil where there is none. Constant. Errors: `damaged`, `newerFormat`.
     /// System calls: openat2, fstat, mmap
@@ -35,7 +37,7 @@ struct CheckpointFile: Sendable {
     }
 
     /// Reads all of it; nil where there is none. Linear. Errors: as for `open`.
-    func read() throws(CoordinationError) -> (header: CheckpointHeader, picture: TreePicture)? {
+    func read() throws(CoordinationError) -> (header: CheckpointHeader, treeIndex: TreeIndex)? {
         let content: [UInt8]
         do throws(Errno) {
             content = try FileDescriptor.content(of: Self.name, in: directory.group)
@@ -43,18 +45,18 @@ struct CheckpointFile: Sendable {
             if error == .noSuchEntry { return nil }
             throw CoordinationError(error, item: Self.label, operation: "read")
         }
-        let (header, picture) = try translatingFault { () throws(CheckpointFault) in
+        let (header, treeIndex) = try translatingFault { () throws(CheckpointFault) in
             let checkpoint = try Checkpoint(content)
-            return (checkpoint.header, try checkpoint.picture())
+            return (checkpoint.header, try checkpoint.treeIndex())
         }
         if header.container != container { throw Self.damaged("it belongs to another container") }
-        return (header, picture)
+        return (header, treeIndex)
     }
 
     /// Replaces it; on the disk when it returns. Only by one at a time.
     /// System calls: openat2, write, fsync, renameat2
-    func replace(by picture: TreePicture, _ header: CheckpointHeader) throws(CoordinationError) {
-        let content = Checkpoint.encode(picture, header)
+    func replace(by treeIndex: TreeIndex, _ header: CheckpointHeader) throws(CoordinationError) {
+        let content = Checkpoint.encode(treeIndex, header)
         try translating(Self.label, "write") { () throws(Errno) in
             let file = try FileDescriptor.open(
                 Self.temporary, in: directory.group, [.writing, .creating, .truncating], mode: 0o600)
@@ -103,7 +105,7 @@ struct CheckpointFile: Sendable {
 }
 
 /// A checkpoint's file that stays open, as it was, whatever becomes of its name.
-final class MappedCheckpoint: TreePicture.Base, Sendable {
+final class MappedCheckpoint: TreeIndex.Base, Sendable {
     private let checkpoint: Checkpoint<CheckpointMap>
     private let map: SharedMap
     private let damaged = Guarded(false)
@@ -117,7 +119,7 @@ final class MappedCheckpoint: TreePicture.Base, Sendable {
     /// An answer that it gave was none: what it says does not fit its checksums.
     var isDamaged: Bool { damaged.withLock { $0 } || map.isDamaged }
 
-    func item(at location: ItemLocation) -> TreePicture.Item? {
+    func item(at location: ItemLocation) -> TreeIndex.Item? {
         do {
             return try checkpoint.item(at: location)
         } catch {

@@ -2,7 +2,7 @@ import GroupSystemCalls
 
 /// The container's log of changes: a mapped log whose records are `ChangeRecord`s.
 final class Journal: Sendable {
-    let log: MappedLog
+    let log: SegmentedLog
     let checkpoint: CheckpointFile
     /// The place that the checkpoint is for, as far as this member knows.
     let checkpointed = Guarded<LogPosition?>(nil)
@@ -11,7 +11,7 @@ final class Journal: Sendable {
     /// The first eight bytes of the container's identifier: part of every cursor.
     let container: UInt64
 
-    init(_ log: MappedLog, container: [UInt8], in directory: GroupDirectory) {
+    init(_ log: SegmentedLog, container: [UInt8], in directory: ContainerDirectories) {
         self.log = log
         checkpoint = CheckpointFile(in: directory, container: log.surroundings.container)
         var reader = ByteReader(container)
@@ -34,7 +34,7 @@ final class Journal: Sendable {
         var position: LogPosition
     }
 
-    /// As `MappedLog.Step`.
+    /// As `SegmentedLog.Step`.
     enum Step: Sendable {
         case entry(Entry)
         case end
@@ -93,5 +93,16 @@ final class Journal: Sendable {
             return isFound
         }
         return isFound
+    }
+}
+
+extension Container {
+    /// Appends a record that no change stands behind, and returns its sequence. For the fault tests: they kill and stop
+    /// members in the middle of appends, which whole writes would reach a thousand times less often.
+    package func appendRawRecord(naming path: ItemPath) throws(CoordinationError) -> UInt64 {
+        let record = ChangeRecord(
+            .touched, path: path.bytes, state: nil, isCoordinated: true, operation: ChangeRecord.noOperation,
+            processIdentifier: processIdentifier(), purpose: [], time: 0)
+        return try member.journal.append(record).sequence
     }
 }

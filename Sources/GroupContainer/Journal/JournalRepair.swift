@@ -5,7 +5,7 @@ extension Member {
     func checkJournal() throws(CoordinationError) -> [CoordinationError] {
         var found = try journal.log.findDamage().map(Self.error)
         do {
-            _ = try RecordedTree(journal)
+            _ = try JournalView(journal)
         } catch {
             if ![.damaged, .newerFormat].contains(error.code) { throw error }
             found.append(error)
@@ -24,15 +24,15 @@ extension Member {
         let known = (try? journal.checkpoint.open()?.header.position.sequence) ?? 0
         let isAlone = memberTable.liveMembers().count <= 1
         var found = try journal.log.repair(isAlone: isAlone, atLeast: known).map(Self.error)
-        var tree: RecordedTree
+        var tree: JournalView
         do {
-            tree = try RecordedTree(journal)
+            tree = try JournalView(journal)
             if found.isEmpty { return [] }
         } catch {
             if error.code != .damaged { throw error }
             found.append(error)
             try journal.log.interrupt()
-            tree = RecordedTree(beginningAt: try journal.log.start())
+            tree = JournalView(beginningAt: try journal.log.start())
         }
         try tree.catchUp(journal)
         try writeCheckpoint(tree)
@@ -46,7 +46,7 @@ extension Member {
     func remakeCheckpoint() throws(CoordinationError) {
         let keeping = try beginKeeping()
         defer { lockFile.giveBack(keeping) }
-        var tree = try RecordedTree(journal)
+        var tree = try JournalView(journal)
         try tree.catchUp(journal)
         try writeCheckpoint(tree)
         recorded.withLock { $0 = nil }
@@ -73,7 +73,7 @@ extension Member {
         }
     }
 
-    private static func error(_ damage: LogDamage) -> CoordinationError {
+    private static func error(_ damage: SegmentDamage) -> CoordinationError {
         CoordinationError(
             .damaged, item: damage.file, operation: "read", cause: damage.cause,
             advice: "groupctl doctor --repair keeps what can be read")

@@ -1,12 +1,12 @@
 import GroupSystemCalls
 
 /// Looks after the changes that are made without coordination, for as long as this member is the one that does: watches
-/// every directory, and has what happens there examined. Lives on the hub's thread.
+/// every directory, and has what happens there reconciled. Lives on the event loop's thread.
 final class Leader {
     let member: Member
     let term: UInt64
-    private let world: LiveTree
-    private var observation: Observation<LiveTree>
+    private let view: LiveFileSystem
+    private var treeWatcher: TreeWatcher<LiveFileSystem>
     /// Nil where the kernel gives no inotify instance: then only comparing tells.
     private let queue: InotifyQueue?
     /// Of `.group`: members touch the member table in it when they want to know whether the leader is there.
@@ -30,15 +30,15 @@ final class Leader {
     init(_ member: Member, term: UInt64, _ queue: InotifyQueue?) throws(CoordinationError) {
         (self.member, self.term, self.queue) = (member, term, queue)
         // What the journal says is read once the directories are watched.
-        let nothing = RecordedTree(beginningAt: try member.journal.log.start())
-        world = LiveTree(member, nothing, term: term, under: nil)
-        world.queue = queue
-        if queue == nil { world.blind.note(nil, .noInstanceLeft) }
-        observation = Observation(world)
+        let nothing = JournalView(beginningAt: try member.journal.log.start())
+        view = LiveFileSystem(member, nothing, term: term, under: nil)
+        view.queue = queue
+        if queue == nil { view.blind.note(nil, .noInstanceLeft) }
+        treeWatcher = TreeWatcher(view)
     }
 
     deinit {
-        for watch in observation.watches.numbers { queue?.unwatch(watch) }
+        for watch in treeWatcher.watches.numbers { queue?.unwatch(watch) }
         if let bell { queue?.unwatch(bell) }
     }
 
@@ -54,7 +54,7 @@ final class Leader {
         watchEverything()
         member.memberTable.raise(MemberTableLayout.watchTerm, to: term)
         wakeAll()
-        try world.read()
+        try view.read()
         compareEverything()
     }
 
@@ -63,25 +63,25 @@ final class Leader {
         var directories: [ItemLocation?] = [nil]
         while let directory = directories.popLast() {
             answer(isSettled: false)
-            guard let found = world.watchOnly(directory) else { continue }
-            observation.watched(found.watch, directory, inode: found.inode, isContainer: found.isContainer)
+            guard let found = view.watchOnly(directory) else { continue }
+            treeWatcher.watched(found.watch, directory, inode: found.inode, isContainer: found.isContainer)
             directories += found.directories
         }
     }
 
     func compareEverything() {
-        observation.compareEverything()
+        treeWatcher.compareEverything()
         comparisonBegan = monotonicNanoseconds()
     }
 
-    func owns(_ watch: Int32) -> Bool { watch == bell || observation.watches.isWatched(watch) }
+    func owns(_ watch: Int32) -> Bool { watch == bell || treeWatcher.watches.isWatched(watch) }
 
     /// When it wants to be called again without an event, in nanoseconds.
     var timeUntilNextWork: Int64? {
-        if !observation.comparison.isOver || !observation.examination.notes.isEmpty { return 0 }
+        if !treeWatcher.comparison.isOver || !treeWatcher.reconciler.worklist.isEmpty { return 0 }
         var times: [Int64] = []
-        if observation.awaitsMore { times.append(Self.halfPatience) }
-        if !observation.examination.postponed.isEmpty { times.append(backoff) }
+        if treeWatcher.awaitsMore { times.append(Self.halfPatience) }
+        if !treeWatcher.reconciler.postponed.isEmpty { times.append(backoff) }
         if nextComparison != .max { times.append(max(0, nextComparison - monotonicNanoseconds())) }
         if !unhashed.isEmpty { times.append(rest) }
         // Without events nobody rings.
@@ -90,10 +90,10 @@ final class Leader {
     }
 
     /// Also where nothing has happened since, so that there was nothing to read.
-    var isSuperseded: Bool { world.isSuperseded || member.memberTable.map.load64(MemberTableLayout.term) > term }
+    var isSuperseded: Bool { view.isSuperseded || member.memberTable.map.load64(MemberTableLayout.term) > term }
 
     private func isRootMoved(_ event: InotifyEvent) -> Bool {
-        event.kinds.contains(.watchedMoved) && observation.watches.location(of: event.watch) == .some(nil)
+        event.kinds.contains(.watchedMoved) && treeWatcher.watches.location(of: event.watch) == .some(nil)
     }
 
     /// To be called before events are read: what happened before this question is among them.
@@ -102,21 +102,21 @@ final class Leader {
     /// Takes the events of its directories, all that there were or, with `more`, those up to now; then works for a
     /// while.
     func serve(_ events: some Sequence<InotifyEvent>, more: Bool) throws(CoordinationError) {
-        world.beginRound()
+        view.beginRound()
         let here = events.prefix { !isRootMoved($0) }
         if events.contains(where: isRootMoved) { isMoved = true }
         let told = here.compactMap { $0.watch == bell ? nil : DirectoryEvent($0) }
-        try observation.take(told, more: more)
+        try treeWatcher.take(told, more: more)
         backoff = told.isEmpty ? min(backoff * 2, Self.longest) : Self.shortest
         if monotonicNanoseconds() >= nextComparison { compareEverything() }
-        defer { if world.takeAppended() { member.memberTable.wake(MemberTable.journalWord) } }
-        try observation.work()
-        if world.takeAppended() { member.memberTable.wake(MemberTable.journalWord) }
+        defer { if view.takeAppended() { member.memberTable.wake(MemberTable.journalWord) } }
+        try treeWatcher.work()
+        if view.takeAppended() { member.memberTable.wake(MemberTable.journalWord) }
         noteComparison()
         tellBlind()
         try learn(isIdle: told.isEmpty && !more)
         // A checkpoint that cannot be written is tried again with the next change; the journal stays longer.
-        if told.isEmpty && isReady && !more { _ = try? member.keepCheckpoint(world.tree) }
+        if told.isEmpty && isReady && !more { _ = try? member.keepCheckpoint(view.tree) }
         // What happens from now on happens elsewhere: nobody who follows the container is to be told.
         if isMoved {
             try member.checkIsThere("watch")
@@ -124,21 +124,21 @@ final class Leader {
             isMoved = false
             compareEverything()
         }
-        let isSettled = isReady && !more && observation.isSettled
+        let isSettled = isReady && !more && treeWatcher.isSettled
         // What happened may be told by another one, which is not so far.
         if isSuperseded { return }
         answer(isSettled: isSettled, question)
     }
 
     private func noteComparison() {
-        unhashed += observation.examination.takeUnhashed()
-        guard observation.comparison.isOver, let began = comparisonBegan else { return }
+        unhashed += treeWatcher.reconciler.takeUnhashed()
+        guard treeWatcher.comparison.isOver, let began = comparisonBegan else { return }
         comparisonBegan = nil
         let now = monotonicNanoseconds()
-        nextComparison = world.blind.needsComparing ? now + max(Self.comparing, (now - began) * 10) : .max
+        nextComparison = view.blind.needsComparing ? now + max(Self.comparing, (now - began) * 10) : .max
         if isReady { return }
         isReady = true
-        for (location, item) in world.picture.items where item.state.type == .file && item.state.contentHash == nil {
+        for (location, item) in view.treeIndex.items where item.state.type == .file && item.state.contentHash == nil {
             unhashed.append(location)
         }
         member.memberTable.raise(MemberTableLayout.readyTerm, to: term)
@@ -152,7 +152,7 @@ final class Leader {
         var count = 0
         // By their number, too: on a busy machine the time may be over before anything was done.
         while count < 16 || monotonicNanoseconds() - began < 2_000_000, let location = unhashed.popLast() {
-            try world.learnHash(of: location)
+            try view.learnHash(of: location)
             count += 1
         }
         rest = (monotonicNanoseconds() - began) * 3
@@ -171,8 +171,8 @@ final class Leader {
     }
 
     private func tellBlind() {
-        while let news = world.blind.take() {
-            let (path, reason) = Blindness.text(news)
+        while let news = view.blind.take() {
+            let (path, reason) = WatchGapCause.text(news)
             member.diagnostics.tell(
                 reason.isEmpty ? .watchingComplete : .watchingDegraded, item: path.isEmpty ? nil : printable(path),
                 reason.isEmpty ? "everything is watched again" : reason)

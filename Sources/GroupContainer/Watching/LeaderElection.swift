@@ -128,7 +128,7 @@ final class LeaderElection: Sendable {
                 .leadershipTaken, "changes made without coordination are watched here: term \(next)")
             // Those who queue here find a later term and queue there.
             _ = try? handle.descriptor.tryLock(.none, Self.byte(present))
-            Hub.shared.adopt(self)
+            EventLoop.shared.adopt(self)
         case .late:
             // Somebody else opened a later term meanwhile: queue there.
             member.lockFile.giveBack(handle)
@@ -186,12 +186,12 @@ final class LeaderElection: Sendable {
                 .leadershipTaken,
                 "changes made without coordination are watched here: term \(present &+ 1), as the leader before did not answer"
             )
-            Hub.shared.adopt(self)
+            EventLoop.shared.adopt(self)
         }
     }
 
     /// Gives the office up; the next candidate gets it. With `tryingAgain`, after an error, this one is a candidate
-    /// again later. On the hub's thread.
+    /// again later. On the event loop's thread.
     func resign(tryingAgain: Bool) {
         let handle = phase.withLock { phase -> LockFile.Handle? in
             guard case .inOffice(let handle, _) = phase else { return nil }
@@ -219,7 +219,7 @@ final class LeaderElection: Sendable {
         switch action {
         case .nothing: break
         case .cancel(let waiter): waiter.cancel()
-        case .dismiss: Hub.shared.dismiss(self)
+        case .dismiss: EventLoop.shared.dismiss(self)
         }
     }
 }

@@ -89,7 +89,9 @@ extension Container {
     /// Where the container is read-only it does nothing.
     public func noteUncoordinatedChanges() throws(CoordinationError) {
         if isReadOnly || member.settleByLeader() { return }
-        if try Examiner(member, under: nil).compareEverything() { member.memberTable.wake(MemberTable.journalWord) }
+        if try ReconcileOnce(member, under: nil).compareEverything() {
+            member.memberTable.wake(MemberTable.journalWord)
+        }
         member.tendJournal()
     }
 

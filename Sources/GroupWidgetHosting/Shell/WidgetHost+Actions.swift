@@ -2,7 +2,7 @@ import GroupContainer
 import GroupSystemCalls
 
 /// An address is being opened.
-final class Opener {
+final class OpeningProcess {
     let process: SupervisedProcess
     init(_ process: consuming SupervisedProcess) { self.process = process }
 }
@@ -137,7 +137,7 @@ extension WidgetHost where FrontEnd: ~Copyable {
         do throws(Errno) {
             let nothing = try FileDescriptor.open(path: Array("/dev/null".utf8), .readingAndWriting)
             openers.append(
-                Opener(
+                OpeningProcess(
                     try SupervisedProcess(
                         [Array(settings.opener.utf8), Array(address.url.utf8)], variables: [], input: nothing,
                         output: nothing))

@@ -14,7 +14,7 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
     var requests: AppRequests?
     var pressure: MemoryPressure?
     var processes: [String: WidgetProcess] = [:]
-    var openers: [Opener] = []
+    var openers: [OpeningProcess] = []
     /// Whose a descriptor is.
     var owners: [Int32: (kind: String, stream: WidgetStream)] = [:]
     var surroundings = Surroundings()

@@ -74,7 +74,7 @@ struct FaultOracle: Sendable {
             if operation.fate == .stays { faults.append("at first \(path) says \(content.prefix(100))") }
         }
         if operation.mends {
-            let left = try ContainerDoctor(named: Array(container.path.utf8)).repair().left
+            let left = try ContainerCheck(named: Array(container.path.utf8)).repair().left
             // That a journal was not durable is warned of until another file is the last one.
             faults += left.filter { $0.severity != .note && $0.code != .journalNotDurable }.map {
                 "not mended: \($0.what)"
@@ -108,7 +108,7 @@ struct FaultOracle: Sendable {
     /// Once everybody has left and somebody has come.
     private func leftovers(in container: TemporaryContainer) throws -> [String] {
         _ = try container.open()
-        let doctor = try ContainerDoctor(named: Array(container.path.utf8))
+        let doctor = try ContainerCheck(named: Array(container.path.utf8))
         var found = doctor.examine()
         // Of a journal that went on in another file it warns. That a log was not durable is known until it is made
         // anew, by a doctor or by the next who wants it durable.
@@ -126,7 +126,7 @@ struct FaultOracle: Sendable {
             return ["it is there, but not whole: \(found.difference(from: before))"]
         }
         do throws(CoordinationError) {
-            let removal = try ContainerRemoval(named: Array(container.path.utf8))
+            let removal = try ContainerDeletion(named: Array(container.path.utf8))
             if status == 0 { return ["it is there still"] }
             _ = try removal.survey()
             _ = try removal.remove()

@@ -16,7 +16,7 @@ extension Decoder {
 
     private struct Content {
         var bytes = [UInt8](repeating: 0, count: capacity)
-        var end = LogFileHeader.size
+        var end = SegmentHeader.size
         /// Before the first one that is wrong, or where the log ends.
         var expected: [[UInt8]] = []
         var isBroken = false
@@ -34,10 +34,10 @@ extension Decoder {
 
         /// False: it has no room.
         mutating func append(_ piece: Piece, _ body: [UInt8]) -> Bool {
-            let count = LogFile.byteCount(bodyCount: body.count)
+            let count = Segment.byteCount(bodyCount: body.count)
             if end + count > capacity - 8 { return false }
-            let states: [Piece: LogHeader.State] = [.void: .void, .reserved: .reserved, .seal: .seal]
-            let header = LogHeader(
+            let states: [Piece: RecordHeader.State] = [.void: .void, .reserved: .reserved, .seal: .seal]
+            let header = RecordHeader(
                 state: states[piece] ?? .committed, isControl: piece == .control || piece == .seal, units: count / 8,
                 slot: 1, tries: 0)
             let word = header.encoded(place: end, salt: salt)
@@ -64,7 +64,7 @@ extension Decoder {
     private static func content(_ input: [UInt8]) -> Content {
         var content = Content()
         content.put(
-            LogFileHeader(
+            SegmentHeader(
                 salt: salt, number: 1, base: 0, previousEnd: 0, capacity: UInt64(capacity), container: identity,
                 incarnation: identity, created: 9
             ).encoded(), at: 0)
@@ -97,15 +97,15 @@ extension Decoder {
         }
     }
 
-    private static func open(_ directory: ScratchDirectory, slot: Int?) throws -> MappedLog {
-        try MappedLog(
+    private static func open(_ directory: ScratchDirectory, slot: Int?) throws -> SegmentedLog {
+        try SegmentedLog(
             name: "journal",
             directory: try FileDescriptor.open([46], in: directory.descriptor, [.reading, .directory]),
-            MappedLog.Surroundings(
+            SegmentedLog.Surroundings(
                 container: identity, incarnation: identity, slot: slot, fileMode: 0o600, capacity: capacity))
     }
 
-    private static func bodies(_ log: MappedLog, behind start: LogPosition) throws -> (
+    private static func bodies(_ log: SegmentedLog, behind start: LogPosition) throws -> (
         bodies: [[UInt8]], isBroken: Bool
     ) {
         var (place, bodies): (LogPosition, [[UInt8]]) = (start, [])
@@ -126,14 +126,14 @@ extension Decoder {
         }
     }
 
-    private static func expectRead(_ content: Content, _ log: MappedLog) throws {
+    private static func expectRead(_ content: Content, _ log: SegmentedLog) throws {
         let (bodies, isBroken) = try bodies(log, behind: try log.start())
         try expect(bodies == content.expected, "\(bodies), and not \(content.expected)")
         try expect(isBroken == content.isBroken, "broken: \(isBroken), and not \(content.isBroken)")
     }
 
     /// Whatever stands there, what is appended now is read, behind what is whole.
-    private static func expectAppend(_ content: Content, _ log: MappedLog) throws {
+    private static func expectAppend(_ content: Content, _ log: SegmentedLog) throws {
         let place = try log.append([1, 2, 3])
         try expect(try log.contains(place), "what was appended has no place")
         let later = try log.append([4])

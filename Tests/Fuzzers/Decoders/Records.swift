@@ -44,7 +44,7 @@ extension Decoder {
         return true
     }
 
-    private static let steps: [DefaultsRecord.Step] = [
+    private static let steps: [SuiteRecord.Step] = [
         .set("opened", .integer(-3)), .set("theme", .string("dark é")), .remove("old"), .removeAll,
         .carried("when", .date(0.5), generation: 9),
         .set(
@@ -62,15 +62,15 @@ extension Decoder {
                 ("step-\(number)", record([step]).encoded())
             } + [("batch", record(steps).encoded())])
     ) { bytes in
-        let read: DefaultsRecord
-        do throws(ByteReader.TooShort) { read = try DefaultsRecord(decoding: bytes) } catch {
-            try expect((try? DefaultsRecord.steps(in: bytes)) == nil, "steps of what is no record")
+        let read: SuiteRecord
+        do throws(ByteReader.TooShort) { read = try SuiteRecord(decoding: bytes) } catch {
+            try expect((try? SuiteRecord.steps(in: bytes)) == nil, "steps of what is no record")
             return false
         }
-        let steps = record(try DefaultsRecord.steps(in: bytes)).encoded()
+        let steps = record(try SuiteRecord.steps(in: bytes)).encoded()
         try expect(steps == record(read.steps).encoded(), "other steps without who did it")
-        try expectReturn(read, { $0.encoded() }, { try DefaultsRecord(decoding: $0) })
-        let key = DefaultsRecord.soleKey(ofBody: bytes.count) { offset in word(of: bytes, at: offset) }
+        try expectReturn(read, { $0.encoded() }, { try SuiteRecord(decoding: $0) })
+        let key = SuiteRecord.soleKey(ofBody: bytes.count) { offset in word(of: bytes, at: offset) }
         if let key {
             guard read.steps.count == 1, case .set(let name, _) = read.steps[0] else {
                 throw Broken("a key of what is not one set: \(read)")
@@ -81,8 +81,8 @@ extension Decoder {
         return true
     }
 
-    private static func record(_ steps: [DefaultsRecord.Step]) -> DefaultsRecord {
-        DefaultsRecord(processIdentifier: 7, time: -1, purpose: "todo-app", steps: steps)
+    private static func record(_ steps: [SuiteRecord.Step]) -> SuiteRecord {
+        SuiteRecord(processIdentifier: 7, time: -1, purpose: "todo-app", steps: steps)
     }
 
     /// Zeros and the checksum stand behind a body.

@@ -30,19 +30,19 @@ extension Decoder {
     private static let note = Decoder(
         "note",
         [
-            "moved": OperationRecord(
+            "moved": IntentRecord(
                 way: .fromPlaceToPlace, inode: 9, journalFile: 3, journalOffset: 4_096,
                 change: change(.moved, from: [UInt8]("old"))
             ).encoded(),
-            "made": OperationRecord(
+            "made": IntentRecord(
                 way: .intoPlace, inode: .max, journalFile: 1, journalOffset: 0, change: transaction
             ).encoded(),
         ]
     ) { bytes in
         try both(bytes, seal(ofNote:)) { bytes in
-            guard let note = OperationRecord(decoding: bytes) else { return false }
-            try expect(OperationRecord(decoding: note.encoded()) == note, "another note comes back: \(note)")
-            try expect(OperationRecord.journalFile(ofNote: bytes) == note.journalFile, "another file of the journal")
+            guard let note = IntentRecord(decoding: bytes) else { return false }
+            try expect(IntentRecord(decoding: note.encoded()) == note, "another note comes back: \(note)")
+            try expect(IntentRecord.journalFile(ofNote: bytes) == note.journalFile, "another file of the journal")
             return true
         }
     }
@@ -74,23 +74,23 @@ extension Decoder {
     private static let page = Decoder(
         "log-page",
         [
-            "first": LogFileHeader(
+            "first": SegmentHeader(
                 salt: 0x1234_5678_9abc_def0, number: 1, base: 0, previousEnd: 0, capacity: 16_384,
                 container: [UInt8](repeating: 3, count: 16), incarnation: [UInt8](repeating: 4, count: 16), created: 9
             ).encoded()
         ]
     ) { bytes in
-        _ = LogFileHeader(guessedFrom: bytes)
+        _ = SegmentHeader(guessedFrom: bytes)
         let seal = { (bytes: [UInt8]) in
             bytes.count < 104 ? nil : sealed(bytes, key: (number(bytes, at: 16), 0), at: 96)
         }
         return try both(bytes, seal) { bytes in
             do {
-                let header = try LogFileHeader(decoding: bytes)
-                try expect(try LogFileHeader(decoding: header.encoded()) == header, "another comes back: \(header)")
+                let header = try SegmentHeader(decoding: bytes)
+                try expect(try SegmentHeader(decoding: header.encoded()) == header, "another comes back: \(header)")
                 return true
             } catch {
-                guard error is LogFileHeader.Fault else { throw error }
+                guard error is SegmentHeader.Fault else { throw error }
                 return false
             }
         }
@@ -98,8 +98,8 @@ extension Decoder {
 }
 
 extension Decoder {
-    private static var picture: TreePicture {
-        TreePicture(
+    private static var treeIndex: TreeIndex {
+        TreeIndex(
             ["a", "a/b", "c", "ä\u{1}"].enumerated().map { number, path in
                 var state = state
                 state.inode = UInt64(number)
@@ -116,7 +116,7 @@ extension Decoder {
     private static let checkpoint = Decoder(
         "checkpoint",
         [
-            "four": Checkpoint.encode(picture, header), "empty": Checkpoint.encode(TreePicture(), header),
+            "four": Checkpoint.encode(treeIndex, header), "empty": Checkpoint.encode(TreeIndex(), header),
         ]
     ) { bytes in
         try both(bytes, seal(ofCheckpoint:)) { bytes in
@@ -124,14 +124,14 @@ extension Decoder {
                 let checkpoint = try Checkpoint(bytes)
                 _ = try checkpoint.item(at: ItemLocation(trusted: [UInt8]("a/b")))
                 _ = try checkpoint.below(ItemLocation(trusted: [UInt8]("a")))
-                let picture = try checkpoint.picture()
-                let again = Checkpoint.encode(picture, checkpoint.header)
+                let treeIndex = try checkpoint.treeIndex()
+                let again = Checkpoint.encode(treeIndex, checkpoint.header)
                 // Each item is where a search finds it.
-                for (location, item) in picture.items {
+                for (location, item) in treeIndex.items {
                     try expect(try checkpoint.item(at: location) == item, "not found: \(location.bytes)")
                 }
-                try expect(picture.items.count == checkpoint.count, "two items at one place")
-                try expect(try Checkpoint(again).picture() == picture, "another picture comes back")
+                try expect(treeIndex.items.count == checkpoint.count, "two items at one place")
+                try expect(try Checkpoint(again).treeIndex() == treeIndex, "another picture comes back")
                 return true
             } catch {
                 guard error is CheckpointFault else { throw error }

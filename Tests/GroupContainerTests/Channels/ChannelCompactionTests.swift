@@ -72,7 +72,7 @@ struct `A channel's log` {
         #expect(bodies.contains([99, 1, 2, 3]) && steps.contains(.carriedUnknown(number: 1, [98, 7])))
         // It is no message to this version, and none is missing.
         #expect(try listener.next()?.number == 2)
-        var again = try ChannelReader(other, listener: "one")
+        var again = try MessageFeed(other, listener: "one")
         #expect(try again.next()?.number == 2)
     }
 
@@ -95,7 +95,7 @@ struct `A channel's log` {
         #expect(told.next(timeout: .zero)?.code == .channelDamaged)
         // The same for who comes later, after the log was compacted.
         _ = try Self.fill(channel, files: 3)
-        var late = try ChannelReader(try Self.fresh(sample), listener: "one")
+        var late = try MessageFeed(try Self.fresh(sample), listener: "one")
         #expect(try late.next()?.number == 1)
         #expect(code { try late.next() } == .damaged)
         #expect(try late.next()?.number == 3 && late.next()?.number == 4)

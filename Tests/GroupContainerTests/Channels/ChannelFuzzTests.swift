@@ -21,7 +21,7 @@ struct `A channel of any bytes` {
         let log = try model.writableStore("test").log
         try BrokenLogs(kind: "channels", member: member).forEach(of: log) { channel, round, errors in
             let store = try #require(try ChannelStore.open(member, channel: channel, creating: false))
-            var reader = try ChannelReader(store, listener: "one")
+            var reader = try MessageFeed(store, listener: "one")
             for _ in 0..<500 { do { if try reader.next() == nil { break } } catch { errors += 1 } }
             let place = try #require(try store.append(model.record(.post([1, 2, 3]))) { _ in true })
             let (state, present) = try store.present()
@@ -50,7 +50,7 @@ struct `A channel of any bytes` {
         let file = try log.last()
         var bytes = file.map.bytes(0, count: file.capacity)
         for index in place.offset..<place.offset + 8 { bytes[index] = 0 }
-        try BrokenLogFile.write(bytes, into: try member.directory.ownDirectory("channels/broken"))
+        try BrokenSegment.write(bytes, into: try member.directory.ownDirectory("channels/broken"))
         let store = try #require(try ChannelStore.open(member, channel: "broken", creating: false))
         // As large as the lost one: the records behind it would follow this one.
         let new = try #require(try store.append(model.record(.post([1, 2, 3]))) { _ in true })

@@ -8,10 +8,10 @@ import Testing
 struct `Opening a container` {
     // case 29
     @Test func `is refused on network and user-space file systems, and on no local one`() {
-        #expect([0x6969, 0x6573_5546, 0xff53_4d42].map(GroupDirectory.refusal) == ["NFS", "FUSE", "CIFS"])
+        #expect([0x6969, 0x6573_5546, 0xff53_4d42].map(ContainerDirectories.refusal) == ["NFS", "FUSE", "CIFS"])
         // ext4, xfs, btrfs, tmpfs, overlay
         let local = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630]
-        #expect(local.allSatisfy { GroupDirectory.refusal(ofType: $0) == nil })
+        #expect(local.allSatisfy { ContainerDirectories.refusal(ofType: $0) == nil })
     }
 
     @Test func `makes it once and finds it the second time`() throws {

@@ -107,9 +107,9 @@ struct `A container inside another` {
 
     @Test func `that is made after a transaction was decided, by one that died, stays`() throws {
         // As a repairer finds it: the commit is there, and no step was taken.
-        let transaction = StagedTransaction(
+        let transaction = TransactionChanges(
             by: sample.container.member, purpose: "dead", .relaxed,
-            on: Ground(member: sample.container.member, lock: nil, deadline: .never))
+            on: Preconditions(member: sample.container.member, lock: nil, deadline: .never))
         let location = try ItemLocation(Array("d".utf8))
         transaction.remove(location, standing: try sample.container.member.status(of: location))
         let content = try transaction.describe()

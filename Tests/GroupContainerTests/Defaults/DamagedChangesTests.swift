@@ -67,7 +67,7 @@ import Testing
         let container = try Container(path: patient.temporary.path)
         let defaults = try GroupDefaults(container, suite: "settings")
         try patient.temporary.directory.unlink(Array((Patient.suite + "/1.log").utf8))
-        try patient.flip(Patient.suite + "/2.log", at: LogFileHeader.size + 24)
+        try patient.flip(Patient.suite + "/2.log", at: SegmentHeader.size + 24)
         try defaults.set("new", forKey: "key")
         var follower = try defaults.follow(since: .start)
         let changes = try Self.all(&follower)

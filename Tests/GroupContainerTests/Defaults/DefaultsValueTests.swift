@@ -4,8 +4,8 @@ import Testing
 
 @testable import GroupContainer
 
-/// What is set as one type and read as another: what swift-corelibs-foundation's tests expect of `UserDefaults`, and the
-/// edges around that.
+/// What is set as one type and read as another: what swift-corelibs-foundation's tests expect of `UserDefaults`, and
+/// the edges around that.
 @Suite struct `A value of the defaults` {
     struct Conversion: Sendable, CustomTestStringConvertible {
         var value: DefaultsValue
@@ -105,20 +105,20 @@ import Testing
             "d": .dictionary(["": .date(1)]),
             "u": .url("u"), "j": .json([1]), "b": .data([1, 2, 3]),
         ])
-        let record = DefaultsRecord(
+        let record = SuiteRecord(
             processIdentifier: 1, time: 2, purpose: "p",
             steps: [.set("k", value), .remove("r"), .removeAll, .carried("c", .bool(false), generation: 5)])
         let bytes = record.encoded()
-        #expect(try DefaultsRecord(decoding: bytes) == record)
+        #expect(try SuiteRecord(decoding: bytes) == record)
         for _ in 0..<20_000 {
             let broken = mutated(bytes, using: &random)
-            _ = try? DefaultsRecord(decoding: broken)
+            _ = try? SuiteRecord(decoding: broken)
         }
         // Lengths that would be gigabytes.
         for place in bytes.indices {
             var broken = bytes
             for index in place..<min(place + 4, bytes.count) { broken[index] = 0xff }
-            _ = try? DefaultsRecord(decoding: broken)
+            _ = try? SuiteRecord(decoding: broken)
         }
     }
 }

@@ -195,7 +195,7 @@ struct `A suite of defaults` {
         func isDurable() -> Bool {
             store.read { _ in }
             let (file, offset) = store.mark
-            return file.map.load64(LogFileHeader.durableMark) == UInt64(offset)
+            return file.map.load64(SegmentHeader.durableMark) == UInt64(offset)
         }
         #expect(isDurable())
         try defaults.set(2, forKey: "n")

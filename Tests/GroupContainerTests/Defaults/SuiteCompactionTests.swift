@@ -17,7 +17,7 @@ struct `A suite's log` {
         return number
     }
 
-    private static func mark(of defaults: GroupDefaults) throws -> (file: LogFile, offset: Int) {
+    private static func mark(of defaults: GroupDefaults) throws -> (file: Segment, offset: Int) {
         let store = try defaults.writableStore("set")
         store.read { _ in }
         return store.mark
@@ -74,7 +74,7 @@ struct `A suite's log` {
         let store = try defaults.writableStore("set")
         // As a process that was stopped: it has no file mapped.
         let late = try #require(try SuiteStore.open(sample.container.member, suite: "standard", creating: false))
-        var reader = try DefaultsReader(late, in: sample.container, keys: nil, since: .now)
+        var reader = try KeyFeed(late, in: sample.container, keys: nil, since: .now)
         let cursor = reader.cursor
         try defaults.removeValue(forKey: "second")
         _ = try Self.fill(defaults, files: 9)
@@ -87,7 +87,7 @@ struct `A suite's log` {
         let values = Dictionary(uniqueKeysWithValues: changes.filter { $0.kind == .set }.map { ($0.key, $0.new) })
         #expect(values == defaults.dictionaryRepresentation().mapValues { $0 })
         // A cursor from then is answered in the same way.
-        var back = try DefaultsReader(late, in: sample.container, keys: nil, since: .cursor(cursor))
+        var back = try KeyFeed(late, in: sample.container, keys: nil, since: .cursor(cursor))
         #expect(try back.next()?.kind == .rescan)
         #expect(try back.next()?.kind == .present)
     }
@@ -107,7 +107,7 @@ struct `A suite's log` {
         var told = diagnostics
         #expect(told.next(timeout: .zero)?.code == .defaultsDamaged)
         // One that follows is told once, and goes on.
-        var reader = try DefaultsReader(other, in: sample.container, keys: nil, since: .start)
+        var reader = try KeyFeed(other, in: sample.container, keys: nil, since: .start)
         #expect(try reader.next()?.key == "a")
         #expect(try reader.next()?.key == "")
         #expect(try reader.next()?.key == "b")
@@ -127,7 +127,7 @@ struct `A suite's log` {
         before.file.writableMap?.store64(before.offset, 0x1234)
         let other = try #require(try SuiteStore.open(sample.container.member, suite: "standard", creating: false))
         #expect(other.read { $0.entries.mapValues(\.value) } == ["a": .integer(1)])
-        var attempt = LogAttempt()
+        var attempt = AppendAttempt()
         #expect(try other.append([.set("c", .integer(3))], if: .init(), by: defaults.writer, &attempt) != nil)
         #expect(other.read { $0.entries.mapValues(\.value) } == ["a": .integer(1), "c": .integer(3)])
     }

@@ -47,7 +47,7 @@ struct `A suite whose file is not what it was` {
         let sample = try SampleContainer()
         let defaults = try GroupDefaults(sample.container, suite: "old")
         try defaults.set(1, forKey: "n")
-        let page = try Self.file(of: sample, "old").readAll(limit: LogFileHeader.size)
+        let page = try Self.file(of: sample, "old").readAll(limit: SegmentHeader.size)
         var newer = page
         newer[8] = 2
         let file = try Self.file(of: sample, "newer")

@@ -21,7 +21,7 @@ struct `A suite of any bytes` {
         try BrokenLogs(kind: "defaults", member: member).forEach(of: log) { suite, round, errors in
             let store = try #require(try SuiteStore.open(member, suite: suite, creating: false))
             _ = store.read { $0.entries.count }
-            var reader = try DefaultsReader(store, in: sample.container, keys: nil, since: .start)
+            var reader = try KeyFeed(store, in: sample.container, keys: nil, since: .start)
             for _ in 0..<500 { do { if try reader.next() == nil { break } } catch { errors += 1 } }
             _ = try store.append([.set("new", .integer(round))], by: model.writer)
             #expect(

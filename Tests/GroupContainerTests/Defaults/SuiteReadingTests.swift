@@ -8,7 +8,7 @@ struct `A suite that is read` {
     /// Sets of few keys, one after the other or not, and all else that there is.
     private static func body(_ random: inout SeededGenerator) -> [UInt8] {
         func key() -> String { ["n", "n", "n", "m", "nn", "a longer key", ""].randomElement(using: &random) ?? "n" }
-        func step() -> DefaultsRecord.Step {
+        func step() -> SuiteRecord.Step {
             switch Int.random(in: 0..<20, using: &random) {
             case 0: .remove(key())
             case 1: .removeAll
@@ -20,10 +20,10 @@ struct `A suite that is read` {
         case 0: return [99, UInt8.random(in: 0...9, using: &random)]
         case 1: return []
         case 2, 3:
-            return DefaultsRecord(processIdentifier: 1, time: 2, purpose: "", steps: [step(), step()]).encoded()
+            return SuiteRecord(processIdentifier: 1, time: 2, purpose: "", steps: [step(), step()]).encoded()
         default:
             let purpose = Bool.random(using: &random) ? "one" : "another purpose"
-            return DefaultsRecord(processIdentifier: 1, time: 2, purpose: purpose, steps: [step()]).encoded()
+            return SuiteRecord(processIdentifier: 1, time: 2, purpose: purpose, steps: [step()]).encoded()
         }
     }
 
@@ -65,13 +65,13 @@ struct `A suite that is read` {
     @Test func `finds the key of what sets one, and of nothing else`() {
         func key(_ bytes: [UInt8]) -> [UInt8]? {
             let padded = bytes + [UInt8](repeating: 0xff, count: 16)
-            let range = DefaultsRecord.soleKey(ofBody: bytes.count) { offset in
+            let range = SuiteRecord.soleKey(ofBody: bytes.count) { offset in
                 (0..<8).reduce(0) { $0 | UInt64(padded[offset + $1]) << UInt64($1 * 8) }
             }
             return range.map { Array(bytes[$0]) }
         }
-        func body(_ steps: DefaultsRecord.Step...) -> [UInt8] {
-            DefaultsRecord(processIdentifier: 7, time: 8, purpose: "who", steps: steps).encoded()
+        func body(_ steps: SuiteRecord.Step...) -> [UInt8] {
+            SuiteRecord(processIdentifier: 7, time: 8, purpose: "who", steps: steps).encoded()
         }
         let one = body(.set("opened", .string("x")))
         #expect(key(one) == Array("opened".utf8))

@@ -128,7 +128,7 @@ import Testing
         var changes = try small.container.recordedChanges(since: .start)
         let first = try #require(try changes.next(timeout: .zero))
         #expect(first.path == "0")
-        let place = LogFileHeader.size + (end.offset - LogFileHeader.size) / 5 * 2
+        let place = SegmentHeader.size + (end.offset - SegmentHeader.size) / 5 * 2
         try small.flipBit(of: ".group/journal/1.log", at: place + 20)
         #expect(code { while try changes.next(timeout: .zero) != nil {} } == .damaged)
         #expect(try next(.damageMet, &diagnostics).item == ".group/journal/1.log")

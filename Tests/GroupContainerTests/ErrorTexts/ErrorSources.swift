@@ -30,7 +30,7 @@ struct ErrorSources {
 
     /// The names under which a code is declared.
     static func codes() throws -> [String] {
-        let file = directory.appending(path: "GroupContainer/Coordinator/CoordinationError.swift")
+        let file = directory.appending(path: "GroupContainer/Errors/CoordinationError.swift")
         return try String(contentsOf: file, encoding: .utf8).matches(of: #/static let (\w+) = Code\(/#)
             .map { String($0.1) }
     }

@@ -99,7 +99,7 @@ struct `A damaged journal` {
     @Test func `takes what is appended only where it was read to, also beyond a cut`() throws {
         let small = try Self.damaged(at: Self.header)
         small.log.forgetAll(last: 1)
-        var tree = RecordedTree(beginningAt: try small.log.start())
+        var tree = JournalView(beginningAt: try small.log.start())
         #expect(code { try tree.catchUp(small.member.journal) } == .damaged)
         let record = ChangeRecord(
             .created, path: [0x63], state: nil, isCoordinated: false, processIdentifier: 0, purpose: [], time: 0)
@@ -113,7 +113,7 @@ struct `A damaged journal` {
         let file = try small.log.last()
         file.cut(at: try #require(file.firstBroken))
         #expect(file.cut != nil)
-        try small.flipBit(of: ".group/journal/1.log", at: LogFileHeader.cut + 1)
+        try small.flipBit(of: ".group/journal/1.log", at: SegmentHeader.cut + 1)
         #expect(file.cut == nil)
         file.cut(at: 8_192)
         #expect(file.cut == 8_192)

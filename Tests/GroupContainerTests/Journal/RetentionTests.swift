@@ -199,7 +199,7 @@ struct `Changes that are no longer kept` {
         try small.rotate(files: 3)
         #expect(try small.files == ["4.log", "5.log"])
         // It is killed between its rename and its look at what else is there: 3.log is empty.
-        let header = LogFileHeader(
+        let header = SegmentHeader(
             salt: 1, number: 3, base: end.sequence, previousEnd: UInt64(end.offset), capacity: 1 << 16,
             container: small.log.surroundings.container, incarnation: small.log.surroundings.incarnation, created: 0)
         try small.temporary.put("", at: ".group/journal/3.log")
@@ -222,7 +222,7 @@ struct `Changes that are no longer kept` {
         let change = ChangeRecord(
             .created, path: [0x61], state: nil, isCoordinated: true, operation: operation, processIdentifier: 1,
             purpose: [], time: 0)
-        let note = OperationRecord(way: .intoPlace, inode: 1, journalFile: 2, journalOffset: 4_096, change: change)
+        let note = IntentRecord(way: .intoPlace, inode: 1, journalFile: 2, journalOffset: 4_096, change: change)
         try small.rotate()
         let entry = try #require(small.member.memberTable.reservePending())
         try small.member.notes.write(note, entry: entry, of: small.member)
@@ -253,7 +253,7 @@ struct `Changes that are no longer kept` {
     @Test func `can be kept by a leader that has read them`() throws {
         let small = try SmallJournal(files: 1)
         try small.fill(files: 2)
-        var tree = try RecordedTree(small.member.journal)
+        var tree = try JournalView(small.member.journal)
         try tree.catchUp(small.member.journal)
         #expect(try small.member.keepCheckpoint(tree))
         #expect(try small.files == ["3.log"])

@@ -16,7 +16,7 @@ struct SmallJournal {
     }
 
     var member: Member { container.member }
-    var log: MappedLog { member.journal.log }
+    var log: SegmentedLog { member.journal.log }
     var tester: BlockingCoordinator { container.coordinator(purpose: "tester").blocking }
 
     /// Appends records that no change stands behind, until so many more files were made.

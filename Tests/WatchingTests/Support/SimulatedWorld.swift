@@ -4,11 +4,11 @@ import TestSupport
 
 @testable import GroupContainer
 
-/// A simulated tree and a journal in memory, as an observation meets them. What the lines of the journal make of a tree
+/// A simulated tree and a journal in memory, as a watcher meets them. What the lines of the journal make of a tree
 /// is looked after at each of them.
 final class SimulatedWorld {
     var tree = SimulatedTree()
-    private(set) var picture = TreePicture()
+    private(set) var treeIndex = TreeIndex()
     private(set) var streamed = StreamedTree()
     private(set) var told: [ToldLine] = []
     private var sequence: UInt64 = 0
@@ -52,7 +52,7 @@ final class SimulatedWorld {
     var differences: [String] {
         var (disk, known) = ([String: ItemState](), [String: ItemState]())
         collect([], into: &disk)
-        for (location, item) in picture.items {
+        for (location, item) in treeIndex.items {
             known[String(decoding: location.bytes, as: UTF8.self)] = item.state
         }
         return Set(disk.keys).union(known.keys).sorted().compactMap { path in
@@ -82,7 +82,7 @@ final class SimulatedWorld {
     }
 }
 
-extension SimulatedWorld: ObservedWorld {
+extension SimulatedWorld: WatchedFileSystem {
     var isSuperseded: Bool { false }
 
     /// Nobody else writes.
@@ -114,7 +114,7 @@ extension SimulatedWorld: ObservedWorld {
 
     func append(_ record: ChangeRecord) -> Bool {
         sequence += 1
-        picture.apply(record, at: sequence)
+        treeIndex.apply(record, at: sequence)
         for part in record.changes {
             let kind = "\(part.kind)"
             tracing?("tells \(kind) \(printable(part.path)), from \(printable(part.from ?? []))")
@@ -147,10 +147,10 @@ extension SimulatedWorld: ObservedWorld {
 
     /// Of those whose content was not read.
     func learnHashes() {
-        for (location, item) in picture.items where item.state.type == .file && item.state.contentHash == nil {
+        for (location, item) in treeIndex.items where item.state.type == .file && item.state.contentHash == nil {
             guard let found = found(location), found.looksLike(item.state) else { continue }
             guard let hash = try? contentHash(of: location, inode: found.inode) else { continue }
-            picture.learn(hash: hash, of: location, seen: item.state)
+            treeIndex.learn(hash: hash, of: location, seen: item.state)
         }
     }
 
@@ -169,12 +169,12 @@ extension SimulatedWorld: ObservedWorld {
 
 /// A scenario for what decides alone: no process, no disk, no clock.
 struct SimulatedStage: ScenarioStage {
-    let world = SimulatedWorld()
-    private var observation: Observation<SimulatedWorld>
+    let view = SimulatedWorld()
+    private var treeWatcher: TreeWatcher<SimulatedWorld>
     /// So many events are read, and looked at, before the rest; of those that are there at once.
     var firstReading = 0
 
-    init() { observation = Observation(world) }
+    init() { treeWatcher = TreeWatcher(view) }
 
     mutating func prepare(_ steps: [ScenarioStep]) throws {
         for step in steps { try perform(step) }
@@ -183,37 +183,37 @@ struct SimulatedStage: ScenarioStage {
 
     /// Somebody becomes leader.
     mutating func begin() throws {
-        for watch in observation.watches.numbers { world.tree.unwatch(watch) }
-        _ = world.tree.drain()
-        observation = Observation(world)
-        observation.compareEverything()
+        for watch in treeWatcher.watches.numbers { view.tree.unwatch(watch) }
+        _ = view.tree.drain()
+        treeWatcher = TreeWatcher(view)
+        treeWatcher.compareEverything()
         try settle()
-        world.learnHashes()
-        _ = world.takeTold()
+        view.learnHashes()
+        _ = view.takeTold()
     }
 
     func perform(_ step: ScenarioStep) throws {
         guard case .tree(let step) = step else {
             throw TemporaryContainer.Failed(description: "\(step) cannot be simulated")
         }
-        try world.tree.perform(step)
+        try view.tree.perform(step)
     }
 
     /// Some of the events that are there are taken, and looked at.
     mutating func serve(atMost limit: Int = .max) throws {
-        let events = world.tree.drain(atMost: limit)
-        for event in world.tracing == nil ? [] : events {
-            let directory = observation.watches.location(of: event.watch).map { $0.map { printable($0.bytes) } ?? "." }
+        let events = view.tree.drain(atMost: limit)
+        for event in view.tracing == nil ? [] : events {
+            let directory = treeWatcher.watches.location(of: event.watch).map { $0.map { printable($0.bytes) } ?? "." }
             let kinds = String(event.kinds.rawValue, radix: 16)
-            world.tracing?("reads \(kinds) \(directory ?? "unknown") \(printable(event.name)) \(event.cookie)")
+            view.tracing?("reads \(kinds) \(directory ?? "unknown") \(printable(event.name)) \(event.cookie)")
         }
-        if events.contains(where: { $0.kinds.contains(.overflow) }) { observation.compareEverything() }
-        try observation.take(events.compactMap { DirectoryEvent($0) }, more: events.count == limit)
-        _ = try observation.work()
+        if events.contains(where: { $0.kinds.contains(.overflow) }) { treeWatcher.compareEverything() }
+        try treeWatcher.take(events.compactMap { DirectoryEvent($0) }, more: events.count == limit)
+        _ = try treeWatcher.work()
     }
 
     mutating func settle() throws {
-        repeat { try serve() } while !observation.isSettled
+        repeat { try serve() } while !treeWatcher.isSettled
     }
 
     mutating func told(of steps: [ScenarioStep], _ mode: Scenario.Mode) throws -> [ToldLine] {
@@ -229,12 +229,12 @@ struct SimulatedStage: ScenarioStage {
         case .unwatched:
             for step in steps { try perform(step) }
             // What the events told is lost with the old leader.
-            for watch in observation.watches.numbers { world.tree.unwatch(watch) }
-            _ = world.tree.drain()
-            observation = Observation(world)
-            observation.compareEverything()
+            for watch in treeWatcher.watches.numbers { view.tree.unwatch(watch) }
+            _ = view.tree.drain()
+            treeWatcher = TreeWatcher(view)
+            treeWatcher.compareEverything()
         }
         try settle()
-        return world.takeTold()
+        return view.takeTold()
     }
 }

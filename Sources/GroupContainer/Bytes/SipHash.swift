@@ -1,0 +1,109 @@
+// Imports nothing: no file, clock or process.
+
+/// SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012). Swift's own `Hasher` will not do: its
+/// key differs in every process, and these numbers are kept in files. Linear in the number of bytes.
+struct SipHash {
+    private let key: (UInt64, UInt64)
+
+    init(key: (UInt64, UInt64)) { self.key = key }
+
+    func hash(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        var state = State(key)
+        for byte in bytes { state.add(byte) }
+        return state.finished()
+    }
+
+    func hash(_ bytes: [UInt8]) -> UInt64 { hash(bytes.span) }
+
+    func hash(_ bytes: ArraySlice<UInt8>) -> UInt64 { hash(bytes.span) }
+
+    private func hash(_ bytes: Span<UInt8>) -> UInt64 {
+        var state = State(key)
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            // Every bit pattern is a number; the load checks the bounds.
+            state.take(
+                unsafe UInt64(littleEndian: bytes.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)))
+            offset += 8
+        }
+        for index in offset..<bytes.count { state.add(bytes[index]) }
+        return state.finished(count: bytes.count)
+    }
+
+    /// The same by eight bytes at a time: `word` gives those from an offset on, little-endian. What the last one has
+    /// behind the bytes is not looked at.
+    func hash(count: Int, _ word: (_ offset: Int) -> UInt64) -> UInt64 {
+        var state = State(key)
+        var offset = 0
+        while offset + 8 <= count {
+            state.take(word(offset))
+            offset += 8
+        }
+        if offset < count { state.add(word(offset), bytes: count - offset) }
+        return state.finished(count: count)
+    }
+
+    /// One hash on its way: what has been added can be finished at any point, and more be added then.
+    struct State {
+        private var v0, v1, v2, v3: UInt64
+        private var word: UInt64 = 0
+        private var shift: UInt64 = 0
+        private var count: UInt64 = 0
+
+        fileprivate init(_ key: (UInt64, UInt64)) {
+            v0 = key.0 ^ 0x736f_6d65_7073_6575
+            v1 = key.1 ^ 0x646f_7261_6e64_6f6d
+            v2 = key.0 ^ 0x6c79_6765_6e65_7261
+            v3 = key.1 ^ 0x7465_6462_7974_6573
+        }
+
+        mutating func add(_ byte: UInt8) {
+            word |= UInt64(byte) << shift
+            shift += 8
+            count &+= 1
+            if shift == 64 {
+                take(word)
+                (word, shift) = (0, 0)
+            }
+        }
+
+        /// Of a word's lower bytes so many, fewer than all; the last ones.
+        fileprivate mutating func add(_ last: UInt64, bytes: Int) { word = last & (1 << UInt64(bytes * 8) - 1) }
+
+        fileprivate func finished(count: Int) -> UInt64 {
+            var last = self
+            last.count = UInt64(count)
+            return last.finished()
+        }
+
+        func finished() -> UInt64 {
+            var last = self
+            last.take(word | count << 56)
+            last.v2 ^= 0xff
+            for _ in 0..<4 { last.round() }
+            return last.v0 ^ last.v1 ^ last.v2 ^ last.v3
+        }
+
+        fileprivate mutating func take(_ word: UInt64) {
+            v3 ^= word
+            round()
+            round()
+            v0 ^= word
+        }
+
+        private mutating func round() {
+            v0 &+= v1
+            v1 = (v1 << 13 | v1 >> 51) ^ v0
+            v0 = v0 << 32 | v0 >> 32
+            v2 &+= v3
+            v3 = (v3 << 16 | v3 >> 48) ^ v2
+            v0 &+= v3
+            v3 = (v3 << 21 | v3 >> 43) ^ v0
+            v2 &+= v1
+            v1 = (v1 << 17 | v1 >> 47) ^ v2
+            v2 = v2 << 32 | v2 >> 32
+        }
+    }
+
+    func begin() -> State { State(key) }
+}

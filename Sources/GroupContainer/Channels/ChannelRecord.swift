@@ -1,0 +1,144 @@
+// Imports nothing: no file, clock or process.
+
+/// One thing that happened to a channel: a message, or what a listener did. Its bytes are the body of a record in the
+/// channel's log. A message's record is counted there, and its sequence is its number; all others are control records.
+struct ChannelRecord: Equatable, Sendable {
+    /// What happened.
+    enum Step: Equatable, Sendable {
+        /// A message; nil: a signal, without content.
+        case post([UInt8]?)
+        /// Somebody listens under a name. Where nobody did before: from here on, or from the oldest message that is
+        /// kept.
+        case listen(String, fromOldest: Bool)
+        /// That listener is done with all messages up to a number.
+        case acknowledge(String, upTo: UInt64)
+        /// That listener is forgotten.
+        case remove(String)
+        /// As it stood when the log was compacted.
+        case carriedPost(number: UInt64, [UInt8]?)
+        /// The same of a message that only a newer version understands: its body.
+        case carriedUnknown(number: UInt64, [UInt8])
+        /// The same of a listener, and when it was first there.
+        case carriedListener(String, acknowledged: UInt64, since: Int64)
+    }
+
+    /// Who did it; of what was carried, who did it then.
+    var processIdentifier: Int32
+    /// Nanoseconds since 1970.
+    var time: Int64
+    var purpose: String
+    var step: Step
+
+    private static let kind: UInt8 = 1
+
+    private enum StepKind {
+        static let signal: UInt8 = 1
+        static let message: UInt8 = 2
+        static let listen: UInt8 = 3
+        static let acknowledge: UInt8 = 4
+        static let remove: UInt8 = 5
+        static let carriedSignal: UInt8 = 6
+        static let carriedMessage: UInt8 = 7
+        static let carriedUnknown: UInt8 = 8
+        static let carriedListener: UInt8 = 9
+    }
+
+    /// What it takes besides a message's content, at most, but for the purpose.
+    static let overhead = 64
+
+    /// It is not counted in the log.
+    var isControl: Bool { if case .post = step { false } else { true } }
+
+    func encoded() -> [UInt8] {
+        var writer = ByteWriter(capacity: purpose.utf8.count + Self.overhead + contentCount)
+        writer.write(Self.kind)
+        writer.write(UInt8(0))
+        writer.write(processIdentifier)
+        writer.write(text: purpose)
+        writer.write(time)
+        switch step {
+        case .post(let content):
+            writer.write(content == nil ? StepKind.signal : StepKind.message)
+            writer.write(raw: content ?? [])
+        case .listen(let name, let fromOldest):
+            writer.write(StepKind.listen)
+            writer.write(text: name)
+            writer.write(UInt8(fromOldest ? 1 : 0))
+        case .acknowledge(let name, let number):
+            writer.write(StepKind.acknowledge)
+            writer.write(text: name)
+            writer.write(number)
+        case .remove(let name):
+            writer.write(StepKind.remove)
+            writer.write(text: name)
+        case .carriedPost(let number, let content):
+            writer.write(content == nil ? StepKind.carriedSignal : StepKind.carriedMessage)
+            writer.write(number)
+            writer.write(raw: content ?? [])
+        case .carriedUnknown(let number, let body):
+            writer.write(StepKind.carriedUnknown)
+            writer.write(number)
+            writer.write(raw: body)
+        case .carriedListener(let name, let acknowledged, let since):
+            writer.write(StepKind.carriedListener)
+            writer.write(text: name)
+            writer.write(acknowledged)
+            writer.write(since)
+        }
+        return writer.bytes
+    }
+
+    private var contentCount: Int {
+        switch step {
+        case .post(let content), .carriedPost(_, let content): content?.count ?? 0
+        case .carriedUnknown(_, let body): body.count
+        default: 0
+        }
+    }
+
+    init(processIdentifier: Int32, time: Int64, purpose: String, step: Step) {
+        (self.processIdentifier, self.time, self.purpose, self.step) = (processIdentifier, time, purpose, step)
+    }
+
+    /// Error: it is not one, or one that only a newer version understands; it is kept all the same.
+    init(decoding bytes: [UInt8]) throws(ByteReader.TooShort) {
+        var reader = ByteReader(bytes)
+        guard try reader.number(UInt8.self) == Self.kind else { throw ByteReader.TooShort() }
+        _ = try reader.number(UInt8.self)
+        processIdentifier = try reader.number()
+        purpose = try reader.countedText()
+        time = try reader.number()
+        step = try Step(from: &reader)
+        if reader.remaining > 0 { throw ByteReader.TooShort() }
+    }
+}
+
+extension ChannelRecord.Step {
+    fileprivate init(from reader: inout ByteReader) throws(ByteReader.TooShort) {
+        switch try reader.number(UInt8.self) {
+        case ChannelRecord.StepKind.signal: self = .post(nil)
+        case ChannelRecord.StepKind.message: self = .post(try reader.raw(reader.remaining))
+        case ChannelRecord.StepKind.listen:
+            let name = try reader.countedText()
+            let origin: UInt8 = try reader.number()
+            if origin > 1 { throw ByteReader.TooShort() }
+            self = .listen(name, fromOldest: origin == 1)
+        case ChannelRecord.StepKind.acknowledge:
+            let name = try reader.countedText()
+            self = .acknowledge(name, upTo: try reader.number())
+        case ChannelRecord.StepKind.remove: self = .remove(try reader.countedText())
+        case ChannelRecord.StepKind.carriedSignal: self = .carriedPost(number: try reader.number(), nil)
+        case ChannelRecord.StepKind.carriedMessage:
+            let number: UInt64 = try reader.number()
+            self = .carriedPost(number: number, try reader.raw(reader.remaining))
+        case ChannelRecord.StepKind.carriedUnknown:
+            let number: UInt64 = try reader.number()
+            self = .carriedUnknown(number: number, try reader.raw(reader.remaining))
+        case ChannelRecord.StepKind.carriedListener:
+            let name = try reader.countedText()
+            let acknowledged: UInt64 = try reader.number()
+            self = .carriedListener(name, acknowledged: acknowledged, since: try reader.number())
+        default: throw ByteReader.TooShort()
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import GroupSystemCalls
+
+/// A container as the doctor looks at it: opened only for reading, without joining it, because who joins repairs what
+/// is to be found, and cannot join one that is damaged. What cannot be opened is nil, and said in `parts`.
+struct CheckedContainer {
+    let directory: ContainerDirectories
+    let format: ContainerFormat?
+    let lock: LockFile?
+    let memberTable: MemberTable?
+    private(set) var parts = PartsFacts()
+    /// No member lives, and what was mapped before a boot may have reached the disk in part.
+    private(set) var awaitsRecovery = false
+
+    /// How long a process may take to open a container before that is strange.
+    private static let openingTime: Int64 = 1_000_000_000
+
+    init(_ directory: ContainerDirectories) {
+        self.directory = directory
+        var found = PartsFacts()
+        format = Self.part(&found.format) { () throws(CoordinationError) in
+            try ContainerFormat.read(in: directory.group)
+        }
+        lock = Self.part(&found.lock) { () throws(CoordinationError) in
+            if try !Self.exists("lock", directory) { return nil }
+            return try LockFile(in: directory, creating: false, isOnlyForReading: true)
+        }
+        memberTable = Self.part(&found.memberTable) { () throws(CoordinationError) in
+            if try !Self.exists("members", directory) { return nil }
+            return try MemberTable(onlyForReadingIn: directory.group)
+        }
+        parts = found
+        parts.isInUse = Self.isLocked("lock", directory) || Self.isLocked("members", directory)
+        parts.misplaced = directory.misplacedParts().map { ($0.label, $0.isDirectory) }
+        if let format, let lock { parts.isOtherLockFile = format.lockInode != lock.inode }
+        parts.isOtherMemberTable = memberTable != nil && Self.hasMembersElsewhere(directory)
+        parts.readOnlyCause = ReadOnlyReason(of: directory.group)?.cause
+        if let memberTable, let status = try? directory.group.status() {
+            awaitsRecovery = (try? memberTable.awaitsRecovery(in: directory, status).awaitsRecovery) ?? false
+        }
+        if let lock { lookForOpener(lock) }
+    }
+
+    private static func part<Value>(
+        _ state: inout PartsFacts.Part, _ open: () throws(CoordinationError) -> Value?
+    ) -> Value? {
+        do {
+            if let value = try open() { return value }
+            state = .missing
+        } catch {
+            switch error.code {
+            case .damaged: state = .damaged(error.cause)
+            case .newerFormat: state = .newer(error.cause)
+            case .olderFormat: state = .older(error.cause)
+            default: state = .failed(error.cause)
+            }
+        }
+        return nil
+    }
+
+    private static func exists(_ name: String, _ directory: ContainerDirectories) throws(CoordinationError) -> Bool {
+        try translating(".group/\(name)", "read") { () throws(Errno) in
+            try directory.group.statusIfPresent(of: Array(name.utf8)) != nil
+        }
+    }
+
+    /// Whether anybody has a lock on it, this process among others.
+    static func isLocked(_ name: String, _ directory: ContainerDirectories) -> Bool {
+        guard let file = try? FileDescriptor.open(Array(name.utf8), in: directory.group, [.reading, .nonBlocking]),
+            let found = try? file.conflict(with: .exclusive, .all)
+        else { return false }
+        return found.length >= 0
+    }
+
+    /// A process has a lock that only members have, and no member lives in the member table: for some time, as a member
+    /// that leaves has neither at once. Not the first byte, which a process that opens the container has before.
+    private static func hasMembersElsewhere(_ directory: ContainerDirectories) -> Bool {
+        for attempt in 0..<3 {
+            if attempt > 0 { pause(nanoseconds: 100_000_000) }
+            if isLocked("members", directory) || !isLockedByMember(directory) { return false }
+        }
+        return true
+    }
+
+    /// Processes that may only read are no members, and share all that they lock.
+    private static func isLockedByMember(_ directory: ContainerDirectories) -> Bool {
+        let access: FileDescriptor.OpenMode = [.reading, .nonBlocking]
+        guard let file = try? FileDescriptor.open(LockFile.name, in: directory.group, access) else { return false }
+        let found = try? file.conflict(with: .shared, ByteRange(start: 1, length: 0))
+        return found.flatMap(\.self) != nil
+    }
+
+    /// Whether the kernel says that somebody has a lock there.
+    func isHeld(_ place: Int64) -> Bool {
+        guard let lock, let handle = try? lock.borrow() else { return false }
+        defer { lock.giveBackUnlocked(handle) }
+        let found = try? handle.descriptor.conflict(with: .exclusive, ByteRange(start: place, length: 1))
+        return found.flatMap(\.self) != nil
+    }
+
+    private mutating func lookForOpener(_ lock: LockFile) {
+        let began = monotonicNanoseconds()
+        while isHeld(LockRange.opening) {
+            let time = monotonicNanoseconds() - began
+            if time < Self.openingTime {
+                pause(nanoseconds: 5_000_000)
+                continue
+            }
+            parts.openingFor = time
+            parts.opener = OpeningProcess(ofLockFile: lock.inode).map { ($0.process, $0.command) }
+            return
+        }
+    }
+
+    /// As a reader of it; throws what is wrong with it as a whole.
+    func journal() throws(CoordinationError) -> Journal? {
+        guard let format, let origin = format.originBytes, let container = format.containerBytes else {
+            return nil
+        }
+        let surroundings = SegmentedLog.Surroundings(
+            container: origin, incarnation: memberTable?.map.bytes(MemberTableLayout.incarnation, count: 16) ?? [],
+            slot: nil,
+            fileMode: directory.fileMode, awaitsRecovery: awaitsRecovery || memberTable == nil)
+        let log = try SegmentedLog(name: "journal", directory: try directory.journalDirectory(), surroundings)
+        return Journal(log, container: container, in: directory)
+    }
+}

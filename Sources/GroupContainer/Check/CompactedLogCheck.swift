@@ -1,0 +1,372 @@
+import GroupSystemCalls
+
+/// What is known of the log of a suite or of a channel.
+struct LogFacts: Equatable, Sendable {
+    enum Kind: String, Sendable, CaseIterable {
+        case suite, channel
+
+        /// Where it is kept.
+        var directory: String { self == .suite ? "defaults" : "channels" }
+    }
+
+    struct File: Equatable, Sendable {
+        var name: String
+        /// What stands in the newest one is all that counts; the others are for who is slow.
+        var isNewest: Bool
+        /// What is wrong with it, the first first.
+        var causes: [String] = []
+        /// At how many places something could not be read.
+        var lost = 0
+        /// It ends in a record that was not finished.
+        var isTorn = false
+        var isPoisoned = false
+        /// Of a newer version: why.
+        var newer: String?
+        /// It could not be looked at: why.
+        var failed: String?
+    }
+
+    var kind: Kind
+    var name: String
+    var files: [File] = []
+    /// Files that a gap separates from the newest one: on their way out, when somebody died.
+    var separated: [String] = []
+    /// Nobody else has the container open, so nobody else writes to it.
+    var isAlone = true
+
+    var label: String { ".group/\(kind.directory)/\(name)" }
+
+    var findings: [Finding] {
+        if files.isEmpty { return [missing] }
+        return files.flatMap { file in
+            [damage(of: file), torn(file), undurable(file), strange(file)].compactMap(\.self)
+        } + separated.map(leftover)
+    }
+
+    private func damage(of file: File) -> Finding? {
+        guard let first = file.causes.first else { return nil }
+        let rest = file.causes.count - 1
+        let what = first + (rest == 0 ? "" : ", and \(rest == 1 ? "one place" : "\(rest) places") more")
+        let code: Finding.Code = kind == .suite ? .suiteDamaged : .channelDamaged
+        if !file.isNewest {
+            return Finding(
+                code, .warning, item: file.name, what,
+                why: "the file after it says what it came to; who follows slowly and comes to it compares everything",
+                remedy: remedy("drops it"), mended: isAlone ? "it was dropped" : nil)
+        }
+        let isLoss = file.lost > 0
+        return Finding(
+            code, .error, item: file.name, what,
+            why: kind == .suite
+                ? "what was set there is not seen, or the suite cannot be used at all"
+                : "messages and acknowledgements that stood there are not seen, or the channel cannot be used at all",
+            remedy: remedy("begins a new file with everything that can be read") + "; look after the disk, too",
+            mended: isAlone
+                ? "a new file begins with everything that could be read"
+                    + (isLoss ? loss(at: file.lost) : ", and nothing is lost") : nil)
+    }
+
+    private func loss(at places: Int) -> String {
+        let count = places == 1 ? "one place" : "\(places) places"
+        return kind == .suite
+            ? "; what was set at \(count) is lost, and has the values from before"
+            : "; what stood at \(count) is lost, which listeners are told; messages behind that may come to them again"
+    }
+
+    private func remedy(_ what: String) -> String {
+        isAlone
+            ? "\(Finding.repair) \(what)"
+            : "end the container's members (groupctl status names them), then \(Finding.repair) \(what)"
+    }
+
+    /// As long as somebody lives, it may be just being written.
+    private func torn(_ file: File) -> Finding? {
+        guard file.isTorn, file.isNewest, isAlone else { return nil }
+        return Finding(
+            .logTorn, .note, item: file.name, "it ends in a record that was not finished",
+            why: "its writer died, or the machine did; the next writer ends the log there",
+            remedy: "nothing needs to be done", mended: "it ends before that")
+    }
+
+    private func undurable(_ file: File) -> Finding? {
+        guard file.isPoisoned, file.isNewest, file.newer == nil else { return nil }
+        return Finding(
+            .logNotDurable, .error, item: file.name, "the disk refused to keep it (fdatasync failed)",
+            why: "nothing in it is durable until the disk takes it again",
+            remedy: remedy("writes everything into a new file") + "; look after the disk: dmesg, smartctl",
+            mended: isAlone ? "everything was written into a new file, which the disk has kept" : nil)
+    }
+
+    private func strange(_ file: File) -> Finding? {
+        if let newer = file.newer {
+            return Finding(
+                .formatNewer, .error, item: file.name, newer,
+                why: "this version would misunderstand what is in it; nothing was changed",
+                remedy: "use a newer version of this program")
+        }
+        return file.failed.map { cause in
+            Finding(
+                .partDamaged, .error, item: file.name, cause, why: "the \(kind.rawValue) cannot be used",
+                remedy: "look after its permissions, and after the disk")
+        }
+    }
+
+    private func leftover(_ file: String) -> Finding {
+        Finding(
+            .leftovers, .note, item: file, "the file that follows it is gone, so nobody reads it",
+            why: "it only takes room", remedy: remedy("removes it"), mended: isAlone ? "it was removed" : nil)
+    }
+
+    private var missing: Finding {
+        Finding(
+            .logMissing, .note, item: label, "it has no file",
+            why:
+                "it was never begun, or its files were removed; the next writer of the \(kind.rawValue) begins anew",
+            remedy: isAlone
+                ? "if there were any, put its files back from a backup; else \(Finding.repair) removes the directory"
+                : "if there were any, put its files back from a backup", mended: isAlone ? "it was removed" : nil)
+    }
+}
+
+/// What is known of the directories that suites and channels lie in.
+struct LogsFacts: Sendable {
+    struct Permission: Equatable, Sendable {
+        var item: String
+        /// What it is, and what it should be.
+        var what: String
+    }
+
+    var stores: [LogFacts] = []
+    /// Entries that are nobody's.
+    var strange: [String] = []
+    var permissions: [Permission] = []
+    /// Of directories that could not be looked at: why.
+    var failed: [(item: String, cause: String)] = []
+
+    var findings: [Finding] {
+        stores.flatMap(\.findings)
+            + permissions.map { permission in
+                Finding(
+                    .permissionsWrong, .warning, item: permission.item, permission.what,
+                    why: "members of other users, or of the container's Unix group, cannot use it",
+                    remedy: "\(Finding.repair), as its owner or as root", mended: "it has what the others have")
+            }
+            + strange.map { item in
+                Finding(
+                    .strangeName, .note, item: item, "nothing of that name belongs here",
+                    why: "nobody reads it", remedy: "look where it comes from; remove it, if nobody needs it")
+            }
+            + failed.map { item, cause in
+                Finding(
+                    .partDamaged, .error, item: item, cause, why: "what is in it cannot be used",
+                    remedy: "look after its permissions, and after the disk")
+            }
+    }
+}
+
+/// The log of a suite or of a channel, as the doctor looks at it: every file of it, read from outside.
+struct CheckedLog {
+    let kind: LogFacts.Kind
+    let name: String
+    /// What is in its directory.
+    let names: [[UInt8]]
+    /// What can be read, ascending; and what was read.
+    private(set) var files: [(salvage: SegmentSalvage, reading: SegmentSalvage.Reading)] = []
+    /// Of every file that there is, ascending.
+    private(set) var numbers: [UInt64] = []
+    /// Of those, the newest that is one of this log.
+    private(set) var newest: UInt64?
+    private(set) var facts: LogFacts
+
+    /// Linear in the log. Error: the directory cannot be read.
+    init(
+        _ kind: LogFacts.Kind, _ name: String, in directory: ContainerDirectories, container: [UInt8],
+        incarnation: [UInt8],
+        isAlone: Bool
+    ) throws(CoordinationError) {
+        (self.kind, self.name) = (kind, name)
+        facts = LogFacts(kind: kind, name: name, isAlone: isAlone)
+        guard let own = try directory.existingDirectory("\(kind.directory)/\(name)") else {
+            throw CoordinationError(Errno.noSuchEntry, item: facts.label, operation: "open")
+        }
+        names = try translating(facts.label, "list") { () throws(Errno) in try own.entryNames() }
+        numbers = names.compactMap(SegmentedLog.fileNumber).sorted()
+        // From the newest on: it says where the one before it ends.
+        var end: Int?
+        for number in numbers.reversed() {
+            end = look(at: number, in: own, container, incarnation, endingAt: end)
+        }
+        facts.files.reverse()
+        files.reverse()
+        facts.separated = separated.map { "\(facts.label)/\($0).log" }
+    }
+
+    /// Those that a gap separates from the newest.
+    var separated: ArraySlice<UInt64> {
+        let gap = numbers.indices.dropFirst().last { numbers[$0] <= newest ?? 0 && numbers[$0 - 1] + 1 != numbers[$0] }
+        return numbers[..<(gap ?? 0)]
+    }
+
+    /// Where the file before it ends.
+    private mutating func look(
+        at number: UInt64, in directory: borrowing FileDescriptor, _ container: [UInt8], _ incarnation: [UInt8],
+        endingAt end: Int?
+    ) -> Int? {
+        let isNewest = newest == nil
+        var file = LogFacts.File(name: "\(facts.label)/\(number).log", isNewest: isNewest)
+        defer { facts.files.append(file) }
+        let salvage: SegmentSalvage
+        do {
+            salvage = try SegmentSalvage(
+                number, of: facts.label, in: directory, container: container, incarnation: incarnation, endingAt: end,
+                isControl: kind.isControl)
+        } catch {
+            switch error.code {
+            case .newerFormat: (file.newer, newest) = (error.cause, newest ?? number)
+            case .damaged: (file.causes, file.lost, newest) = ([error.cause], 1, newest ?? number)
+            // Dropped meanwhile, as others went on.
+            case .notFound: break
+            default: (file.failed, newest) = (error.cause, newest ?? number)
+            }
+            return nil
+        }
+        if let fault = salvage.fault { file.causes.append(fault.cause) }
+        // The file before it is the newest one, then.
+        if salvage.isForeign { return nil }
+        newest = newest ?? number
+        let reading = salvage.read { _, _, _ in }
+        file.causes += reading.faults.map(\.cause)
+        // What is missing at its end cannot be known.
+        file.lost = reading.lost + (salvage.fault != nil && !reading.isComplete ? 1 : 0)
+        (file.isTorn, file.isPoisoned) = (reading.isTorn, salvage.isPoisoned)
+        files.append((salvage, reading))
+        let previousEnd = Int(clamping: salvage.header.previousEnd)
+        return salvage.fault == nil && previousEnd >= SegmentHeader.size ? previousEnd : nil
+    }
+
+    /// Nothing in its newest file, or before it, can be mended by a version that does not know it, or may not read it.
+    var isBeyondReach: Bool { facts.files.contains { $0.newer != nil || $0.failed != nil } }
+}
+
+extension LogsFacts {
+    /// Linear in all logs.
+    init(_ container: CheckedContainer) {
+        self.init()
+        for kind in LogFacts.Kind.allCases {
+            // It is said there, and put aside.
+            if container.parts.misplaced.contains(where: { $0.item == ".group/\(kind.directory)" }) { continue }
+            do {
+                try look(at: kind, container)
+            } catch {
+                failed.append((error.item ?? ".group/\(kind.directory)", error.cause))
+            }
+        }
+    }
+
+    private mutating func look(at kind: LogFacts.Kind, _ container: CheckedContainer) throws(CoordinationError) {
+        guard let directory = try container.directory.existingDirectory(kind.directory) else { return }
+        let label = ".group/\(kind.directory)"
+        try checkPermissions(of: directory, label, container.directory)
+        let entries = try translating(label, "list") { () throws(Errno) in try directory.entryNames() }
+        for entry in entries.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            let item = "\(label)/\(printable(entry))"
+            guard let name = String(validating: entry, as: UTF8.self),
+                (try? LogName.check(name, of: kind.rawValue, operation: "open")) != nil,
+                (try? directory.status(of: entry))?.isDirectory == true
+            else {
+                strange.append(item)
+                continue
+            }
+            do {
+                if let store = try container.store(kind, name) {
+                    stores.append(store.facts)
+                    try look(at: store, container.directory)
+                }
+            } catch {
+                failed.append((item, error.cause))
+            }
+        }
+    }
+
+    private mutating func look(at store: CheckedLog, _ directory: ContainerDirectories) throws(CoordinationError) {
+        let label = store.facts.label
+        guard let own = try directory.existingDirectory("\(store.kind.directory)/\(store.name)") else { return }
+        try checkPermissions(of: own, label, directory)
+        for name in store.names {
+            let item = "\(label)/\(printable(name))"
+            if SegmentedLog.fileNumber(name) != nil {
+                guard let file = try? FileDescriptor.open(name, in: own, .placeOnly) else { continue }
+                try checkPermissions(of: file, item, directory)
+            } else if StagedName(unfinished: name, of: nil, size: 0) == nil, !name.starts(with: "damaged-".utf8) {
+                strange.append(item)
+            }
+        }
+    }
+
+    private mutating func checkPermissions(
+        of file: borrowing FileDescriptor, _ item: String, _ directory: ContainerDirectories
+    ) throws(CoordinationError) {
+        let (status, group) = try translating(item, "read") { () throws(Errno) in
+            (try file.status(), try directory.group.status())
+        }
+        if let wrong = directory.wrongPermissions(status, group) {
+            permissions.append(Permission(item: item, what: wrong))
+        }
+    }
+}
+
+extension ContainerDirectories {
+    /// What is wrong with who owns and who may use something of the container's own; nil where it is right. More than
+    /// is needed does no harm, as nobody else gets into `.group`.
+    func wrongPermissions(_ status: FileStatus, _ group: FileStatus) -> String? {
+        let needed = (status.isDirectory ? directoryMode : fileMode) & 0o777
+        if status.permissions & needed != needed {
+            return "it has mode \(LocationFacts.octal(status.permissions)), and needs \(LocationFacts.octal(needed))"
+        }
+        if isShared {
+            return status.group == group.group
+                ? nil : "it belongs to group \(status.group), and the container to \(group.group)"
+        }
+        return status.owner == group.owner
+            ? nil : "it belongs to user \(status.owner), and the container to \(group.owner)"
+    }
+}
+
+extension CheckedContainer {
+    /// Nil where the container itself cannot be told.
+    func store(_ kind: LogFacts.Kind, _ name: String) throws(CoordinationError) -> CheckedLog? {
+        guard let container = format?.originBytes, let memberTable else { return nil }
+        // After another boot, nothing is of the incarnation that is drawn then.
+        let incarnation = awaitsRecovery ? [] : memberTable.map.bytes(MemberTableLayout.incarnation, count: 16)
+        return try CheckedLog(
+            kind, name, in: directory, container: container, incarnation: incarnation,
+            isAlone: memberTable.liveMembers().isEmpty)
+    }
+}
+
+extension ContainerDirectories {
+    /// The names of suites and channels.
+    func storeNames() -> [(kind: LogFacts.Kind, name: String)] {
+        LogFacts.Kind.allCases.flatMap { kind in storeNames(of: kind).map { (kind, $0) } }
+    }
+
+    /// The same of one kind, ascending.
+    func storeNames(of kind: LogFacts.Kind) -> [String] {
+        guard let directory = try? existingDirectory(kind.directory), let names = try? directory.entryNames() else {
+            return []
+        }
+        return names.compactMap { String(validating: $0, as: UTF8.self) }.sorted().filter {
+            (try? LogName.check($0, of: kind.rawValue, operation: "open")) != nil
+        }
+    }
+}
+
+extension LogFacts.Kind {
+    /// Whether a record that stands behind what its file begins with is one of the log's own keeping.
+    fileprivate var isControl: @Sendable ([UInt8]) -> Bool {
+        switch self {
+        case .suite: { _ in false }
+        case .channel: { (try? ChannelRecord(decoding: $0).isControl) ?? false }
+        }
+    }
+}

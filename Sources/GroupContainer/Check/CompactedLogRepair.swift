@@ -1,0 +1,149 @@
+import GroupSystemCalls
+
+/// Mends the logs of suites and channels: a new file begins with everything that can be read, as where a full one is
+/// followed by the next (decision 0021), and what cannot be used is put aside or dropped. Only while no other member
+/// lives: nobody appends to what is read, and nobody has a state in memory that would not fit what was read.
+extension Member {
+    /// Nothing where others live; they keep out meanwhile. Errors: those of writing.
+    func repairStores() throws(CoordinationError) {
+        let opening = try lockFile.borrow()
+        defer { lockFile.giveBack(opening) }
+        let byte = ByteRange(start: LockRange.opening, length: 1)
+        let deadline = Deadline(after: .seconds(10))
+        guard case .granted = KernelWait.block([LockWaiter.Step(.exclusive, byte)], on: opening, until: deadline),
+            memberTable.liveMembers().count <= 1
+        else { return }
+        for (kind, name) in directory.storeNames() {
+            let label = "\(kind.directory)/\(name)"
+            let store = try CheckedLog(
+                kind, name, in: directory, container: journal.log.surroundings.container,
+                incarnation: journal.log.surroundings.incarnation, isAlone: true)
+            try repairPermissions(of: store, label)
+            if store.isBeyondReach { continue }
+            if store.numbers.isEmpty {
+                try removeEmpty(store)
+            } else {
+                try repair(store, label)
+            }
+        }
+    }
+
+    private func repair(_ store: CheckedLog, _ label: String) throws(CoordinationError) {
+        let directory = try self.directory.ownDirectory(label)
+        let files = Array(zip(store.numbers, store.facts.files))
+        // They are another log's.
+        for (number, file) in files where number > store.newest ?? 0 { try directory.setAside(number, file.name) }
+        guard let newest = store.newest else { return }
+        let isReplaced = try mendNewest(newest, of: store, label)
+        if isReplaced { try directory.setAside(newest, "\(store.facts.label)/\(newest).log") }
+        // Those that cannot be read, and those that are behind a gap then.
+        let broken = files.last { $0.0 < newest && !$0.1.causes.isEmpty }?.0
+        let dropped = [broken, store.separated.last, isReplaced ? newest : nil].compactMap(\.self).max() ?? 0
+        for (number, file) in files where number <= dropped && number < newest {
+            try translating(file.name, "remove") { () throws(Errno) in
+                try directory.unlink(Array("\(number).log".utf8))
+            }
+        }
+    }
+
+    /// True: another one has taken its place, and it cannot be used.
+    private func mendNewest(
+        _ newest: UInt64, of store: CheckedLog, _ label: String
+    ) throws(CoordinationError) -> Bool {
+        var surroundings = journal.log.surroundings
+        surroundings.capacity = SegmentPreamble.smallest
+        surroundings.diagnostics = diagnostics
+        surroundings.carrying = { file, _, _ throws(CoordinationError) in
+            store.preamble(after: Array(store.files.suffix(1)), file.capacity)
+        }
+        guard let file = zip(store.numbers, store.facts.files).first(where: { $0.0 == newest })?.1,
+            !file.causes.isEmpty || file.isPoisoned || file.isTorn
+        else { return false }
+        let log = try SegmentedLog(name: label, directory: directory.ownDirectory(label), surroundings)
+        if file.causes.isEmpty && !file.isPoisoned {
+            try log.recover()
+            _ = try log.end()
+            return false
+        }
+        let last = store.files.last { $0.salvage.number == newest }
+        try begin(anew: log, newest, store, last)
+        return last.map { $0.salvage.fault != nil } ?? true
+    }
+
+    /// What can be read of the newest file; where its beginning is broken, what the ones before it say comes first.
+    private func begin(
+        anew log: SegmentedLog, _ newest: UInt64, _ store: CheckedLog,
+        _ last: (salvage: SegmentSalvage, reading: SegmentSalvage.Reading)?
+    ) throws(CoordinationError) {
+        let first = store.files.lastIndex { $0.salvage.isWholeAtBeginning($0.reading) } ?? 0
+        let sources = store.files.dropFirst(first)
+        var end = LogPosition(file: newest, offset: SegmentHeader.size, sequence: 0, checksum: 0)
+        if let reading = last?.reading { (end.offset, end.sequence) = (reading.good.offset, reading.good.sequence) }
+        if last == nil, let before = sources.last { end.sequence = before.reading.last }
+        // No number is given again that somebody may have seen.
+        let isExact = last.map { $0.reading.faults.isEmpty && $0.salvage.fault == nil } ?? false
+        var leap = isExact ? 0 : last?.salvage.mostRecords ?? SegmentSalvage.mostRecords
+        if let last { leap = max(leap, last.reading.last - last.reading.good.sequence) }
+        _ = try log.makeFile(after: end, leap: leap, preamble: store.preamble(after: Array(sources), 0))
+    }
+
+    private func removeEmpty(_ store: CheckedLog) throws(CoordinationError) {
+        guard let parent = try directory.existingDirectory(store.kind.directory) else { return }
+        // Not where something strange is in it.
+        try? parent.unlink(Array(store.name.utf8), directory: true)
+    }
+
+    /// As far as this process may.
+    private func repairPermissions(of store: CheckedLog, _ label: String) throws(CoordinationError) {
+        let group = try translating(".group", "read") { () throws(Errno) in try directory.group.status() }
+        for path in [store.kind.directory, label] + store.numbers.map({ "\(label)/\($0).log" }) {
+            guard let file = try? FileDescriptor.open(Array(path.utf8), in: directory.group, .reading),
+                let status = try? file.status(), directory.wrongPermissions(status, group) != nil
+            else { continue }
+            try? file.setOwner(directory.isShared ? .max : group.owner, group: group.group)
+            try? file.setMode(status.isDirectory ? directory.directoryMode : directory.fileMode)
+        }
+    }
+}
+
+extension CheckedLog {
+    /// Everything that those files say, as records that a new one begins with.
+    fileprivate func preamble(
+        after sources: [(salvage: SegmentSalvage, reading: SegmentSalvage.Reading)], _ least: Int
+    ) -> SegmentPreamble {
+        let salvages = sources.map(\.salvage)
+        let bodies =
+            switch kind {
+            case .suite: Self.bodies(SuiteState.self, salvages)
+            case .channel: Self.bodies(ChannelState.self, salvages)
+            }
+        let size = SegmentPreamble.size(of: bodies)
+        return SegmentPreamble(bodies: bodies, capacity: max(least, SegmentPreamble.capacity(holding: size)))
+    }
+
+    private static func bodies<State: LogState>(_: State.Type, _ sources: [SegmentSalvage]) -> [[UInt8]] {
+        var state = State(last: sources.first?.header.base ?? 0)
+        for source in sources { _ = source.read { state.apply($0, at: $1, isControl: $2) } }
+        var bodies = state.carriedBodies()
+        if !state.carriesRecords { return bodies }
+        var known: Set<[UInt8]> = []
+        for source in sources {
+            _ = source.read { body, sequence, isControl in
+                guard let body = state.carried(body, at: sequence, isControl: isControl) else { return }
+                // The second file begins with some of the first one's.
+                if known.insert(body).inserted { bodies.append(body) }
+            }
+        }
+        return bodies
+    }
+}
+
+extension FileDescriptor {
+    /// Kept for a user who may still read something out of it.
+    fileprivate func setAside(_ number: UInt64, _ label: String) throws(CoordinationError) {
+        try translating(label, "repair") { () throws(Errno) in
+            try rename(Array("\(number).log".utf8), to: Array("damaged-\(number)".utf8), in: self, replacing: true)
+            try synchronize()
+        }
+    }
+}

@@ -1,0 +1,232 @@
+import GroupSystemCalls
+
+/// What is known of the journal, the checkpoint, and the disk that they lie on.
+struct JournalFacts: Sendable {
+    struct Damage: Equatable, Sendable {
+        var file: String
+        var cause: String
+    }
+
+    enum Checkpoint: Equatable, Sendable {
+        /// Or there is none, and none is needed.
+        case good
+        case damaged(String)
+        case newer(String)
+        /// There is none that can be believed, and the journal's beginning is gone.
+        case lost(String)
+    }
+
+    var damage: [Damage] = []
+    /// Files of a newer version.
+    var newer: [Damage] = []
+    /// What could not be looked at.
+    var failed: [Damage] = []
+    /// Files of which a synchronisation failed; those that another one has followed since are over.
+    var poisoned: [(file: String, isLast: Bool)] = []
+    /// Files that end early, because of damage that was met before.
+    var cut: [String] = []
+    var checkpoint = Checkpoint.good
+    /// The latest time that a record names, and the present one, in nanoseconds since 1970.
+    var newest: Int64?
+    var now: Int64 = 0
+    /// What the next file of the journal and the next checkpoint need, in bytes; and what is free.
+    var needed: UInt64 = 0
+    var free: UInt64?
+    /// The file system keeps everything in memory; its name.
+    var temporary: String?
+
+    var findings: [Finding] {
+        broken + strange + undurable + [cutFiles, checkpointFinding, room, clock, memory].compactMap(\.self)
+    }
+
+    private var broken: [Finding] {
+        damage.map { damage in
+            Finding(
+                .journalDamaged, .error, item: damage.file, damage.cause,
+                why: "changes recorded behind that cannot be read; followers that come to it compare everything once",
+                remedy: "\(Finding.repair) keeps what can be read; look after the disk, too",
+                mended: "what can be read was kept; who follows compares everything once")
+        }
+    }
+
+    private var strange: [Finding] {
+        newer.map { fault in
+            Finding(
+                .formatNewer, .error, item: fault.file, fault.cause,
+                why: "this version would misunderstand what is in it",
+                remedy: "use a newer version of this program")
+        }
+            + failed.map { fault in
+                Finding(
+                    .partDamaged, .error, item: fault.file, fault.cause, why: "the container cannot be opened",
+                    remedy: "look after its permissions, and after the disk")
+            }
+    }
+
+    private var undurable: [Finding] {
+        poisoned.map { file, isLast in
+            Finding(
+                .journalNotDurable, isLast ? .error : .warning, item: file,
+                "the disk refused to keep it (fdatasync failed)",
+                why: isLast
+                    ? "no change is durable until the disk takes it again"
+                    : "everything was written again, and the journal went on in another file; the disk may be failing",
+                remedy: "look after the disk: dmesg, smartctl" + (isLast ? "; the next change tries again" : ""))
+        }
+    }
+
+    private var cutFiles: Finding? {
+        cut.first.map { file in
+            Finding(
+                .journalCut, .note, item: file,
+                "it was damaged, and ends before that\(cut.count > 1 ? " (and \(cut.count - 1) more)" : "")",
+                why: "who followed from before has compared everything", remedy: "nothing; it goes with its age")
+        }
+    }
+
+    private var checkpointFinding: Finding? {
+        let item = ".group/checkpoint"
+        switch checkpoint {
+        case .good: return nil
+        case .newer(let cause):
+            return Finding(
+                .checkpointNewer, .error, item: item, cause,
+                why: "this version cannot tell what stands in the container, and neither watches nor compares",
+                remedy: "use a newer version of this program")
+        case .damaged(let cause):
+            return Finding(
+                .checkpointDamaged, .warning, item: item, cause,
+                why:
+                    "the journal is read from its beginning instead, which takes long, and nothing of it can be dropped",
+                remedy: "the next one replaces it; \(Finding.repair) makes it now", mended: "it was made anew")
+        case .lost(let cause):
+            return Finding(
+                .checkpointLost, .error, item: item, cause,
+                why: "nobody can tell what stood in the container: generations and watching end in errors",
+                remedy: "\(Finding.repair) makes it anew; followers compare everything once",
+                mended: "it was made anew; who follows compares everything once")
+        }
+    }
+
+    private var room: Finding? {
+        guard let free, free < needed else { return nil }
+        return Finding(
+            .spaceLow, .warning,
+            "\(RoughSize.text(free)) are free; the journal needs \(RoughSize.text(needed)) to go on",
+            why: "changes are refused then, before anything happens", remedy: "make room on its file system")
+    }
+
+    private var clock: Finding? {
+        // A second or two are nobody's mistake.
+        guard let newest, newest > now, newest - max(0, now) > 60_000_000_000 else { return nil }
+        return Finding(
+            .clockBehind, .warning,
+            "the clock is \(RoughTime.text(newest - now)) behind the time of the latest change",
+            why:
+                "the order of changes is right all the same; their times are not, and the journal is kept too long or too short",
+            remedy: "set the clock")
+    }
+
+    private var memory: Finding? {
+        temporary.map { name in
+            Finding(
+                .fileSystemTemporary, .note, "it lies on \(name), in memory",
+                why: "durable means nothing here: everything is gone after a restart",
+                remedy: "nothing, if that is meant; else put it on a disk")
+        }
+    }
+}
+
+extension JournalFacts {
+    /// Reads every record that is kept, and the checkpoint. Linear in both.
+    init(_ container: CheckedContainer) {
+        self.init()
+        now = wallNanoseconds()
+        look(at: container.directory)
+        guard let format = container.format else { return }
+        do {
+            guard let journal = try container.journal() else { return }
+            try look(through: journal.log)
+            checkpoint = Self.checkpoint(of: journal)
+            newest = try? journal.log.latestTime()
+        } catch {
+            note(error)
+        }
+        look(forRoom: container.directory, format.retention)
+    }
+
+    private mutating func note(_ error: CoordinationError) {
+        let fault = Damage(file: error.item ?? ".group/journal", cause: error.cause)
+        switch error.code {
+        case .damaged: damage.append(fault)
+        case .newerFormat: newer.append(fault)
+        default: failed.append(fault)
+        }
+    }
+
+    private mutating func look(through log: SegmentedLog) throws(CoordinationError) {
+        let numbers = try log.fileNumbers()
+        for found in try log.findDamage() where !log.isTorn(found) {
+            damage.append(Damage(file: found.file, cause: found.cause))
+        }
+        for number in numbers {
+            guard let file = try? log.file(number) else { continue }
+            if file.cut != nil { cut.append(file.name) }
+            if file.map.load64(SegmentHeader.poisoned) != 0 { poisoned.append((file.name, number == numbers.last)) }
+        }
+    }
+
+    private static func checkpoint(of journal: Journal) -> Checkpoint {
+        var checkpoint = Checkpoint.good
+        do {
+            _ = try journal.checkpoint.read()
+        } catch {
+            if error.code == .newerFormat { return .newer(error.cause) }
+            checkpoint = .damaged(error.cause)
+        }
+        do {
+            _ = try JournalView(journal)
+        } catch {
+            // What is wrong with the journal itself is said there.
+            if error.item == CheckpointFile.label { return .lost(error.cause) }
+        }
+        return checkpoint
+    }
+
+    private static let inMemory: [Int: String] = [0x0102_1994: "tmpfs", 0x8584_58f6: "ramfs"]
+
+    private mutating func look(at directory: ContainerDirectories) {
+        temporary = (try? directory.root.fileSystemType()).flatMap { Self.inMemory[$0] }
+        free = try? directory.group.freeSpace()
+    }
+
+    private mutating func look(forRoom directory: ContainerDirectories, _ retention: JournalRetention) {
+        let checkpoint = (try? directory.group.statusIfPresent(of: Array("checkpoint".utf8)))?.size ?? 0
+        let spare = try? directory.journalDirectory().statusIfPresent(of: Array("spare".utf8))
+        needed = checkpoint + (spare.flatMap(\.self) == nil ? UInt64(retention.fileSize) : 0) + 65_536
+    }
+}
+
+extension SegmentedLog {
+    /// Nobody has recovered the log since a boot: what is broken there is where it ends, and nothing to be mended.
+    fileprivate func isTorn(_ damage: SegmentDamage) -> Bool {
+        guard let unrecovered, damage.file == "\(name)/\(unrecovered).log", let offset = damage.offset,
+            let file = try? file(unrecovered)
+        else { return false }
+        return isTorn(file, at: offset)
+    }
+
+    /// The latest time that a record of the last file names.
+    fileprivate func latestTime() throws(CoordinationError) -> Int64? {
+        var place = LogPosition.start(of: try last().header)
+        var latest: Int64?
+        while case .entry(let entry) = try knownStep(behind: place) {
+            place = entry.position
+            var reader = ByteReader(entry.body)
+            if (try? reader.raw(8)) != nil, let time = try? reader.number(Int64.self) {
+                latest = max(latest ?? time, time)
+            }
+        }
+        return latest
+    }
+}

@@ -1,0 +1,216 @@
+import GroupSystemCalls
+
+/// What is known of the members, the living and the dead, and of what they left.
+struct MembersFacts: Sendable {
+    struct Living: Equatable, Sendable {
+        var process: MemberProcess
+        var purpose: String
+        var accesses: [Access]
+    }
+
+    struct Access: Equatable, Sendable {
+        var path: String
+        var isWriting: Bool
+        var isWaiting: Bool
+        /// For how long, in nanoseconds.
+        var lasting: Int64
+    }
+
+    /// A member whose process is gone, with changes that have no record yet.
+    struct Dead: Equatable, Sendable {
+        var process: MemberProcess
+        var purpose: String
+        /// The items of its changes, as far as they are known.
+        var items: [String]
+    }
+
+    var living: [Living] = []
+    var dead: [Dead] = []
+    /// In staging and the directories of logs: how many files that nobody will come back for, and how many bytes.
+    var leftovers = (count: 0, bytes: UInt64(0))
+
+    /// Leftovers of that many bytes are more than a note.
+    static let muchRoom: UInt64 = 16 << 20
+
+    /// A lock is held for longer than that by mistake, most of the time.
+    static let longLock: Int64 = 300_000_000_000
+
+    var findings: [Finding] { crowd + living.flatMap(locks) + dead.map(pending) + swept }
+
+    private var crowd: [Finding] {
+        let limit = MemberTableLayout.slotCount
+        if living.count < limit / 8 * 7 { return [] }
+        let isFull = living.count >= limit
+        return [
+            Finding(
+                .membersFull, isFull ? .warning : .note, item: ".group/members",
+                "it has \(living.count) members, of \(limit) that are possible",
+                why: "a process that opens it \(isFull ? "now" : "when there are so many") can only read it",
+                remedy: "end some; groupctl status shows them")
+        ]
+    }
+
+    private func locks(of member: Living) -> [Finding] {
+        let held = member.accesses.filter { !$0.isWaiting }
+        guard let oldest = held.max(by: { $0.lasting < $1.lasting }) else { return [] }
+        let who = Self.name(member.process, member.purpose)
+        let waiting = living.flatMap(\.accesses).count { $0.isWaiting }
+        let queue =
+            waiting == 0
+            ? "" : "; \(waiting == 1 ? "one request waits" : "\(waiting) requests wait") in this container now"
+        let items = held.map { "'\($0.path)'" }.joined(separator: ", ")
+        if member.process.condition == .stopped {
+            return [
+                Finding(
+                    .lockHolderStopped, .warning, item: oldest.path, process: member.process.signalled,
+                    "\(who) is stopped, and holds \(items)",
+                    why: "who wants that waits until its deadline\(queue)",
+                    remedy: "\(Self.continuing(member.process)), which frees what it holds")
+            ]
+        }
+        if oldest.lasting < Self.longLock { return [] }
+        return [
+            Finding(
+                .lockHeldLong, .warning, item: oldest.path, process: member.process.signalled,
+                "\(who) has held \(items) for \(RoughTime.text(oldest.lasting))",
+                why: "who wants that waits until its deadline\(queue)",
+                remedy:
+                    "see what \(member.process.description) is doing; a lock is to be held for as long as a change takes"
+            )
+        ]
+    }
+
+    private func pending(of member: Dead) -> Finding {
+        let items = member.items.isEmpty ? "an item" : member.items.map { "'\($0)'" }.joined(separator: ", ")
+        return Finding(
+            .deadMember, .warning, item: member.items.first, process: member.process.signalled,
+            "\(member.process.description), \(member.purpose), died in the middle of a change of \(items)",
+            why: "whether it happened is settled, and followers are told, when somebody gets a lock on that",
+            remedy: "\(Finding.repair) does it now", mended: "what had happened was recorded, what had not was swept")
+    }
+
+    private var swept: [Finding] {
+        if leftovers.count == 0 { return [] }
+        let count = leftovers.count == 1 ? "one file or directory" : "\(leftovers.count) files and directories"
+        return [
+            Finding(
+                .leftovers, leftovers.bytes < Self.muchRoom ? .note : .warning, item: ".group/staging",
+                "\(count) of members that died, \(RoughSize.text(leftovers.bytes))", why: "they only take room",
+                remedy: "who opens the container alone sweeps them; \(Finding.repair) does it now",
+                mended: "they were removed")
+        ]
+    }
+
+    /// A member, for people who want to do something about it.
+    static func name(_ process: MemberProcess, _ purpose: String) -> String {
+        "\(process.description), \(purpose)" + (process.command.map { " ('\($0)')" } ?? "")
+    }
+
+    /// What to do about a stopped one. A number of another namespace is no argument for kill: here it may be another
+    /// process's.
+    static func continuing(_ process: MemberProcess) -> String {
+        guard let identifier = process.signalled else { return "continue or end it from its own PID namespace" }
+        return "continue it: kill -CONT \(identifier); or end it"
+    }
+}
+
+extension MembersFacts {
+    init(_ container: CheckedContainer) {
+        self.init()
+        guard let memberTable = container.memberTable else { return }
+        // Before the members: what somebody who lives now has staged since is not among them.
+        let staged = container.stagedNames()
+        let now = wallNanoseconds()
+        var processes = ProcessTable()
+        living = memberTable.liveMembers().map { member in
+            Living(
+                process: processes.process(of: member), purpose: member.purpose,
+                accesses: memberTable.accesses(of: member).map { access in
+                    Access(
+                        path: access.path, isWriting: access.claim.part.mode != .reading,
+                        isWaiting: access.claim.stage != .held, lasting: now - access.since)
+                })
+        }
+        // After another boot the slots say what was then.
+        var concerned = Set(memberTable.liveMembers().map(\.nonce))
+        if !container.awaitsRecovery {
+            for slot in memberTable.slotsWithPending() where !memberTable.isAlive(slot) {
+                guard let member = memberTable.member(at: slot) else { continue }
+                concerned.insert(member.nonce)
+                dead.append(
+                    Dead(
+                        process: processes.process(of: member), purpose: member.purpose,
+                        items: memberTable.pending(of: slot).flatMap { container.items(of: $0, by: member) }))
+            }
+        }
+        for name in staged where name.nonce.map({ !concerned.contains($0) }) ?? true {
+            if let unfinished = name.unfinished, !memberTable.isAbandoned(unfinished) { continue }
+            leftovers.count += 1
+            leftovers.bytes += name.size
+        }
+    }
+}
+
+/// An entry of staging, or an unfinished file of a log.
+struct StagedName {
+    var name: [UInt8]
+    /// The log's, below `.group`; nil for staging.
+    var directory: String?
+    /// Of the member that made it; nil where its name does not say.
+    var nonce: UInt64?
+    /// Of a log's file.
+    var unfinished: UnfinishedName?
+    var size: UInt64
+
+    init(staged name: [UInt8], size: UInt64) {
+        (self.name, self.size) = (name, size)
+        guard let bytes = Hexadecimal.decode(String(decoding: name.prefix(16), as: UTF8.self)), bytes.count == 8 else {
+            return
+        }
+        var reader = ByteReader(bytes)
+        nonce = try? reader.number()
+    }
+
+    /// Nil for what is none.
+    init?(unfinished name: [UInt8], of directory: String?, size: UInt64) {
+        guard let unfinished = UnfinishedName(name) else { return nil }
+        (self.name, self.directory, self.unfinished, self.size) = (name, directory, unfinished, size)
+    }
+}
+
+extension CheckedContainer {
+    func stagedNames() -> [StagedName] {
+        let staged = ((try? directory.staging.entryNames()) ?? []).map { name in
+            StagedName(staged: name, size: size(of: name, in: directory.staging))
+        }
+        return (["journal"] + directory.storeNames().map { "\($0.kind.directory)/\($0.name)" }).reduce(into: staged) {
+            names, log in
+            guard let directory = try? directory.existingDirectory(log) else { return }
+            for name in (try? directory.entryNames()) ?? [] {
+                let size = size(of: name, in: directory)
+                if let unfinished = StagedName(unfinished: name, of: log, size: size) { names.append(unfinished) }
+            }
+        }
+    }
+
+    private func size(of name: [UInt8], in directory: borrowing FileDescriptor) -> UInt64 {
+        guard let status = try? directory.status(of: name), status.isRegularFile else { return 0 }
+        return status.size
+    }
+
+    /// What an operation was about, by what its member wrote before it.
+    fileprivate func items(of change: MemberTable.PendingChange, by member: MemberTable.Member) -> [String] {
+        let note = IntentFiles.name(nonce: member.nonce, entry: change.entry)
+        let manifest = TransactionChanges.manifestName(of: change.operation)
+        let staging: FileDescriptor.OpenMode = [.reading, .nonBlocking]
+        func content(_ name: [UInt8]) -> [UInt8]? {
+            guard let file = try? FileDescriptor.open(name, in: directory.staging, staging) else { return nil }
+            return try? file.readAll(limit: TransactionManifest.largest)
+        }
+        let record =
+            content(note).flatMap { IntentRecord(decoding: $0) }?.change
+            ?? content(manifest).flatMap { TransactionManifest(decoding: $0) }?.record
+        guard let record else { return [] }
+        return (record.parts.isEmpty ? [record.path] : record.parts.map(\.path)).map(printable)
+    }
+}

@@ -1,0 +1,227 @@
+import GroupSystemCalls
+
+/// What is known of the container's own files that tell its members of each other.
+struct PartsFacts: Sendable {
+    enum Part: Equatable, Sendable {
+        case good
+        case missing
+        case damaged(String)
+        /// Of a newer version.
+        case newer(String)
+        /// Of an older version, which this one does not read.
+        case older(String)
+        /// It could not be looked at.
+        case failed(String)
+
+        var isGood: Bool { self == .good }
+    }
+
+    var format = Part.good
+    var lock = Part.good
+    var memberTable = Part.good
+    /// Where something stands that is not of the type that it should be.
+    var misplaced: [(item: String, isDirectory: Bool)] = []
+    /// Any byte of the member table or of the lock file is locked: somebody has it open.
+    var isInUse = false
+    /// The lock file is another one than the format file says.
+    var isOtherLockFile = false
+    /// Members live, and not in the member table that is there.
+    var isOtherMemberTable = false
+    /// Somebody has been opening the container for so long, in nanoseconds.
+    var openingFor: Int64?
+    /// Who that is, where the system says.
+    var opener: (process: Int32, command: String)?
+    /// Why it can only be read; nil where it may be written.
+    var readOnlyCause: String?
+
+    var findings: [Finding] {
+        var found: [Finding] = []
+        let nobody = "nobody can open the container"
+        switch format {
+        case .good: break
+        case .newer(let cause):
+            found.append(
+                Finding(
+                    .formatNewer, .error, item: ".group/format", cause,
+                    why: "this version would misunderstand what is in it; nothing was changed",
+                    remedy: "use a newer version of this program"))
+        case .older(let cause):
+            found.append(
+                Finding(
+                    .formatOlder, .error, item: ".group/format", cause,
+                    why: "nothing below .group can be read; the items are files as before, and nothing was changed",
+                    remedy: "make a new container, and copy the items into it"))
+        case .failed(let cause): found.append(unseen("format", cause))
+        case .missing, .damaged:
+            let unfinished = format == .missing ? "groupctl create completes one that was never finished; else " : ""
+            found.append(
+                Finding(
+                    .formatDamaged, .error, item: ".group/format", cause(of: format), why: nobody,
+                    remedy: isInUse
+                        ? "end its members (they are alive), then \(Finding.repair)"
+                        : "\(unfinished)put the file back from a backup, with which places in the journal stay valid; or \(Finding.repair) gives the container a new identity, and followers compare everything once",
+                    mended: isInUse
+                        ? nil
+                        : "the container has a new identity"
+                            + (format == .missing ? "" : "; what was there is .group/format.damaged"))
+            )
+        }
+        if case .failed(let cause) = lock {
+            found.append(unseen("lock", cause))
+        } else if !lock.isGood {
+            found.append(
+                Finding(
+                    .lockFileMissing, .error, item: ".group/lock", cause(of: lock), why: nobody,
+                    remedy: isInUse
+                        ? "end its members (they hold locks on the old one), then \(Finding.repair)"
+                        : "\(Finding.repair) makes it anew; followers compare everything once",
+                    mended: isInUse ? nil : "it was made anew"))
+        } else if isOtherLockFile && isInUse {
+            found.append(
+                Finding(
+                    .lockFileReplaced, .error, item: ".group/lock", "it was replaced while members are alive",
+                    why:
+                        "locks on the old one exclude nobody who opened the new one, so nobody may open the container now",
+                    remedy: "end all its members, and open it again"))
+        } else if isOtherLockFile {
+            found.append(
+                Finding(
+                    .containerCopied, .note, "it was copied, or restored from a backup, and not opened since",
+                    why:
+                        "who opens it first gives it an identity of its own; followers with places from before compare everything once",
+                    remedy: "nothing needs to be done", mended: "it has an identity of its own"))
+        }
+        if isOtherMemberTable {
+            found.append(
+                Finding(
+                    .memberTableReplaced, .error, item: ".group/members",
+                    "members are alive, and none of them in this member table: it was replaced",
+                    why: "they and those who come now neither see nor wake each other, and repair each other's changes",
+                    remedy: "end all its members (lsof says who has .group/lock open), and open it again"))
+        }
+        if case .failed(let cause) = memberTable {
+            found.append(unseen("members", cause))
+        } else if !memberTable.isGood {
+            found.append(
+                Finding(
+                    .memberTableDamaged, .error, item: ".group/members", cause(of: memberTable), why: nobody,
+                    remedy: isInUse
+                        ? "end its members (they are alive), then \(Finding.repair)"
+                        : "\(Finding.repair) makes it anew", mended: isInUse ? nil : "it was made anew"))
+        }
+        return found + misplaced.map(wrongType) + [opening, reading].compactMap(\.self)
+    }
+
+    private func wrongType(_ item: String, isDirectory: Bool) -> Finding {
+        Finding(
+            .partWrongType, .error, item: item, "what stands there is no \(isDirectory ? "directory" : "regular file")",
+            why: "each operation that needs it ends in an error",
+            remedy: isInUse
+                ? "end its members (they are alive), then \(Finding.repair)"
+                : "\(Finding.repair) puts it aside, and it is made anew when it is needed",
+            mended: isInUse ? nil : "it was put aside: \(item).damaged")
+    }
+
+    /// It may be as it should be: nothing is made anew in its place.
+    private func unseen(_ name: String, _ cause: String) -> Finding {
+        Finding(
+            .partDamaged, .error, item: ".group/\(name)", "it could not be looked at: \(cause)",
+            why: "nothing can be said of the container, and nothing is mended", remedy: "see to that, and try again")
+    }
+
+    private var opening: Finding? {
+        openingFor.map { time in
+            let who = opener.map { "process \($0.process) ('\($0.command)')" } ?? "a process"
+            return Finding(
+                .openingBlocked, .error, item: ".group/lock", process: opener?.process,
+                "\(who) is opening the container and does not come to an end: for \(RoughTime.text(time)) at least",
+                why: "nobody else can open it meanwhile",
+                remedy: opener.map { "continue or end process \($0.process)" }
+                    ?? "find who has .group/lock open (lsof), and continue or end it")
+        }
+    }
+
+    private var reading: Finding? {
+        readOnlyCause.map { cause in
+            Finding(
+                .readOnly, .note, item: ".group", "this process can only read it: \(cause)",
+                why:
+                    "changes end in notPermitted, and are seen 100 ms later than by members; changes made without coordination only if a member that may write follows",
+                remedy: "nothing, if that is meant; else mount it writable, or ask its owner for permission")
+        }
+    }
+
+    private func cause(of part: Part) -> String {
+        switch part {
+        case .good: ""
+        case .missing: "it is missing"
+        case .damaged(let cause), .newer(let cause), .older(let cause), .failed(let cause): cause
+        }
+    }
+}
+
+/// Something in `.group` that stands where something of another type should be.
+struct MisplacedPart {
+    /// Below `.group`; "." for that itself.
+    var directory: String
+    var name: [UInt8]
+    /// What should be there.
+    var isDirectory: Bool
+
+    var label: String { ".group/" + (directory == "." ? "" : directory + "/") + printable(name) }
+}
+
+extension ContainerDirectories {
+    /// Those that nobody can use, and that nobody would replace. Linear in the widgets.
+    /// System calls: openat2, getdents, statx
+    func misplacedParts() -> [MisplacedPart] {
+        let directories = ["journal", "defaults", "channels", "widgets"]
+        let files = ["reserve", "checkpoint", "checkpoint.new", "format.new", "members.new"]
+        let top = directories.map { ($0, true) } + files.map { ($0, false) }
+        let found = top.compactMap { name, isDirectory in
+            misplaced(Array(name.utf8), in: ".", group, isDirectory: isDirectory)
+        }
+        return found + misplacedParts(ofWidgets: "widgets")
+    }
+
+    private func misplacedParts(ofWidgets directory: String) -> [MisplacedPart] {
+        guard let widgets = try? existingDirectory(directory) else { return [] }
+        var found: [MisplacedPart] = []
+        for kind in Self.usedNames(in: widgets) {
+            // The requests to open an app, which are files, begin so.
+            if kind.starts(with: "launch.".utf8) { continue }
+            if let part = misplaced(kind, in: directory, widgets, isDirectory: true) {
+                found.append(part)
+                continue
+            }
+            let path = "\(directory)/\(String(decoding: kind, as: UTF8.self))"
+            guard let own = try? existingDirectory(path) else { continue }
+            found += Self.usedNames(in: own).compactMap { misplaced($0, in: path, own, isDirectory: false) }
+        }
+        return found
+    }
+
+    /// Without what was put aside.
+    private static func usedNames(in directory: borrowing FileDescriptor) -> [[UInt8]] {
+        ((try? directory.entryNames()) ?? []).filter { !$0.suffix(8).elementsEqual(".damaged".utf8) }
+            .sorted { $0.lexicographicallyPrecedes($1) }
+    }
+
+    private func misplaced(
+        _ name: [UInt8], in directory: String, _ open: borrowing FileDescriptor, isDirectory: Bool
+    ) -> MisplacedPart? {
+        guard let status = try? open.status(of: name), isDirectory ? !status.isDirectory : !status.isRegularFile else {
+            return nil
+        }
+        return MisplacedPart(directory: directory, name: name, isDirectory: isDirectory)
+    }
+}
+
+extension FileDescriptor {
+    /// Renames an entry that cannot be used to `NAME.damaged`, in place of an earlier such one.
+    func putAside(_ name: [UInt8]) throws(Errno) {
+        let aside = name + Array(".damaged".utf8)
+        try removeTree(aside)
+        try rename(name, to: aside, in: self, replacing: false)
+    }
+}

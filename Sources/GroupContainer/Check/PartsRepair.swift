@@ -1,0 +1,94 @@
+import GroupSystemCalls
+
+/// Making anew those of the container's own files without which nobody can open it. Only where nobody has it open, as
+/// far as the kernel knows.
+extension ContainerCheck {
+    func restoreParts(_ findings: [Finding]) throws(CoordinationError) {
+        let codes = Set(findings.filter { $0.mended != nil }.map(\.code))
+        let own: [Finding.Code] = [
+            .stagingMissing, .lockFileMissing, .memberTableDamaged, .formatDamaged, .partWrongType,
+        ]
+        if codes.isDisjoint(with: own) { return }
+        try makeStaging()
+        let directory = try ContainerDirectories(path: path, unixGroup: nil, creating: false)
+        if codes.contains(.lockFileMissing) { try makeLock(in: directory) }
+        // Alone from here on: nobody joins.
+        let lock = try LockFile(in: directory, creating: false, isOnlyForReading: false)
+        let opening = try lock.borrow()
+        defer { lock.giveBack(opening) }
+        let isFree = try translating(".group/lock", "lock") { () throws(Errno) in
+            try opening.descriptor.tryLock(.exclusive, .all)
+        }
+        let isInUse = CheckedContainer.isLocked("members", directory)
+        if !isFree || isInUse {
+            throw CoordinationError(
+                .lockTimedOut, item: ".group/lock", operation: "repair", cause: "somebody has the container open",
+                advice: "end its members, and try again")
+        }
+        if codes.contains(.memberTableDamaged) {
+            try translating(".group/members", "repair") { () throws(Errno) in
+                let name = Array("members".utf8)
+                if try directory.group.statusIfPresent(of: name) != nil { try directory.group.removeTree(name) }
+            }
+        }
+        if codes.contains(.formatDamaged) { try makeFormat(in: directory, lock) }
+        if codes.contains(.partWrongType) { try putAsideMisplaced(in: directory) }
+    }
+
+    /// What is needed is made in their place by who needs it.
+    private func putAsideMisplaced(in directory: ContainerDirectories) throws(CoordinationError) {
+        for part in directory.misplacedParts() {
+            guard let parent = try directory.existingDirectory(part.directory) else { continue }
+            try translating(part.label, "put aside") { () throws(Errno) in try parent.putAside(part.name) }
+        }
+    }
+
+    private func makeStaging() throws(CoordinationError) {
+        try translating(".group/staging", "repair") { () throws(Errno) in
+            let root = try FileDescriptor.open(path: path, [.reading, .directory])
+            let group = try FileDescriptor.open(Array(".group".utf8), in: root, [.reading, .directory])
+            let name = Array("staging".utf8)
+            if let status = try group.statusIfPresent(of: name) {
+                if status.isDirectory { return }
+                try group.putAside(name)
+            }
+            try group.createDirectory(name, mode: 0o700)
+            let mode: UInt32 = try group.status().permissions & 0o020 != 0 ? 0o2770 : 0o700
+            try FileDescriptor.open(name, in: group, [.reading, .directory]).setMode(mode)
+        }
+    }
+
+    private func makeLock(in directory: ContainerDirectories) throws(CoordinationError) {
+        try translating(".group/lock", "repair") { () throws(Errno) in
+            if try directory.group.statusIfPresent(of: LockFile.name) != nil {
+                try directory.group.removeTree(LockFile.name)
+            }
+            let file = try FileDescriptor.open(
+                LockFile.name, in: directory.group, [.writing, .creating, .exclusively], mode: 0o600)
+            try file.setMode(directory.fileMode)
+        }
+    }
+
+    /// A new identity for what is there: the journal's files tell what they belong to, the key of the hashes is lost.
+    private func makeFormat(in directory: ContainerDirectories, _ lock: LockFile) throws(CoordinationError) {
+        let isIdentifier = !name.contains(UInt8(ascii: "/"))
+        var format = ContainerFormat(identifier: isIdentifier ? printable(name) : nil, lockInode: lock.inode)
+        if let origin = try Self.origin(in: directory) { format.origin = Hexadecimal.encode(origin) }
+        try translating(".group/format", "repair") { () throws(Errno) in
+            if try directory.group.statusIfPresent(of: ContainerFormat.name) == nil { return }
+            try directory.group.putAside(ContainerFormat.name)
+        }
+        try format.write(in: directory.group, mode: directory.fileMode)
+    }
+
+    /// Of the first file of the journal whose first page is whole.
+    private static func origin(in directory: ContainerDirectories) throws(CoordinationError) -> [UInt8]? {
+        guard let journal = try? directory.journalDirectory() else { return nil }
+        for name in ((try? journal.entryNames()) ?? []).sorted(by: { $0.lexicographicallyPrecedes($1) })
+        where name.suffix(4).elementsEqual(".log".utf8) {
+            let page = try? FileDescriptor.content(of: name, in: journal, limit: SegmentHeader.size)
+            if let header = page.flatMap({ try? SegmentHeader(decoding: $0) }) { return header.container }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,213 @@
+import GroupSystemCalls
+
+/// What is known of how changes made without coordination are seen.
+struct WatchingFacts: Sendable {
+    struct Leader: Equatable, Sendable {
+        var process: MemberProcess
+        var purpose: String
+        /// It answered when it was asked; nil where it could not be asked.
+        var answers: Bool?
+    }
+
+    /// A limit of the kernel for this user, and how much of it the processes that can be looked into take.
+    struct Limit: Equatable, Sendable {
+        var name: String
+        var limit: Int
+        var used: Int
+    }
+
+    /// Nil where nobody follows.
+    var leader: Leader?
+    /// What the leader has said that it cannot watch: a directory (empty: any), and why.
+    var degraded: (directory: String, reason: String)?
+    /// Directories that this user may not list, and how many more there are.
+    var unreadable: [String] = []
+    var moreUnreadable = 0
+    /// Of the container.
+    var directories = 0
+    var instances: Limit?
+    var watches: Limit?
+
+    var findings: [Finding] { [election, degradation].compactMap(\.self) + hidden + headroom }
+
+    private static let notAtOnce = "changes made without coordination do not arrive at once"
+
+    private var election: Finding? {
+        guard let leader else {
+            return Finding(
+                .leaderMissing, .note, "nobody follows it, so nobody watches for changes made without coordination",
+                why: "they are found when the next follower or short command comes; coordinated changes are complete",
+                remedy: "nothing, if that is meant; 'watch-group', or a program that follows, watches")
+        }
+        let who = MembersFacts.name(leader.process, leader.purpose)
+        if leader.process.condition == .stopped {
+            return Finding(
+                .leaderStopped, .warning, process: leader.process.signalled, "the leader, \(who), is stopped",
+                why: "\(Self.notAtOnce): another follower takes over, if there is one, else nobody does",
+                remedy: MembersFacts.continuing(leader.process))
+        }
+        if leader.answers == false {
+            return Finding(
+                .leaderSilent, .warning, process: leader.process.signalled, "the leader, \(who), does not answer",
+                why: "\(Self.notAtOnce): another follower takes over, if there is one, else nobody does",
+                remedy: "see what \(leader.process.description) is doing; when it ends, another one follows it")
+        }
+        return nil
+    }
+
+    private var degradation: Finding? {
+        degraded.map { degraded in
+            Finding(
+                .watchingDegraded, .warning, item: degraded.directory.isEmpty ? nil : degraded.directory,
+                degraded.reason,
+                why:
+                    "\(Self.notAtOnce): they are found by comparing every so often, or not at all where nobody may look",
+                remedy: "what the leader says; it watches again by itself once it can, or when another takes over")
+        }
+    }
+
+    /// Those that the leader has not said itself.
+    private var hidden: [Finding] {
+        unreadable.filter { $0 != degraded?.directory }.enumerated().map { number, directory in
+            let more = number == 0 && moreUnreadable > 0 ? " (and \(moreUnreadable) more like it)" : ""
+            return Finding(
+                .directoryUnreadable, .warning, item: directory, "this user may not list it\(more)",
+                why: "a leader of this user sees nothing of what is changed below it",
+                remedy: "give it permission: chmod u+rx, or g+rx for the container's group")
+        }
+    }
+
+    private var headroom: [Finding] {
+        var found: [Finding] = []
+        if let instances, instances.used >= instances.limit || (leader == nil && instances.limit == 0) {
+            found.append(
+                Finding(
+                    .inotifyInstances, .warning, item: instances.name,
+                    "all inotify instances of this user are taken: \(instances.used) of \(instances.limit)",
+                    why: "the next leader cannot watch, and finds changes by comparing every so often",
+                    remedy: Self.raise(instances, to: max(instances.limit * 4, 1_024))))
+        }
+        let needed = (leader == nil ? directories : 0) + 2
+        if let watches, watches.limit - watches.used < needed {
+            found.append(
+                Finding(
+                    .inotifyWatches, .warning, item: watches.name,
+                    "\(watches.used) of \(watches.limit) inotify watches of this user are taken, and the container has \(directories) directories",
+                    why: "what is in the directories that are not watched is found by comparing every so often",
+                    remedy: Self.raise(watches, to: max(watches.limit * 4, (watches.used + directories) * 2, 524_288))))
+        }
+        return found
+    }
+
+    private static func raise(_ limit: Limit, to enough: Int) -> String {
+        "'sysctl \(limit.name)=\(enough)' would do, or fewer programs that watch"
+    }
+}
+
+extension WatchingFacts {
+    /// Asks the leader, if there is one, and waits at most 1.5 s for its answer. Linear in the container's directories.
+    init(_ container: CheckedContainer, _ journal: Journal?) {
+        self.init()
+        if let memberTable = container.memberTable { leader = container.leader(memberTable) }
+        if let memberTable = container.memberTable, let journal { degraded = journal.degradation(memberTable) }
+        count(container.directory)
+        let used = OpenFiles.inotifyUse()
+        instances = Self.limit("instances", used: used.instances)
+        watches = Self.limit("watches", used: used.watches)
+    }
+
+    /// The lower one of the two that the kernel has: for all of the machine, and for this user namespace.
+    private static func limit(_ what: String, used: Int) -> Limit? {
+        ["fs.inotify.max_user_\(what)", "user.max_inotify_\(what)"].compactMap { name -> Limit? in
+            let path = Array("/proc/sys/\(String(name.map { $0 == "." ? "/" : $0 }))".utf8)
+            let text = (try? FileDescriptor.open(path: path, .reading).readAll(limit: 64)) ?? []
+            return Int(String(decoding: text.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)).map {
+                Limit(name: name, limit: $0, used: used)
+            }
+        }.min { $0.limit < $1.limit }
+    }
+
+    private static let named = 8
+
+    private mutating func count(_ directory: ContainerDirectories) {
+        var rest: [[UInt8]] = [[]]
+        while let path = rest.popLast() {
+            do throws(Errno) {
+                let open = try FileDescriptor.open(
+                    path.isEmpty ? [UInt8(ascii: ".")] : path, in: directory.root, [.reading, .directory])
+                directories += 1
+                let entries = try open.entries()
+                // Of another container only the directory itself is watched.
+                if !path.isEmpty && entries.contains(where: { $0.kind != .other && ContainerMark.isOne($0.name) }) {
+                    continue
+                }
+                for (name, kind) in entries where !ContainerMark.isOne(name) {
+                    var isDirectory = kind == .directory
+                    if kind == .unknown { isDirectory = try open.statusIfPresent(of: name)?.isDirectory ?? false }
+                    if isDirectory { rest.append(path.isEmpty ? name : path + [UInt8(ascii: "/")] + name) }
+                }
+            } catch {
+                if error != .accessDenied { continue }
+                if unreadable.count < Self.named {
+                    unreadable.append(path.isEmpty ? "." : printable(path))
+                } else {
+                    moreUnreadable += 1
+                }
+            }
+        }
+    }
+}
+
+extension CheckedContainer {
+    fileprivate func leader(_ memberTable: MemberTable) -> WatchingFacts.Leader? {
+        let term = memberTable.map.load64(MemberTableLayout.term)
+        guard term > 0, isHeld(LockRange.leadership(term: term)),
+            let slot = Int(exactly: memberTable.map.load64(MemberTableLayout.leader)),
+            (1...MemberTableLayout.slotCount).contains(slot),
+            let member = memberTable.member(at: slot - 1)
+        else { return nil }
+        var leader = WatchingFacts.Leader(process: member.process, purpose: member.purpose)
+        if leader.process.condition != .stopped { leader.answers = answers(term) }
+        return leader
+    }
+
+    /// As every follower asks, once a second; nil where this process may not. Another leader's answer is as good.
+    private func answers(_ term: UInt64) -> Bool? {
+        guard let file = try? FileDescriptor.open(Array("members".utf8), in: directory.group, .readingAndWriting),
+            let map = try? WritableMap(file, size: MemberTableLayout.size)
+        else { return nil }
+        map.store64(MemberTableLayout.askedAt, UInt64(bitPattern: monotonicNanoseconds()))
+        let question = map.add32(MemberTableLayout.asked, 1) &+ 1
+        guard (try? file.touch()) != nil else { return nil }
+        let deadline = Deadline(after: .milliseconds(1_500))
+        while Int32(bitPattern: map.load32(MemberTableLayout.answered) &- question) < 0 {
+            // It gave its office up meanwhile, or died.
+            if !isHeld(LockRange.leadership(term: term)) { return nil }
+            if deadline.isOver { return false }
+            pause(nanoseconds: 2_000_000)
+        }
+        return true
+    }
+}
+
+extension Journal {
+    /// What the member table says that the leader could not watch, as its record has it.
+    fileprivate func degradation(_ memberTable: MemberTable) -> (directory: String, reason: String)? {
+        let word = memberTable.map.load64(MemberTableLayout.degraded)
+        if word == 0 { return nil }
+        var place = LogPosition(
+            file: word >> 32, offset: Int(word & 0xffff_ffff), sequence: 0, checksum: 0)
+        // It stands right behind the place, or a few records later.
+        for _ in 0..<1_000 {
+            switch try? step(behind: place) {
+            case .gap(let next): place = next
+            case .entry(let entry):
+                place = entry.position
+                guard let record = entry.record, record.kind == .degraded, !record.purpose.isEmpty else { continue }
+                return (printable(record.path), printable(record.purpose))
+            case .end, .lost, nil: return ("", "watching is incomplete; the record that says why is gone")
+            }
+        }
+        return nil
+    }
+}

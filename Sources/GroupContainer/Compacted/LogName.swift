@@ -1,0 +1,18 @@
+// Imports nothing: no file, clock or process.
+
+/// The name of a suite or a channel: that of its directory, too.
+enum LogName {
+    private static let longest = 200
+
+    /// Error: `invalidArgument`
+    static func check(_ name: String, of what: String, operation: String) throws(CoordinationError) {
+        let bytes = Array(name.utf8)
+        let isName =
+            !bytes.isEmpty && bytes.count <= longest && !bytes.contains(0) && !bytes.contains(UInt8(ascii: "/"))
+            && bytes.first != UInt8(ascii: ".")
+        if isName { return }
+        throw CoordinationError(
+            .invalidArgument, item: name, operation: operation,
+            cause: "a \(what)'s name has 1 to \(longest) bytes, no '/', no NUL, and no '.' at its beginning")
+    }
+}

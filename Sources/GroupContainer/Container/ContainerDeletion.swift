@@ -1,0 +1,152 @@
+import GroupSystemCalls
+
+/// Deleting a container with everything in it. Only while nobody else has it open: a member that lives would go on in
+/// files that nobody else sees.
+///
+/// Its end is one rename, of `.group` to `.group.deleted`: from then on it is no container for anybody. What is in it
+/// goes after that, `.group.deleted` last; so one that was interrupted is told from a plain directory, and can be gone
+/// on with. Nothing is followed out of the root: no link, no mount point.
+package final class ContainerDeletion {
+    /// What would go.
+    package struct Contents: Equatable, Sendable {
+        /// Files, directories and links, without the container's own.
+        package var items = 0
+        /// Of the files' contents.
+        package var bytes: UInt64 = 0
+    }
+
+    private let path: [UInt8]
+    private let root: FileDescriptor
+    private let operation = "delete"
+    private static let group = ContainerMark.standing
+    private static let deleted = ContainerMark.deleted
+
+    private var label: String { printable(path) }
+
+    /// Errors: `notFound` where there is neither a container nor what is left of one; `notPermitted`.
+    package init(named name: [UInt8]) throws(CoordinationError) {
+        let place = try Container.location(named: name)
+        path = place
+        do throws(CoordinationError) {
+            root = try Self.openRoot(place)
+        } catch {
+            throw ContainerLocation.hinting(error, name.contains(UInt8(ascii: "/")) ? nil : printable(name))
+        }
+    }
+
+    private static func openRoot(_ path: [UInt8]) throws(CoordinationError) -> FileDescriptor {
+        do throws(Errno) {
+            let root = try FileDescriptor.open(path: path, [.reading, .directory])
+            if try root.statusIfPresent(of: group) != nil { return root }
+            if try root.statusIfPresent(of: deleted) != nil { return root }
+        } catch {
+            if error != .noSuchEntry { throw CoordinationError(error, item: printable(path), operation: "delete") }
+        }
+        throw CoordinationError(
+            .notFound, item: printable(path), operation: "delete", cause: "there is no container")
+    }
+
+    /// Counts, and tells how many it has counted, now and then. Linear in the items. Errors: `conflict` where another
+    /// file system is mounted in it.
+    package func survey(_ note: (Int) -> Void = { _ in }) throws(CoordinationError) -> Contents {
+        var contents = Contents()
+        let mount = try translating(label, operation) { () throws(Errno) in try root.status().mountID }
+        var rest: [[UInt8]] = [[]]
+        while let directory = rest.popLast() {
+            note(contents.items)
+            // What may not be listed is this user's own, or removing it fails.
+            let here = directory.isEmpty ? [UInt8(ascii: ".")] : directory
+            guard let open = try? FileDescriptor.open(here, in: root, [.reading, .directory]),
+                let names = try? open.entryNames()
+            else { continue }
+            for name in names {
+                guard let status = try? open.status(of: name) else { continue }
+                let item = directory.isEmpty ? name : directory + [UInt8(ascii: "/")] + name
+                if status.mountID != mount {
+                    throw CoordinationError(
+                        .conflict, item: printable(item), operation: operation,
+                        cause: "another file system is mounted there", advice: "unmount it; nothing was deleted")
+                }
+                if directory.isEmpty && (name == Self.group || name == Self.deleted) { continue }
+                contents.items += 1
+                if status.isRegularFile { contents.bytes += status.size }
+                if status.isDirectory { rest.append(item) }
+            }
+        }
+        return contents
+    }
+
+    /// Deletes it. True: the directory itself is gone, too; where that is not ours to remove, it stays, empty. Errors:
+    /// `lockTimedOut`, with the members, where somebody has it open, and nothing was deleted; `notPermitted` and the
+    /// like where something could not be removed: the rest is gone, and it can be tried again. `removed` is called for
+    /// each of its items that is gone. System calls: fcntl(F_OFD_SETLK), renameat2, unlinkat, rmdir
+    package func remove(_ removed: () -> Void = {}) throws(CoordinationError) -> Bool {
+        // Held to the end, so that nobody joins.
+        let hold = try holdAlone()
+        let inside = try holdInside()
+        defer {
+            extendLifetime(hold)
+            extendLifetime(inside)
+        }
+        let names = try translating(label, operation) { () throws(Errno) in
+            if try root.statusIfPresent(of: Self.group) != nil {
+                try root.removeTree(Self.deleted)
+                try root.rename(Self.group, to: Self.deleted, in: root, replacing: false)
+                try root.synchronize()
+            }
+            return try root.entryNames()
+        }
+        // What comes from now on is a new container's, and stays.
+        for name in names where name != Self.deleted && name != Self.group { try removeTree(name, removed) }
+        try removeTree(Self.deleted)
+        return removeDirectory()
+    }
+
+    private func removeTree(_ name: [UInt8], _ removed: () -> Void = {}) throws(CoordinationError) {
+        try translating(printable(name), operation) { () throws(Errno) in try root.removeTree(name, removed: removed) }
+    }
+
+    private func removeDirectory() -> Bool {
+        do throws(Errno) {
+            let here = try FileDescriptor.open(path: [UInt8(ascii: ".")], [.placeOnly, .directory])
+            try here.unlink(path, directory: true)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Nobody opens it meanwhile; nil where there is nothing to open any more.
+    private func holdAlone() throws(CoordinationError) -> ContainerHold? {
+        do throws(Errno) {
+            guard try root.statusIfPresent(of: Self.group) != nil else { return nil }
+            return try ContainerHold(FileDescriptor.open(Self.group, in: root, [.reading, .directory]))
+        } catch {
+            if error != .busy { throw CoordinationError(error, item: label, operation: operation) }
+        }
+        var members: [CoordinationError.Holder] = []
+        if let group = try? FileDescriptor.open(Self.group, in: root, [.reading, .directory]) {
+            members = ContainerHold.members(group, item: label)
+        }
+        throw CoordinationError(
+            .lockTimedOut, item: label, operation: operation, cause: "somebody has it open", holders: members,
+            advice: "end its members first (groupctl status); nothing was deleted")
+    }
+
+    /// The same of the containers in it, which go, too.
+    private func holdInside() throws(CoordinationError) -> [ContainersInside] {
+        let names = try translating(label, operation) { () throws(Errno) in
+            try root.entries().filter { $0.kind != .other && !ContainerMark.isOne($0.name) }.map(\.name)
+        }
+        var held: [ContainersInside] = []
+        for name in names {
+            guard let location = try? ItemLocation(name) else { continue }
+            do throws(ContainersInside.Obstacle) {
+                held.append(try ContainersInside(name, in: root))
+            } catch {
+                throw CoordinationError(error, at: location, operation)
+            }
+        }
+        return held
+    }
+}

@@ -1,0 +1,310 @@
+import GroupSystemCalls
+
+/// The open directories of a container. Everything below the root is reached through them, one checked component or one
+/// `openat2(RESOLVE_BENEATH)` at a time.
+final class ContainerDirectories: Sendable {
+    /// As its user named it, for messages.
+    let path: [UInt8]
+    /// As the kernel named it then.
+    private let openedAt: [UInt8]?
+    let rootDirectory: OpenDirectory
+    let group: FileDescriptor
+    let stagingDirectory: OpenDirectory
+    /// Of the files below `.group`: 0600, or 0660 where a Unix group shares the container; who may read the directory
+    /// may read them, too. Set by `fchmod`, whatever the umask.
+    let fileMode: UInt32
+    let directoryMode: UInt32
+    /// A Unix group shares the container: what is made in it is for that group, whatever the umask.
+    let isShared: Bool
+
+    /// Network and user-space file systems whose byte locks or maps do not reach every process.
+    private static let refused: [Int: String] = [
+        0x6969: "NFS", 0x6573_5546: "FUSE", 0x517b: "SMB", 0xfe53_4d42: "SMB", 0xff53_4d42: "CIFS", 0x0102_1997: "9P",
+        0x00c3_6400: "Ceph", 0x5346_414f: "AFS",
+    ]
+
+    /// The name of a kind of file system that cannot do it, by its magic number.
+    static func refusal(ofType type: Int) -> String? { refused[type] }
+
+    var root: FileDescriptor { _read { yield rootDirectory.descriptor } }
+    var staging: FileDescriptor { _read { yield stagingDirectory.descriptor } }
+
+    init(path: [UInt8], unixGroup: UInt32?, creating: Bool) throws(CoordinationError) {
+        let label = printable(path)
+        let operation = creating ? "create" : "open"
+        if creating { try Self.checkIsOutsideOfGroup(path) }
+        let root: OpenDirectory
+        let isThere: Bool
+        do throws(Errno) {
+            if creating { try Self.makeDirectories(path) }
+            root = OpenDirectory(try FileDescriptor.open(path: path, [.reading, .directory]))
+            isThere = try root.descriptor.statusIfPresent(of: ContainerMark.standing) != nil
+        } catch {
+            throw OpeningErrors.error(error, at: path, creating: creating)
+        }
+        if creating && !isThere {
+            try Self.checkIsNoRest(root.descriptor, label)
+            try Self.makePrivate(root.descriptor, unixGroup: unixGroup, label)
+        }
+        rootDirectory = root
+        do throws(Errno) {
+            if creating {
+                try Self.makeGroup(in: root.descriptor)
+            } else if !isThere {
+                throw Errno.noSuchEntry
+            }
+            group = try FileDescriptor.open(
+                ContainerMark.standing, in: rootDirectory.descriptor, [.reading, .directory])
+            let status = try group.status()
+            isShared = status.permissions & 0o020 != 0
+            fileMode = 0o600 | status.permissions & (isShared ? 0o064 : 0o044)
+            directoryMode = isShared ? 0o2770 : 0o700
+            if creating { try Self.createDirectory("staging", in: group, mode: directoryMode) }
+            stagingDirectory = OpenDirectory(try Self.openStaging(in: group))
+        } catch {
+            if error == .noSuchEntry && Self.hasRest(root.descriptor) { throw Self.isHalfDeleted(label) }
+            if !creating, isThere, let damage = Self.damageOfStaging(error, root.descriptor) { throw damage }
+            throw OpeningErrors.error(error, at: path, creating: creating)
+        }
+        self.path = path
+        openedAt = try? rootDirectory.descriptor.absolutePath()
+        if isThere, creating, let unixGroup { try checkIsShared(with: unixGroup, label) }
+        let type = try translating(label, operation) { () throws(Errno) in try rootDirectory.descriptor.fileSystemType()
+        }
+        if let name = Self.refusal(ofType: type) {
+            throw CoordinationError(
+                .unsupportedFileSystem, item: label, operation: operation,
+                cause: "it lies on \(name), where byte locks and shared maps do not reach every process",
+                advice: "put it on a local file system: ext4, xfs, btrfs, tmpfs")
+        }
+    }
+
+    private static func isHalfDeleted(_ label: String) -> CoordinationError {
+        CoordinationError(
+            .notFound, item: label, operation: "open",
+            cause: "there is no container: a deletion of it was interrupted",
+            advice: "'\(deletion(of: label))' finishes it")
+    }
+
+    private static func makeDirectories(_ named: [UInt8]) throws(Errno) {
+        // Not the slashes at its end: the last directory is private, those on the way to it are as any.
+        let path = Array(named[..<(named.lastIndex { $0 != UInt8(ascii: "/") }.map { $0 + 1 } ?? named.count)])
+        for end in path.indices.dropFirst() where path[end] == UInt8(ascii: "/") && path[end - 1] != UInt8(ascii: "/") {
+            try createDirectory(path: Array(path[..<end]), mode: 0o755)
+        }
+        try createDirectory(path: path, mode: 0o700)
+    }
+
+    private static func createDirectory(path: [UInt8], mode: UInt32) throws(Errno) {
+        do throws(Errno) {
+            // The working directory is the start of a relative path; an absolute one ignores it.
+            let here = try FileDescriptor.open(path: [UInt8(ascii: ".")], [.placeOnly, .directory])
+            try here.createDirectory(path, mode: mode)
+        } catch {
+            // On a read-only file system mkdir complains of that before it sees that the directory is there.
+            if error != .exists, (try? FileDescriptor.open(path: path, [.placeOnly, .directory])) == nil {
+                throw error
+            }
+        }
+    }
+
+    private static func makeGroup(in root: borrowing FileDescriptor) throws(Errno) {
+        let isShared = try root.status().permissions & 0o2020 == 0o2020
+        try createDirectory(".group", in: root, mode: isShared ? 0o2770 : 0o700)
+    }
+
+    /// Exists afterwards, with that mode if it was made now.
+    private static func createDirectory(_ name: String, in directory: borrowing FileDescriptor, mode: UInt32)
+        throws(Errno)
+    {
+        let bytes = Array(name.utf8)
+        do throws(Errno) {
+            try directory.createDirectory(bytes, mode: 0o700)
+        } catch {
+            if error == .exists { return }
+            throw error
+        }
+        try FileDescriptor.open(bytes, in: directory, [.reading, .directory]).setMode(mode)
+    }
+
+    /// Who may only read the container has nothing to look for in it.
+    private static func openStaging(in group: borrowing FileDescriptor) throws(Errno) -> FileDescriptor {
+        let name = Array("staging".utf8)
+        do throws(Errno) {
+            return try FileDescriptor.open(name, in: group, [.reading, .directory])
+        } catch {
+            if error != .accessDenied { throw error }
+            return try FileDescriptor.open(name, in: group, [.placeOnly, .directory])
+        }
+    }
+
+    /// Nil where the container cannot be opened for another reason: one that was never finished has no format either.
+    private static func damageOfStaging(
+        _ errno: Errno, _ root: borrowing FileDescriptor
+    ) -> CoordinationError? {
+        guard let group = try? FileDescriptor.open(ContainerMark.standing, in: root, [.placeOnly, .directory]),
+            (try? group.status(of: ContainerFormat.name)) != nil
+        else { return nil }
+        let item = ".group/staging"
+        if errno == .noSuchEntry { return .damaged(item, operation: "open", "the directory is missing") }
+        return [.notADirectory, .tooManyLinks].contains(errno)
+            ? CoordinationError(errno, item: item, operation: "open") : nil
+    }
+
+    /// The directory of the journal, which is there in every whole container.
+    func journalDirectory() throws(CoordinationError) -> FileDescriptor {
+        do throws(Errno) {
+            return try FileDescriptor.open(Array("journal".utf8), in: group, [.reading, .directory])
+        } catch {
+            if error == .noSuchEntry { throw .damaged(".group/journal", operation: "open", "it is missing") }
+            throw CoordinationError(error, item: ".group/journal", operation: "open")
+        }
+    }
+
+    /// A directory below `.group`; nil where it is missing.
+    func existingDirectory(_ name: String) throws(CoordinationError) -> FileDescriptor? {
+        do throws(Errno) {
+            return try FileDescriptor.open(Array(name.utf8), in: group, [.reading, .directory])
+        } catch {
+            if error == .noSuchEntry { return nil }
+            throw CoordinationError(error, item: ".group/\(name)", operation: "open")
+        }
+    }
+
+    /// A directory below `.group`, made if it is missing.
+    func ownDirectory(_ name: String) throws(CoordinationError) -> FileDescriptor {
+        try translating(".group/\(name)", "open") { () throws(Errno) in
+            var end = name.startIndex
+            while let slash = name[end...].firstIndex(of: "/") {
+                try Self.createDirectory(String(name[..<slash]), in: group, mode: directoryMode)
+                end = name.index(after: slash)
+            }
+            try Self.createDirectory(name, in: group, mode: directoryMode)
+            return try FileDescriptor.open(Array(name.utf8), in: group, [.reading, .directory])
+        }
+    }
+
+    /// Where it is now, if it, or a directory around it, was moved since it was opened. System calls: readlink(2)
+    var movedTo: [UInt8]? {
+        guard let openedAt, let now = try? root.absolutePath(), now != openedAt else { return nil }
+        return now
+    }
+
+    /// Whether a path leads into what some container's members make there, or delete.
+    static func isStaging(_ path: [UInt8]) -> Bool {
+        let names = path.split(separator: UInt8(ascii: "/"))
+        return zip(names, names.dropFirst()).contains { directory, name in
+            directory.elementsEqual(ContainerMark.standing) && name.elementsEqual("staging".utf8)
+        }
+    }
+
+    /// The directory is still what the root calls so, and where its name led to: neither deleted since it was opened,
+    /// nor put aside, nor moved, as a directory around it may be that is an item of another container. With no process
+    /// able to open it meanwhile, so that the process that moves it has seen that no process has it open.
+    func checkStands() throws(CoordinationError) {
+        let label = printable(path)
+        guard try translating(label, "open", { () throws(Errno) in try stands() }) else {
+            throw CoordinationError(.notFound, item: label, operation: "open", cause: "the container was removed")
+        }
+        guard let place = movedTo else { return }
+        let isRemoved = Self.isStaging(place)
+        throw CoordinationError(
+            .notFound, item: label, operation: "open",
+            cause: isRemoved ? "the container was removed" : "the container was moved: it is '\(printable(place))' now",
+            advice: isRemoved ? nil : "open it there")
+    }
+
+    private func stands() throws(Errno) -> Bool {
+        try root.statusIfPresent(of: ContainerMark.standing)?.inode == group.status().inode
+    }
+
+    /// Removed, as far as the kernel knows: no process will write here again. Or put aside: to be deleted, or by hand,
+    /// and the next process makes another container.
+    var isGone: Bool {
+        (try? root.status().links) == 0 || (try? group.status().links) == 0 || (try? stands()) == false
+    }
+}
+
+/// What is looked at before a container is made.
+extension ContainerDirectories {
+    /// Nobody makes a container in a container's own directory, whatever way leads there. Errors: `outsideContainer`.
+    /// System calls: openat2, readlink
+    static func checkIsOutsideOfGroup(_ path: [UInt8]) throws(CoordinationError) {
+        if !isReserved(path) && !isReserved(realPlace(of: path)) { return }
+        throw CoordinationError(
+            .outsideContainer, item: printable(path), operation: "create",
+            cause: "'.group' is a container's own directory", advice: "choose a place outside of it")
+    }
+
+    private static func isReserved(_ path: [UInt8]) -> Bool {
+        path.split(separator: UInt8(ascii: "/")).contains { ContainerMark.isOne($0) }
+    }
+
+    /// Where the last directory on the way that is there really is; nothing where there is none.
+    private static func realPlace(of path: [UInt8]) -> [UInt8] {
+        let slash = UInt8(ascii: "/")
+        var existing = path[...]
+        while true {
+            let place = existing.isEmpty ? [path.first == slash ? slash : UInt8(ascii: ".")] : Array(existing)
+            if let open = try? FileDescriptor.open(path: place, [.placeOnly, .directory]) {
+                return (try? open.absolutePath()) ?? []
+            }
+            if existing.isEmpty { return [] }
+            existing = existing[..<(existing.lastIndex(of: slash) ?? existing.startIndex)]
+        }
+    }
+
+    /// What stands there is no container's rest. Errors: `conflict`. System calls: statx
+    static func checkIsNoRest(_ root: borrowing FileDescriptor, _ label: String) throws(CoordinationError) {
+        guard hasRest(root) else { return }
+        throw CoordinationError(
+            .conflict, item: label, operation: "create", cause: "a deletion of it was interrupted",
+            advice: "'\(deletion(of: label))' finishes it")
+    }
+
+    /// A container stood there, and its deletion has not come to its end.
+    static func hasRest(_ root: borrowing FileDescriptor) -> Bool {
+        do throws(Errno) {
+            if try root.statusIfPresent(of: ContainerMark.standing) != nil { return false }
+            return try root.statusIfPresent(of: ContainerMark.deleted) != nil
+        } catch {
+            return false
+        }
+    }
+
+    static func deletion(of label: String) -> String { "groupctl delete-group --yes \(label)" }
+
+    /// Of a container that was there before. Errors: `conflict` where it is not shared with that Unix group.
+    func checkIsShared(with group: UInt32, _ label: String) throws(CoordinationError) {
+        let status = try translating(label, "create") { () throws(Errno) in try self.group.status() }
+        if isShared && status.group == group { return }
+        let present = groupName(ofNumber: status.group) ?? "\(status.group)"
+        throw CoordinationError(
+            .conflict, item: label, operation: "create",
+            cause: "it exists already, " + (isShared ? "shared with the Unix group \(present)" : "for its user alone"),
+            advice: "open it without a Unix group, or make another one and move what is in it there")
+    }
+
+    /// Only its user may enter it, or a Unix group: the one that is named, or that a directory that was there is shared
+    /// with by its mode. Errors: `notPermitted` for what others could enter and this user may not close.
+    static func makePrivate(
+        _ root: borrowing FileDescriptor, unixGroup: UInt32?, _ label: String
+    ) throws(CoordinationError) {
+        do throws(Errno) {
+            if let unixGroup {
+                try root.setOwner(.max, group: unixGroup)
+                return try root.setMode(0o2770)
+            }
+            let mode = try root.status().permissions
+            if mode & 0o2020 != 0o2020 && mode & 0o077 != 0 { try root.setMode(0o700) }
+        } catch {
+            if error != .notPermitted { throw CoordinationError(error, item: label, operation: "create") }
+            throw CoordinationError(
+                .notPermitted, item: label, operation: "create",
+                cause: unixGroup == nil
+                    ? "the directory belongs to another user, and others may enter it"
+                    : "the directory belongs to another user, or this one is not in the Unix group",
+                advice: "make the container in a directory of your own")
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import GroupSystemCalls
+
+/// Where a container is, from what its user calls it.
+enum ContainerLocation {
+    /// A group identifier: letters, digits, `.`, `-` and `_`, at most 255 bytes, beginning with a letter or digit. Its
+    /// directory is `$GROUP_CONTAINERS_HOME/<identifier>`, else `$XDG_DATA_HOME/group-containers/<identifier>`, else
+    /// `~/.local/share/group-containers/<identifier>`.
+    /// With `home` it is in that directory.
+    static func path(ofGroup identifier: String, in home: String? = nil) throws(CoordinationError) -> [UInt8] {
+        func isPlain(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: false
+            }
+        }
+        let bytes = Array(identifier.utf8)
+        guard let first = bytes.first, isPlain(first), bytes.count <= 255,
+            bytes.allSatisfy({
+                isPlain($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+            })
+        else {
+            throw CoordinationError(
+                .invalidArgument, item: printable(bytes), operation: "open",
+                cause: "a group identifier has letters, digits, '.', '-' and '_', and begins with a letter or digit",
+                advice: identifier.contains("/")
+                    ? "Container(path:) opens the one at a path" : "write a path with a '/' in it to name a directory")
+        }
+        let directory = if let home { home } else { try Self.home() }
+        return Array((directory + "/" + identifier).utf8)
+    }
+
+    /// Members of a Unix group share a container that each finds by its identifier only where all look for it in one
+    /// place. Errors: `invalidArgument`
+    static func checkIsFoundByOthers(_ unixGroup: String) throws(CoordinationError) {
+        if homes().first?.variable == "GROUP_CONTAINERS_HOME" { return }
+        throw CoordinationError(
+            .invalidArgument, item: unixGroup, operation: "create",
+            cause: "other users do not find it by its identifier: each has a home for identifiers",
+            advice: "name a path, or set GROUP_CONTAINERS_HOME to one directory for all")
+    }
+
+    /// The directory that holds the containers of group identifiers.
+    static func home() throws(CoordinationError) -> String {
+        if let home = homes().first { return home.path }
+        let relative = ["XDG_DATA_HOME", "HOME"].first { environmentValue($0)?.isEmpty == false }
+        if let relative, let value = environmentValue(relative) {
+            throw CoordinationError(
+                .invalidArgument, operation: "open",
+                cause: "\(relative) is '\(printable(Array(value.utf8)))', which is no absolute path",
+                advice: "set it to one, or GROUP_CONTAINERS_HOME, or name the container by its path")
+        }
+        throw CoordinationError(
+            .invalidArgument, operation: "open",
+            cause: "neither GROUP_CONTAINERS_HOME nor XDG_DATA_HOME nor HOME is set",
+            advice: "set one of them, or name the container by its path")
+    }
+
+    /// `./NAME` where a directory of that name, in the working directory, is a container: what a user has probably
+    /// meant.
+    static func here(_ identifier: String) -> String? {
+        let place = Array("./\(identifier)".utf8)
+        let group = try? FileDescriptor.open(path: place + Array("/.group".utf8), [.placeOnly, .directory])
+        return group == nil ? nil : printable(place)
+    }
+
+    /// An error about the container of an identifier, which says so where one stands here.
+    static func hinting(_ error: CoordinationError, _ identifier: String?) -> CoordinationError {
+        guard error.code == .notFound, let identifier, let here = here(identifier) else { return error }
+        var error = error
+        error.advice = "there is one at \(here): name it so, since without a '/' a name is a group identifier"
+        return error
+    }
+
+    /// The directories that the environment names for that, the one that counts first, each with its variable.
+    static func homes() -> [(variable: String, path: String)] {
+        var homes: [(variable: String, path: String)] = []
+        if let home = environmentValue("GROUP_CONTAINERS_HOME"), !home.isEmpty {
+            homes.append(("GROUP_CONTAINERS_HOME", home))
+        }
+        if let data = environmentValue("XDG_DATA_HOME"), data.hasPrefix("/") {
+            homes.append(("XDG_DATA_HOME", data + "/group-containers"))
+        }
+        if let home = environmentValue("HOME"), home.hasPrefix("/") {
+            homes.append(("HOME", home + "/.local/share/group-containers"))
+        }
+        return homes
+    }
+}

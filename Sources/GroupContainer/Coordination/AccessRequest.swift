@@ -1,0 +1,137 @@
+import GroupSystemCalls
+
+/// A request for items, as their user named them, on its way to locks on what they are: symbolic links followed, and
+/// the directories that a write would have to make included.
+struct AccessRequest: Sendable {
+    let member: Member
+    let intents: [AccessIntent]
+    let operation: String
+    let purpose: [UInt8]
+    /// The journal's end before the first try: what is moved from then on is followed.
+    let start: LogPosition
+    /// Items that were moved while their lock was awaited, and where to.
+    private var moved: [ItemPath: ItemLocation] = [:]
+
+    init(_ intents: [AccessIntent], by coordinator: Coordinator, operation: String) {
+        (member, purpose) = (coordinator.member, coordinator.label)
+        (self.intents, self.operation) = (intents, operation)
+        let tail = member.journal.log.tail()
+        start = LogPosition(file: tail.file, offset: tail.offset, sequence: 0, checksum: 0)
+    }
+
+    /// Where each path leads now.
+    struct Resolution: Equatable, Sendable {
+        var locations: [ItemPath: ItemLocation] = [:]
+        var modes: [ItemLocation: LockMode] = [:]
+    }
+
+    static let largestRequest = 1_024
+
+    func resolve() throws(CoordinationError) -> Resolution {
+        try member.checkMayTake(intents, operation)
+        if intents.count > Self.largestRequest {
+            throw CoordinationError(
+                .limitReached, operation: operation, cause: "a request may name \(Self.largestRequest) items",
+                advice: "make several requests")
+        }
+        var resolution = Resolution()
+        var concernsDirectory = false
+        for intent in intents where intent.isStructural || intent.readsContents {
+            let location = try place(of: intent)
+            if try status(of: location)?.isDirectory == true { concernsDirectory = true }
+        }
+        for intent in intents {
+            let location = try place(of: intent)
+            try member.checkIsOurs(location, operation)
+            resolution.locations[intent.path] = location
+            guard let mode = intent.mode(concernsDirectory: concernsDirectory) else { continue }
+            resolution.modes[location] = max(mode, resolution.modes[location] ?? .reading)
+            if mode == .reading { continue }
+            for directory in location.ancestors where try status(of: directory) == nil {
+                resolution.modes[directory] = max(.writing, resolution.modes[directory] ?? .reading)
+            }
+        }
+        return resolution
+    }
+
+    private func place(of intent: AccessIntent) throws(CoordinationError) -> ItemLocation {
+        let named: ItemLocation
+        if let followed = moved[intent.path] {
+            named = followed
+        } else {
+            named = try intent.path.location(for: operation)
+        }
+        return intent.isStructural ? named : try member.resolve(named, operation: operation)
+    }
+
+    private func status(of location: ItemLocation) throws(CoordinationError) -> FileStatus? {
+        try member.status(of: location, for: operation)
+    }
+
+    func locks(for resolution: Resolution) -> LockRequest {
+        LockRequest(
+            resolution.modes.map { ($0.key, $0.value) }.sorted { $0.0.bytes.lexicographicallyPrecedes($1.0.bytes) },
+            by: member, for: purpose, operation: operation)
+    }
+
+    /// What has become of the paths while their lock was awaited.
+    enum Verdict {
+        case current
+        /// They lead elsewhere, or more is needed: the request, as it is now, has to be made again.
+        case again(AccessRequest)
+    }
+
+    /// With the lock granted. An item that was moved in between is followed, once.
+    func check(_ resolution: Resolution) throws(CoordinationError) -> Verdict {
+        // Nobody who coordinates has changed anything; of others it could be said a moment later no more.
+        if !member.isReadOnly && !member.journal.log.hasMore(behind: start) { return .current }
+        var next = self
+        for intent in intents where intent.followsMoves {
+            let location = try place(of: intent)
+            guard try status(of: location) == nil, let place = try trail(of: location) else { continue }
+            if moved[intent.path] != nil { throw movedAway }
+            next.moved[intent.path] = place
+        }
+        if next.moved != moved { return .again(next) }
+        let now = try resolve()
+        let isCovered = now.modes.allSatisfy {
+            resolution.modes[$0.key] ?? .reading >= $0.value && resolution.modes[$0.key] != nil
+        }
+        return now.locations == resolution.locations && isCovered ? .current : .again(self)
+    }
+
+    /// Linear in the records since the request was made.
+    private func trail(of location: ItemLocation) throws(CoordinationError) -> ItemLocation? {
+        var trail = MoveTrail(of: location)
+        try member.journal.read(from: start) { record in
+            trail.note(record)
+            return false
+        }
+        return trail.hasMoved ? trail.place : nil
+    }
+
+    var movedAway: CoordinationError {
+        CoordinationError(
+            .conflict, item: intents.map(\.path.description).joined(separator: ", "), operation: operation,
+            cause: "what the path leads to kept changing while its lock was awaited", advice: "try again")
+    }
+}
+
+/// Where an item came to while somebody waited for it, by the moves that the journal has since.
+struct MoveTrail: Equatable, Sendable {
+    private(set) var place: ItemLocation
+    private(set) var hasMoved = false
+
+    init(of location: ItemLocation) { place = location }
+
+    /// The next record. It was moved itself, or with a directory that it lies in.
+    mutating func note(_ record: ChangeRecord) {
+        for change in record.changes where change.kind == .moved {
+            guard let from = change.from.flatMap({ try? ItemLocation($0) }) else { continue }
+            guard from == place || place.isBelow(from),
+                let next = try? ItemLocation(change.path + place.bytes[from.bytes.count...])
+            else { continue }
+            (place, hasMoved) = (next, true)
+        }
+    }
+}

@@ -1,0 +1,170 @@
+// Imports nothing: no file, clock or process.
+
+/// What stands under a key of a suite: what a property list can hold, and what `Codable` values become.
+///
+/// An enumeration rather than `Any`: it is `Sendable`, compared exactly, and nothing can be stored that cannot be read.
+public enum DefaultsValue: Hashable, Sendable {
+    /// True or false.
+    case bool(Bool)
+    /// A whole number.
+    case integer(Int)
+    /// A number with a fraction.
+    case double(Double)
+    /// The same with half the digits: its text has no more of them.
+    case float(Float)
+    /// A text.
+    case string(String)
+    /// Bytes.
+    case data([UInt8])
+    /// A moment, in seconds since the beginning of 2001, as Foundation counts.
+    case date(Double)
+    /// A URL, as a text.
+    case url(String)
+    /// Several, in order.
+    case array([DefaultsValue])
+    /// Several by their names.
+    case dictionary([String: DefaultsValue])
+    /// JSON: what a `Codable` value was encoded to.
+    case json([UInt8])
+    /// Of a kind that only a newer version knows: it is kept as it is.
+    case unknown(kind: UInt8, [UInt8])
+}
+
+extension DefaultsValue {
+    /// How deep arrays and dictionaries may lie in each other. Error when one is set: `limitReached`
+    public static let deepest = 64
+
+    /// A scalar is at most one level.
+    var depth: Int {
+        switch self {
+        case .array(let values): 1 + (values.lazy.map(\.depth).max() ?? 0)
+        case .dictionary(let values): 1 + (values.values.lazy.map(\.depth).max() ?? 0)
+        default: 1
+        }
+    }
+
+    private enum Kind {
+        static let bool: UInt8 = 1
+        static let integer: UInt8 = 2
+        static let double: UInt8 = 3
+        static let string: UInt8 = 4
+        static let data: UInt8 = 5
+        static let date: UInt8 = 6
+        static let url: UInt8 = 7
+        static let array: UInt8 = 8
+        static let dictionary: UInt8 = 9
+        static let json: UInt8 = 10
+        static let float: UInt8 = 11
+    }
+
+    /// A byte for the kind, then its content. Linear in its size.
+    func encode(into writer: inout ByteWriter) {
+        switch self {
+        case .bool(let value):
+            writer.write(Kind.bool)
+            writer.write(UInt8(value ? 1 : 0))
+        case .integer(let value):
+            writer.write(Kind.integer)
+            writer.write(Int64(value))
+        case .double(let value):
+            writer.write(Kind.double)
+            writer.write(value.bitPattern)
+        case .float(let value):
+            writer.write(Kind.float)
+            writer.write(value.bitPattern)
+        case .string(let value):
+            writer.write(Kind.string)
+            writer.write(raw: value.utf8)
+        case .data(let value):
+            writer.write(Kind.data)
+            writer.write(raw: value)
+        case .date(let value):
+            writer.write(Kind.date)
+            writer.write(value.bitPattern)
+        case .url(let value):
+            writer.write(Kind.url)
+            writer.write(raw: value.utf8)
+        case .array(let values):
+            writer.write(Kind.array)
+            writer.write(UInt32(values.count))
+            for value in values { value.encodeCounted(into: &writer) }
+        case .dictionary(let values):
+            writer.write(Kind.dictionary)
+            writer.write(UInt32(values.count))
+            // Sorted, so that the same value is the same bytes.
+            for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+                writer.write(UInt32(name.utf8.count))
+                writer.write(raw: name.utf8)
+                value.encodeCounted(into: &writer)
+            }
+        case .json(let value):
+            writer.write(Kind.json)
+            writer.write(raw: value)
+        case .unknown(let kind, let value):
+            writer.write(kind)
+            writer.write(raw: value)
+        }
+    }
+
+    /// Its length in four bytes first.
+    func encodeCounted(into writer: inout ByteWriter) {
+        let place = writer.reserveCount()
+        encode(into: &writer)
+        writer.fillCount(at: place)
+    }
+
+    /// So many bytes; what is left over in them, or missing, makes it no value. Linear in its size.
+    init(from reader: inout ByteReader, count: Int, depth: Int = 1) throws(ByteReader.TooShort) {
+        guard count > 0, count <= reader.remaining, depth <= Self.deepest else { throw ByteReader.TooShort() }
+        let kind: UInt8 = try reader.number()
+        let rest = count - 1
+        let end = reader.remaining - rest
+        switch kind {
+        case Kind.bool where rest == 1: self = .bool(try reader.number(UInt8.self) != 0)
+        case Kind.integer where rest == 8: self = .integer(Int(try reader.number(Int64.self)))
+        case Kind.double where rest == 8: self = .double(Double(bitPattern: try reader.number()))
+        case Kind.string: self = .string(try reader.text(rest))
+        case Kind.data: self = .data(try reader.raw(rest))
+        case Kind.date where rest == 8: self = .date(Double(bitPattern: try reader.number()))
+        case Kind.url: self = .url(try reader.text(rest))
+        case Kind.array: self = .array(try Self.elements(from: &reader, end: end, depth: depth))
+        case Kind.dictionary: self = .dictionary(try Self.members(from: &reader, end: end, depth: depth))
+        case Kind.json: self = .json(try reader.raw(rest))
+        case Kind.float where rest == 4: self = .float(Float(bitPattern: try reader.number()))
+        case Kind.bool, Kind.integer, Kind.double, Kind.date, Kind.float: throw ByteReader.TooShort()
+        default: self = .unknown(kind: kind, try reader.raw(rest))
+        }
+        if reader.remaining != end { throw ByteReader.TooShort() }
+    }
+
+    private static func counted(
+        from reader: inout ByteReader, end: Int, depth: Int
+    ) throws(ByteReader.TooShort) -> DefaultsValue {
+        let count = Int(try reader.number(UInt32.self))
+        if reader.remaining - count < end { throw ByteReader.TooShort() }
+        return try DefaultsValue(from: &reader, count: count, depth: depth + 1)
+    }
+
+    private static func elements(
+        from reader: inout ByteReader, end: Int, depth: Int
+    ) throws(ByteReader.TooShort) -> [DefaultsValue] {
+        let count = Int(try reader.number(UInt32.self))
+        var values: [DefaultsValue] = []
+        while values.count < count { values.append(try counted(from: &reader, end: end, depth: depth)) }
+        return values
+    }
+
+    private static func members(
+        from reader: inout ByteReader, end: Int, depth: Int
+    ) throws(ByteReader.TooShort) -> [String: DefaultsValue] {
+        let count = Int(try reader.number(UInt32.self))
+        var values: [String: DefaultsValue] = [:]
+        for _ in 0..<count {
+            let length = Int(try reader.number(UInt32.self))
+            if reader.remaining - length < end { throw ByteReader.TooShort() }
+            let name = try reader.text(length)
+            values[name] = try counted(from: &reader, end: end, depth: depth)
+        }
+        return values
+    }
+}

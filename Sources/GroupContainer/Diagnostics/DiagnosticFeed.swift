@@ -1,0 +1,236 @@
+import Dispatch
+import GroupSystemCalls
+import Synchronization
+
+/// The latest of what happened, for somebody who may be slow: the oldest goes where there is no more room, and is
+/// counted.
+struct BoundedEvents<Event: Sendable>: Sendable {
+    /// What is to be handed over next.
+    enum Next {
+        /// So many were dropped before the others.
+        case dropped(Int)
+        case event(Event)
+    }
+
+    private let limit: Int
+    private var events: [Event] = []
+    private var first = 0
+    private var dropped = 0
+
+    init(limit: Int) { self.limit = max(limit, 1) }
+
+    var isEmpty: Bool { dropped == 0 && first == events.count }
+
+    mutating func add(_ event: Event) {
+        if events.count - first == limit {
+            first += 1
+            dropped += 1
+        }
+        events.append(event)
+        if first < limit { return }
+        events.removeFirst(first)
+        first = 0
+    }
+
+    mutating func next() -> Next? {
+        if dropped > 0 {
+            defer { dropped = 0 }
+            return .dropped(dropped)
+        }
+        if first == events.count { return nil }
+        defer { first += 1 }
+        return .event(events[first])
+    }
+}
+
+/// Where a member says what happens to it. Nobody listens, mostly: then it costs one load.
+final class DiagnosticFeed: Sendable {
+    private struct State: Sendable {
+        var listeners: [ObjectIdentifier: DiagnosticQueue] = [:]
+        /// What happened while the container was opened, when nobody could listen yet: for the first who does.
+        var early: [Diagnostic] = []
+    }
+
+    private let state = Guarded(State())
+    /// Listeners; one more while the container is opened.
+    private let heard = Atomic<Int>(1)
+    private static let keptEarly = 64
+
+    /// From any thread. The text is made only where somebody listens.
+    func tell(_ code: Diagnostic.Code, item: String? = nil, count: Int = 1, _ text: @autoclosure () -> String) {
+        if heard.load(ordering: .relaxed) == 0 { return }
+        let event = Diagnostic(code: code, item: item, text: text(), count: count, time: wallNanoseconds())
+        let listeners = state.withLock { state in
+            if state.listeners.isEmpty && state.early.count < Self.keptEarly { state.early.append(event) }
+            return Array(state.listeners.values)
+        }
+        for listener in listeners { listener.add(event) }
+    }
+
+    /// The container is open now.
+    func finishOpening() { heard.subtract(1, ordering: .relaxed) }
+
+    func add(_ listener: DiagnosticQueue) {
+        heard.add(1, ordering: .relaxed)
+        let early = state.withLock { state in
+            state.listeners[ObjectIdentifier(listener)] = listener
+            defer { state.early = [] }
+            return state.early
+        }
+        for event in early { listener.add(event) }
+    }
+
+    func remove(_ listener: DiagnosticQueue) {
+        heard.subtract(1, ordering: .relaxed)
+        _ = state.withLock { $0.listeners.removeValue(forKey: ObjectIdentifier(listener)) }
+    }
+}
+
+/// What one listener has not taken yet. Guards itself.
+final class DiagnosticQueue: Sendable {
+    private struct State: Sendable {
+        var events = BoundedEvents<Diagnostic>(limit: DiagnosticQueue.limit)
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    static let limit = 256
+    private let state = Guarded(State())
+    /// For who waits on a thread.
+    private let bell = Bell()
+
+    func add(_ event: Diagnostic) {
+        let waiter = state.withLock { state in
+            state.events.add(event)
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+        bell.ring()
+    }
+
+    func take() -> Diagnostic? {
+        switch state.withLock({ $0.events.next() }) {
+        case .event(let event): event
+        case .dropped(let count):
+            Diagnostic(
+                code: .eventsDropped, text: "\(count) events are missing here: they came faster than they were taken",
+                count: count, time: wallNanoseconds())
+        case nil: nil
+        }
+    }
+
+    /// Nil when the time is over.
+    func take(until deadline: Deadline) -> Diagnostic? {
+        while true {
+            if let event = take() { return event }
+            // Waiting for no time at all takes the kernel's timers some.
+            if deadline.isOver { return nil }
+            if !bell.wait(nanoseconds: deadline.remaining) && deadline.isOver { return take() }
+        }
+    }
+
+    /// Returns when there may be one, or the task is cancelled.
+    func wait() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isReady = state.withLock { state -> Bool in
+                    if !state.events.isEmpty || Task.isCancelled { return true }
+                    state.waiter = continuation
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        } onCancel: {
+            let waiter = state.withLock { state in
+                defer { state.waiter = nil }
+                return state.waiter
+            }
+            waiter?.resume()
+        }
+    }
+}
+
+/// Listens for as long as it is kept, and keeps the process a member.
+final class DiagnosticSubscription: Sendable {
+    let queue = DiagnosticQueue()
+    private let member: Member
+
+    init(_ member: Member) {
+        self.member = member
+        member.diagnostics.add(queue)
+    }
+
+    deinit { member.diagnostics.remove(queue) }
+}
+
+/// What an operator wants to know of this process's part in a container, as it happens, without end. It listens from
+/// when it was made, and keeps the latest 256: where more come than are taken, the oldest go, and one `eventsDropped`
+/// says how many. For one consumer; another one asks the container for its own.
+public struct Diagnostics: AsyncSequence, Sendable {
+    /// One event.
+    public typealias Element = Diagnostic
+
+    private let subscription: DiagnosticSubscription
+
+    init(_ subscription: DiagnosticSubscription) { self.subscription = subscription }
+
+    /// Goes on where the last one stopped.
+    public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
+
+    /// Where the consumer stands.
+    public struct Iterator: AsyncIteratorProtocol {
+        let subscription: DiagnosticSubscription
+
+        /// The next event; nil when the task is cancelled.
+        public mutating func next() async -> Diagnostic? {
+            while true {
+                if let event = subscription.queue.take() { return event }
+                if Task.isCancelled { return nil }
+                await subscription.queue.wait()
+            }
+        }
+    }
+}
+
+/// The same on the calling thread.
+public struct DiagnosticFollower: Sendable {
+    private let subscription: DiagnosticSubscription
+
+    init(_ subscription: DiagnosticSubscription) { self.subscription = subscription }
+
+    /// The next event; waits for it at most `timeout` (nil: for ever) and then returns nil.
+    public mutating func next(timeout: Duration? = nil) -> Diagnostic? {
+        subscription.queue.take(until: Deadline(after: timeout))
+    }
+}
+
+extension Container {
+    /// What an operator wants to know: which process looks after changes made without coordination, watching that is
+    /// incomplete, repairs of what dead members left, damage. Of what this process does and meets, from now on, and
+    /// while it opened the container. The library writes no log of its own: a program that has one prints these there.
+    /// Costs nothing where no caller asks for it.
+    public var diagnostics: Diagnostics { Diagnostics(DiagnosticSubscription(member)) }
+
+    /// The same, for a thread that may wait.
+    public func followDiagnostics() -> DiagnosticFollower { DiagnosticFollower(DiagnosticSubscription(member)) }
+}
+
+extension Member {
+    var diagnostics: DiagnosticFeed { journal.log.surroundings.diagnostics }
+}
+
+/// Rung by any thread, heard by one that waits. Rings while nobody waits are one.
+final class Bell: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    func ring() { semaphore.signal() }
+
+    /// False: nobody rang in that time (nil: for ever).
+    func wait(nanoseconds: Int64?) -> Bool {
+        guard let nanoseconds else {
+            semaphore.wait()
+            return true
+        }
+        return semaphore.wait(timeout: .now() + .nanoseconds(Int(clamping: nanoseconds))) == .success
+    }
+}

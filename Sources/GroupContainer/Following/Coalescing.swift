@@ -1,0 +1,237 @@
+// Imports nothing: no file, clock or process.
+
+/// What becomes of two changes of one path.
+enum Net: Equatable, Sendable {
+    case nothing
+    case one(Change.Kind)
+    /// They do not make one.
+    case both
+
+    static func of(_ before: Change, _ after: Change) -> Net {
+        let involvesDirectory = before.type == .directory || after.type == .directory || before.takesDirectory
+        switch (before.kind, after.kind) {
+        case (.created, .created), (.created, .modified), (.created, .touched):
+            return (before.type == .directory) == (after.type == .directory) ? .one(.created) : .both
+        // Where something stood before it was created, that goes, too.
+        case (.created, .removed): return before.mayReplace ? .one(.removed) : .nothing
+        case (.touched, .touched): return .one(.touched)
+        case (.modified, .modified), (.modified, .touched), (.touched, .modified): return .one(.modified)
+        case (.modified, .created), (.touched, .created), (.removed, .created):
+            return involvesDirectory ? .both : .one(.modified)
+        case (.modified, .removed), (.touched, .removed), (.removed, .removed): return .one(.removed)
+        default: return .both
+        }
+    }
+}
+
+extension Debouncer {
+    /// A change of one path alone.
+    mutating func noteSimple(_ entry: Entry) {
+        let path = entry.change.path
+        if entry.change.kind == .removed && entry.change.takesDirectory { dropWhatIsBelow(path) }
+        guard let position = last(concerning: path), let before = entries[position], before.change.path == path else {
+            return append(entry)
+        }
+        var merged = entry
+        merged.first = min(before.first, entry.first)
+        merged.begin = before.begin
+        if case .moved(let from) = before.change.kind {
+            guard entry.change.kind == .removed, !before.change.mayReplace else { return append(entry) }
+            // It came, and went: what is left is that it is no longer where it was.
+            merged.change.path = from
+            merged.change.takesDirectory = before.change.takesDirectory
+            entries[position] = merged
+            return
+        }
+        switch Net.of(before.change, entry.change) {
+        case .nothing: entries[position] = nil
+        case .both: append(entry)
+        case .one(.removed):
+            entries[position] = nil
+            merged.change.takesDirectory = before.change.takesDirectory || entry.change.takesDirectory
+            noteSimple(merged)
+        case .one(let kind):
+            merged.change.kind = kind
+            merged.change.mayReplace = before.change.mayReplace
+            entries[position] = merged
+        }
+    }
+
+    /// A directory goes with everything in it: what happened to that need not be told, unless a move made something of
+    /// it.
+    private mutating func dropWhatIsBelow(_ directory: ItemPath) {
+        for position in entries.indices.reversed() {
+            guard let change = entries[position]?.change, change.places.contains(where: { $0.concerns(directory) })
+            else {
+                continue
+            }
+            if change.kind.otherPath != nil { return }
+            if change.path.isBelow(directory) && change.kind != .removed { entries[position] = nil }
+        }
+    }
+}
+
+extension Debouncer {
+    mutating func noteMove(_ move: Entry, _ from: ItemPath) {
+        var entry = move
+        let to = entry.change.path
+        entry.change.mayReplace = entry.change.isCoordinated && !isVacant(to)
+        let known = whatIsKnown(of: from)
+        if let position = known.exact, let before = entries[position] {
+            if case .moved(let first) = before.change.kind, continues(before, at: position, first, to) {
+                return prolong(position, first, entry, from, known.inner)
+            }
+            if before.change.kind == .created && !before.change.mayReplace {
+                return create(position, entry, from, known.inner)
+            }
+            if before.change.kind == .created { return append(entry) }
+        }
+        dropWhatIsReplaced(&entry)
+        let followers = known.inner.compactMap { entries[$0] }
+        for position in known.inner { entries[position] = nil }
+        append(entry)
+        appendMoved(followers, from, to)
+    }
+
+    /// Surely nothing stands there.
+    private func isVacant(_ path: ItemPath) -> Bool {
+        guard let position = last(concerning: path), let change = entries[position]?.change else { return false }
+        switch change.kind {
+        case .removed: return change.path == path || path.isBelow(change.path)
+        case .created: return path.isBelow(change.path) && !change.mayReplace
+        case .moved(let from): return from == path || path.isBelow(from)
+        default: return false
+        }
+    }
+
+    /// What is held back about a path as it is called now: how it came, and what changed there and below it since.
+    private func whatIsKnown(of path: ItemPath) -> (exact: Int?, inner: [Int]) {
+        var inner: [Int] = []
+        guard let end = last(concerning: path) else { return (nil, []) }
+        for position in (0...end).reversed() {
+            guard let change = entries[position]?.change, change.places.contains(where: { $0.concerns(path) }) else {
+                continue
+            }
+            switch change.kind {
+            case .created where change.path == path: return (position, inner.reversed())
+            case .moved where change.path == path: return (position, inner.reversed())
+            case .modified where change.path == path, .touched where change.path == path: break
+            default: if change.kind.otherPath != nil || !change.path.isBelow(path) { return (nil, inner.reversed()) }
+            }
+            inner.append(position)
+        }
+        return (nil, inner.reversed())
+    }
+
+    /// Whether a move can be told as going to `to` at once: where it went for a while nothing stood before, and nothing
+    /// happened since at its new end.
+    private func continues(_ move: Entry, at position: Int, _ first: ItemPath, _ to: ItemPath) -> Bool {
+        if move.change.mayReplace || (first != to && first.concerns(to)) { return false }
+        return !entries[(position + 1)...].contains { later in
+            later?.change.places.contains { $0.concerns(to) } ?? false
+        }
+    }
+
+    private mutating func prolong(
+        _ position: Int, _ first: ItemPath, _ move: Entry, _ from: ItemPath, _ inner: [Int]
+    ) {
+        let to = move.change.path
+        var merged = move
+        merged.change.kind = .moved(from: first)
+        merged.first = entries[position]?.first ?? move.first
+        merged.begin = entries[position]?.begin ?? move.begin
+        entries[position] = first == to ? nil : merged
+        noteAgain(position)
+        for position in inner {
+            guard let path = entries[position]?.change.path else { continue }
+            entries[position]?.change.path = path.moved(from: from, to: to)
+            noteAgain(position)
+        }
+    }
+
+    /// What was created and moved was created where it stands now.
+    private mutating func create(_ position: Int, _ move: Entry, _ from: ItemPath, _ inner: [Int]) {
+        guard let before = entries[position] else { return }
+        var created = move
+        created.change.kind = .created
+        (created.first, created.begin) = (before.first, before.begin)
+        let followers = inner.compactMap { entries[$0] }
+        for position in [position] + inner { entries[position] = nil }
+        noteSimple(created)
+        appendMoved(followers, from, move.change.path)
+    }
+
+    private mutating func appendMoved(_ followers: [Entry], _ from: ItemPath, _ to: ItemPath) {
+        for follower in followers {
+            var renamed = follower
+            renamed.change.path = follower.change.path.moved(from: from, to: to)
+            append(renamed)
+        }
+    }
+
+    /// What was changed, or created, and is replaced by what moves there need not be told.
+    private mutating func dropWhatIsReplaced(_ move: inout Entry) {
+        guard let position = last(concerning: move.change.path), let change = entries[position]?.change,
+            change.path == move.change.path
+        else { return }
+        switch change.kind {
+        case .created:
+            entries[position] = nil
+            move.change.mayReplace = change.mayReplace
+        case .modified, .touched: entries[position] = nil
+        default: break
+        }
+    }
+}
+
+extension ItemPath {
+    func isBelow(_ directory: ItemPath) -> Bool {
+        bytes.count > directory.bytes.count && bytes[directory.bytes.count] == UInt8(ascii: "/")
+            && bytes.starts(with: directory.bytes)
+    }
+
+    /// The same, or one is somewhere below the other.
+    func concerns(_ other: ItemPath) -> Bool { self == other || isBelow(other) || other.isBelow(self) }
+
+    /// Every directory that it is in.
+    var directories: [ItemPath] {
+        bytes.indices.filter { bytes[$0] == UInt8(ascii: "/") }.map { ItemPath(bytes: Array(bytes[..<$0])) }
+    }
+
+    /// Where it is once a directory that it is, or is in, has moved.
+    func moved(from directory: ItemPath, to place: ItemPath) -> ItemPath {
+        ItemPath(bytes: place.bytes + bytes[directory.bytes.count...])
+    }
+}
+
+/// Which of a list of entries concerned a path last.
+struct RelatedPaths: Sendable {
+    private var at: [ItemPath: Int] = [:]
+    private var below: [ItemPath: Int] = [:]
+
+    mutating func note(_ paths: [ItemPath], at position: Int) {
+        for path in paths {
+            at[path] = max(at[path] ?? 0, position)
+            for directory in path.directories { below[directory] = max(below[directory] ?? 0, position) }
+        }
+    }
+
+    func last(concerning path: ItemPath) -> Int? {
+        ([at[path], below[path]] + path.directories.map { at[$0] }).compactMap { $0 }.max()
+    }
+}
+
+/// Paths, to ask whether one of them concerns another.
+struct PathSet: Sendable {
+    private var paths: Set<ItemPath> = []
+    private var around: Set<ItemPath> = []
+
+    mutating func insert(_ path: ItemPath) {
+        paths.insert(path)
+        around.formUnion(path.directories)
+    }
+
+    func concerns(_ path: ItemPath) -> Bool {
+        paths.contains(path) || around.contains(path) || path.directories.contains(where: paths.contains)
+    }
+}

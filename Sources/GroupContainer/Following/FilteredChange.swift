@@ -1,0 +1,199 @@
+// Imports nothing: no file, clock or process.
+
+/// One change as a follower is told it.
+struct ReportedPart: Equatable, Sendable {
+    var part: ChangePart
+    /// The item's own, where a directory around it changed; nil: that of the record.
+    var generation: UInt64?
+    /// It is told as created, but came by a move, which may have replaced something.
+    var mayReplace = false
+
+    init(_ part: ChangePart, generation: UInt64? = nil) { (self.part, self.generation) = (part, generation) }
+
+    /// Moved in from where nobody looks.
+    static func arrival(_ path: [UInt8], _ state: ItemState?) -> ReportedPart {
+        var told = ReportedPart(ChangePart(kind: .created, path: path, state: state))
+        told.mayReplace = true
+        return told
+    }
+}
+
+/// What of a record's changes is told to somebody who keeps what a filter's paths let through.
+struct FilteredChange {
+    private let filter: ChangeFilter
+    private var told: [ReportedPart] = []
+
+    private init(_ filter: ChangeFilter) { self.filter = filter }
+
+    /// `before` is asked for what stood there before the record, only if that matters: a directory crosses the filter's
+    /// border, and what is in it has no changes of its own. Nil: nobody knows it any more, and neither is known what is
+    /// to be told.
+    static func told<Failure: Error>(
+        _ changes: [ChangePart], by filter: ChangeFilter, before: () throws(Failure) -> TreeIndex?
+    ) throws(Failure) -> [ReportedPart]? {
+        if !filter.concernsPaths { return changes.map { ReportedPart($0) } }
+        var parts = FilteredChange(filter)
+        var treeIndex: TreeIndex?
+        for (index, change) in changes.enumerated() {
+            if parts.tellWithoutLooking(change) {
+                treeIndex?.apply(change, at: 0)
+                continue
+            }
+            if treeIndex == nil {
+                treeIndex = try before()
+                for earlier in changes[..<index] { treeIndex?.apply(earlier, at: 0) }
+            }
+            guard let known = treeIndex else { return nil }
+            parts.tell(change, known)
+            if index + 1 < changes.count { treeIndex?.apply(change, at: 0) }
+        }
+        return parts.told
+    }
+
+    private mutating func tell(_ part: ChangePart) { told.append(ReportedPart(part)) }
+
+    /// False: what is in the directories matters.
+    private mutating func tellWithoutLooking(_ change: ChangePart) -> Bool {
+        let isIn = filter.includes(change.path)
+        switch change.kind {
+        case .removed:
+            if isIn || (change.wasDirectory && filter.coverage(below: change.path) != .none) { tell(change) }
+        case .moved: return tellMove(change, isIn)
+        case .exchanged: return tellExchange(change, isIn)
+        default: if isIn { tell(change) }
+        }
+        return true
+    }
+
+    private mutating func tellMove(_ change: ChangePart, _ isIn: Bool) -> Bool {
+        guard let from = change.from else { return true }
+        let wasIn = filter.includes(from)
+        let isDirectory = change.state?.type == .directory
+        let (old, new) = (filter.coverage(below: from), filter.coverage(below: change.path))
+        if !isIn && (!isDirectory || new == .none) {
+            if wasIn || (isDirectory && old != .none) { tell(Self.removal(from, wasDirectory: isDirectory)) }
+        } else if wasIn == isIn && (!isDirectory || filter.coversAlike(below: from, change.path)) {
+            tell(change)
+        } else if !isDirectory {
+            tell(ReportedPart.arrival(change.path, change.state))
+        } else {
+            return false
+        }
+        return true
+    }
+
+    private mutating func tellExchange(_ change: ChangePart, _ isIn: Bool) -> Bool {
+        guard let other = change.from else { return true }
+        let otherIsIn = filter.includes(other)
+        let holdsDirectory = change.state?.type == .directory || change.otherState?.type == .directory
+        if holdsDirectory {
+            let (here, there) = (filter.coverage(below: change.path), filter.coverage(below: other))
+            if !isIn && !otherIsIn && here == .none && there == .none { return true }
+            guard isIn == otherIsIn && filter.coversAlike(below: change.path, other) else { return false }
+            tell(change)
+        } else if isIn && otherIsIn {
+            tell(change)
+        } else if isIn {
+            tell(ChangePart(kind: .modified, path: change.path, state: change.state))
+        } else if otherIsIn {
+            tell(ChangePart(kind: .modified, path: other, state: change.otherState))
+        }
+        return true
+    }
+
+    private static func removal(_ path: [UInt8], wasDirectory: Bool) -> ChangePart {
+        ChangePart(kind: .removed, path: path, state: nil, wasDirectory: wasDirectory)
+    }
+
+    /// One by one, from what stood there.
+    private mutating func tell(_ change: ChangePart, _ treeIndex: TreeIndex) {
+        guard let from = change.from, let old = try? ItemLocation(from), let new = try? ItemLocation(change.path)
+        else { return }
+        if change.kind == .moved {
+            if filter.includes(from) && filter.includes(change.path) {
+                tell(change)
+                adjust(Self.tree(at: old, treeIndex).dropFirst(), movedTo: new, from: old)
+            } else {
+                relocate(Self.tree(at: old, treeIndex), to: new, from: old, change.state)
+            }
+            return
+        }
+        // What went is gone first, then it is created where it stands now.
+        let (here, there) = (Self.tree(at: new, treeIndex), Self.tree(at: old, treeIndex))
+        for tree in [here, there] {
+            for item in tree.reversed() where filter.includes(item.place.bytes) {
+                tell(Self.removal(item.place.bytes, wasDirectory: item.item.state.type == .directory))
+            }
+        }
+        create(there, at: new, from: old, change.state)
+        create(here, at: old, from: new, change.otherState)
+    }
+
+    private typealias Tree = [(place: ItemLocation, item: TreeIndex.Item)]
+
+    /// What lies deepest last.
+    private static func tree(at top: ItemLocation, _ treeIndex: TreeIndex) -> Tree {
+        ([top] + treeIndex.below(top).reversed()).compactMap { place in treeIndex.items[place].map { (place, $0) } }
+    }
+
+    private static func moved(_ place: ItemLocation, to new: ItemLocation, from old: ItemLocation) -> [UInt8] {
+        new.bytes + place.bytes[old.bytes.count...]
+    }
+
+    /// The directory moved with all that is in it: what is another's business now goes, what was another's comes.
+    private mutating func adjust(
+        _ inner: ArraySlice<(place: ItemLocation, item: TreeIndex.Item)>,
+        movedTo new: ItemLocation, from old: ItemLocation
+    ) {
+        for (place, item) in inner.reversed() where filter.includes(place.bytes) {
+            let path = Self.moved(place, to: new, from: old)
+            if !filter.includes(path) { tell(Self.removal(path, wasDirectory: item.state.type == .directory)) }
+        }
+        for (place, item) in inner where !filter.includes(place.bytes) {
+            let path = Self.moved(place, to: new, from: old)
+            if filter.includes(path) { tell(creation(path, item)) }
+        }
+    }
+
+    private func creation(_ path: [UInt8], _ item: TreeIndex.Item) -> ReportedPart {
+        ReportedPart(ChangePart(kind: .created, path: path, state: item.state), generation: item.generation)
+    }
+
+    private mutating func tell(_ part: ReportedPart) { told.append(part) }
+
+    private mutating func create(_ tree: Tree, at new: ItemLocation, from old: ItemLocation, _ state: ItemState?) {
+        for (place, item) in tree {
+            let path = Self.moved(place, to: new, from: old)
+            if !filter.includes(path) { continue }
+            let isTop = place == old
+            told.append(
+                isTop
+                    ? ReportedPart(ChangePart(kind: .created, path: path, state: state ?? item.state))
+                    : creation(path, item))
+        }
+    }
+
+    /// Files go one by one; directories are made before them and removed after them.
+    private mutating func relocate(_ tree: Tree, to new: ItemLocation, from old: ItemLocation, _ state: ItemState?) {
+        for (place, item) in tree {
+            let path = Self.moved(place, to: new, from: old)
+            let isIn = filter.includes(path)
+            if item.state.type == .directory || !filter.includes(place.bytes) {
+                let isTop = place == old
+                if isIn {
+                    tell(isTop ? .arrival(path, state) : creation(path, item))
+                }
+            } else if isIn {
+                tell(
+                    ReportedPart(
+                        ChangePart(kind: .moved, path: path, from: place.bytes, state: item.state),
+                        generation: item.generation))
+            } else {
+                tell(Self.removal(place.bytes, wasDirectory: false))
+            }
+        }
+        for (place, item) in tree.reversed() where item.state.type == .directory && filter.includes(place.bytes) {
+            tell(Self.removal(place.bytes, wasDirectory: true))
+        }
+    }
+}

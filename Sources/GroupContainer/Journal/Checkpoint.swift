@@ -1,0 +1,231 @@
+// Imports nothing: no file, clock or process.
+
+/// The bytes of a checkpoint, wherever they lie: in a file that is mapped, or in memory.
+protocol CheckpointBytes: Sendable {
+    var size: Int { get }
+    /// Only within the size.
+    func bytes(_ offset: Int, count: Int) -> [UInt8]
+}
+
+extension [UInt8]: CheckpointBytes {
+    var size: Int { count }
+    func bytes(_ offset: Int, count: Int) -> [UInt8] { Array(self[offset..<(offset + count)]) }
+}
+
+/// What is wrong with a checkpoint.
+enum CheckpointFault: Error, Equatable { case damaged, newer(UInt32) }
+
+/// A tree index of the tree as it is kept in a file: a header, a table of where each entry begins, and the entries in the
+/// order of their paths' bytes, so that one is found without reading the others. Each has a checksum whose key contains
+/// its number: whatever byte is wrong, a reader of that byte finds it out.
+struct Checkpoint<Bytes: CheckpointBytes>: Sendable {
+    let header: CheckpointHeader
+    /// How many items it has.
+    let count: Int
+    let bytes: Bytes
+
+    /// Looks at the header only.
+    init(_ bytes: Bytes) throws(CheckpointFault) {
+        let first = bytes.bytes(0, count: min(bytes.size, CheckpointHeader.size))
+        let byteCount: Int
+        (header, count, byteCount) = try CheckpointHeader.decode(first)
+        if bytes.size != byteCount || byteCount < CheckpointHeader.size + count * 8 { throw .damaged }
+        self.bytes = bytes
+    }
+
+    /// The item that stands at a place. Logarithmic.
+    func item(at location: ItemLocation) throws(CheckpointFault) -> TreeIndex.Item? {
+        let number = try firstNumber { location.bytes.lexicographicallyPrecedes($0) || location.bytes == $0 }
+        guard number < count else { return nil }
+        let entry = try entry(number)
+        return entry.path == location.bytes ? entry.item : nil
+    }
+
+    /// Everything below a directory, whatever the directory is. Linear in what is found.
+    func below(_ directory: ItemLocation) throws(CheckpointFault) -> [(path: [UInt8], item: TreeIndex.Item)] {
+        let prefix = directory.bytes + [UInt8(ascii: "/")]
+        var number = try firstNumber { prefix.lexicographicallyPrecedes($0) }
+        var found: [(path: [UInt8], item: TreeIndex.Item)] = []
+        while number < count {
+            let entry = try entry(number)
+            guard entry.path.starts(with: prefix) else { break }
+            found.append(entry)
+            number += 1
+        }
+        return found
+    }
+
+    /// The number of the first entry whose path fulfils what all behind it fulfil.
+    private func firstNumber(where isBehind: ([UInt8]) -> Bool) throws(CheckpointFault) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isBehind(try entry(middle).path) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    private func entry(_ number: Int) throws(CheckpointFault) -> (path: [UInt8], item: TreeIndex.Item) {
+        let isLast = number == count - 1
+        let table = bytes.bytes(CheckpointHeader.size + number * 8, count: isLast ? 8 : 16)
+        let start = CheckpointEntry.number(table[...], at: 0)
+        let end = isLast ? UInt64(bytes.size) : CheckpointEntry.number(table[...], at: 8)
+        guard let start = Int(exactly: start), let end = Int(exactly: end), start >= 0, start <= end,
+            end <= bytes.size, end - start <= CheckpointEntry.largest
+        else { throw .damaged }
+        let content = bytes.bytes(start, count: end - start)
+        guard let entry = CheckpointEntry.decode(content[...], number, nonce: header.nonce) else { throw .damaged }
+        return entry
+    }
+}
+
+extension Checkpoint<[UInt8]> {
+    /// The whole tree index; every byte is looked at. Linear.
+    func treeIndex() throws(CheckpointFault) -> TreeIndex {
+        var items: [(location: ItemLocation, item: TreeIndex.Item)] = []
+        items.reserveCapacity(count)
+        var end = bytes.count
+        for number in (0..<count).reversed() {
+            let start = CheckpointEntry.number(bytes[...], at: CheckpointHeader.size + number * 8)
+            guard let start = Int(exactly: start), start >= 0, start <= end,
+                let entry = CheckpointEntry.decode(bytes[start..<end], number, nonce: header.nonce),
+                items.last.map({ entry.path.lexicographicallyPrecedes($0.location.bytes) }) ?? true
+            else { throw .damaged }
+            end = start
+            // One that is no item any more: versions before this one took what is in another container's `.group` for
+            // items.
+            if let location = try? ItemLocation(entry.path) { items.append((location, entry.item)) }
+        }
+        if end != CheckpointHeader.size + count * 8 { throw .damaged }
+        return TreeIndex(items)
+    }
+
+    /// The file's bytes.
+    static func encode(_ treeIndex: TreeIndex, _ header: CheckpointHeader) -> [UInt8] {
+        let items = treeIndex.items.sorted { $0.key.bytes.lexicographicallyPrecedes($1.key.bytes) }
+        let start = CheckpointHeader.size + items.count * 8
+        var table = ByteWriter()
+        var entries: [UInt8] = []
+        entries.reserveCapacity(items.count * 128)
+        for (number, (location, item)) in items.enumerated() {
+            table.write(UInt64(start + entries.count))
+            entries += CheckpointEntry.encode(location.bytes, item, number, nonce: header.nonce)
+        }
+        return header.encoded(count: items.count, byteCount: start + entries.count) + table.bytes + entries
+    }
+}
+
+/// One item in a checkpoint: its generation, its state as in a record, its path, and the checksum of that.
+enum CheckpointEntry {
+    private static let fixed = 8 + ItemState.size + 2 + 8
+    static let largest = fixed + ItemLocation.longestPath
+
+    static func encode(_ path: [UInt8], _ item: TreeIndex.Item, _ number: Int, nonce: UInt64) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(item.generation)
+        item.state.encode(into: &writer)
+        writer.write(counted: path)
+        writer.write(checksum(writer.bytes[...], number, nonce))
+        return writer.bytes
+    }
+
+    static func decode(
+        _ bytes: ArraySlice<UInt8>, _ number: Int, nonce: UInt64
+    ) -> (path: [UInt8], item: TreeIndex.Item)? {
+        let path = bytes.startIndex + 8 + ItemState.size + 2
+        guard bytes.count >= fixed, bytes.count <= largest,
+            Self.number(bytes, at: bytes.endIndex - 8) == checksum(bytes.dropLast(8), number, nonce),
+            Int(bytes[path - 2]) | Int(bytes[path - 1]) << 8 == bytes.count - fixed
+        else { return nil }
+        guard let state = state(bytes, at: bytes.startIndex + 8) else { return nil }
+        let generation = Self.number(bytes, at: bytes.startIndex)
+        return (Array(bytes[path..<(bytes.endIndex - 8)]), TreeIndex.Item(state: state, generation: generation))
+    }
+
+    /// As `ItemState` encodes it; without a reader, for the sake of speed.
+    private static func state(_ bytes: ArraySlice<UInt8>, at place: Int) -> ItemState? {
+        guard let type = ItemType(rawValue: bytes[place]) else { return nil }
+        let (mode, owners) = (number(bytes, at: place) >> 32, number(bytes, at: place + 8))
+        return ItemState(
+            type: type, inode: number(bytes, at: place + 16), size: number(bytes, at: place + 24),
+            modified: Int64(bitPattern: number(bytes, at: place + 32)),
+            changed: Int64(bitPattern: number(bytes, at: place + 40)), mode: UInt32(truncatingIfNeeded: mode),
+            owner: UInt32(truncatingIfNeeded: owners), group: UInt32(truncatingIfNeeded: owners >> 32),
+            contentHash: bytes[place + 1] & 1 == 1 ? number(bytes, at: place + 48) : nil)
+    }
+
+    /// The one at an index; only where eight bytes are.
+    static func number(_ bytes: ArraySlice<UInt8>, at place: Int) -> UInt64 {
+        var number: UInt64 = 0
+        for index in (place..<(place + 8)).reversed() { number = number << 8 | UInt64(bytes[index]) }
+        return number
+    }
+
+    private static func checksum(_ bytes: ArraySlice<UInt8>, _ number: Int, _ nonce: UInt64) -> UInt64 {
+        SipHash(key: (nonce, UInt64(number) &+ 1)).hash(bytes)
+    }
+}
+
+/// The first bytes of the checkpoint: which tree index of the tree it is, and of which place in the journal.
+struct CheckpointHeader: Equatable, Sendable {
+    /// As its logs carry it.
+    var container: [UInt8]
+    /// Everything up to here is in the tree index. Never at the end of a file that another one follows.
+    var position: LogPosition
+    /// Of the journal's file at that place: another history's has another.
+    var fileSalt: UInt64
+    /// Of the latest leader that took office.
+    var newestTerm: UInt64
+    /// Random for each checkpoint: the checksums of another one's entries do not pass.
+    var nonce: UInt64
+    /// Nanoseconds since 1970.
+    var made: Int64
+
+    static let size = 120
+
+    private static let magic = Array("GROUPCAT".utf8)
+    private static let format: UInt32 = 1
+
+    func encoded(count: Int, byteCount: Int) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(raw: Self.magic)
+        writer.write(Self.format)
+        writer.write(UInt32(Self.size))
+        writer.write(raw: container)
+        for number in [
+            position.file, UInt64(position.offset), position.sequence, position.checksum, fileSalt, newestTerm,
+            UInt64(count), UInt64(byteCount), nonce, UInt64(bitPattern: made),
+        ] { writer.write(number) }
+        writer.write(SipHash(key: (nonce, 0)).hash(writer.bytes))
+        return writer.bytes
+    }
+
+    /// Also says how many entries follow, and how long the whole file is.
+    static func decode(_ bytes: [UInt8]) throws(CheckpointFault) -> (
+        header: CheckpointHeader, count: Int, byteCount: Int
+    ) {
+        do {
+            var reader = ByteReader(bytes)
+            guard try reader.raw(8) == magic else { throw CheckpointFault.damaged }
+            let format: UInt32 = try reader.number()
+            if format > Self.format { throw CheckpointFault.newer(format) }
+            guard try reader.number(UInt32.self) == UInt32(size) else { throw CheckpointFault.damaged }
+            let container = try reader.raw(16)
+            var numbers: [UInt64] = []
+            for _ in 0..<10 { numbers.append(try reader.number()) }
+            guard try reader.number() == SipHash(key: (numbers[8], 0)).hash(bytes[..<(size - 8)]),
+                let offset = Int(exactly: numbers[1]), let count = Int(exactly: numbers[6]),
+                let byteCount = Int(exactly: numbers[7]), byteCount >= size, count <= (byteCount - size) / 8
+            else { throw CheckpointFault.damaged }
+            let header = CheckpointHeader(
+                container: container,
+                position: LogPosition(file: numbers[0], offset: offset, sequence: numbers[2], checksum: numbers[3]),
+                fileSalt: numbers[4], newestTerm: numbers[5], nonce: numbers[8], made: Int64(bitPattern: numbers[9]))
+            return (header, count, byteCount)
+        } catch let fault as CheckpointFault {
+            throw fault
+        } catch {
+            throw .damaged
+        }
+    }
+}

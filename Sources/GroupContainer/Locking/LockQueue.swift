@@ -1,0 +1,267 @@
+// Imports nothing: no file, clock or process.
+
+/// Whose turn it is among the requests of one process: first come, first served, readers side by side. A request that
+/// has its turn asks the kernel, where the other processes are; the other requests wait here and cost nothing but
+/// memory. Of the requests for the same item one at a time has its turn, so that one thread at most waits in the kernel
+/// for it.
+///
+/// Each range has a lane: who holds it, who is in front, who waits behind. A request has its turn when it is in front
+/// in all its lanes, and nothing that came before it has a directory in common with it. Constant time for each part,
+/// but for requests of whole directories, which are compared with all others.
+struct LockQueue: Sendable {
+    struct Ticket: Hashable, Sendable {
+        fileprivate let index: Int
+        /// Counts requests, in the order in which they came.
+        let number: UInt64
+    }
+
+    private struct Request: Sendable {
+        let ticket: Ticket
+        let plan: LockPlan
+        let concernsDirectory: Bool
+        /// Lanes in which it is not in front, and earlier requests that share a directory with it.
+        var obstacles = 0
+        var isHolding = false
+
+        func onlyPart(heldWith ticket: Ticket) -> LockPlan.Part? {
+            isHolding && self.ticket == ticket && plan.parts.count == 1 && !concernsDirectory ? plan.parts[0] : nil
+        }
+
+        func mode(at range: LockRange) -> LockMode? { plan.parts.first { $0.range == range }?.mode }
+    }
+
+    private var requests: [Request?] = []
+    private var free: [Int] = []
+    private var lanes = LockLanes()
+    /// Those of whole directories.
+    private var directories: [Ticket] = []
+    private var arrivals: UInt64 = 0
+
+    /// No request holds, no request waits, and nothing is kept of those that did.
+    var isEmpty: Bool { lanes.isEmpty && directories.isEmpty && free.count == requests.count }
+
+    /// Takes a place in line. A request that may not go is told later, by one of the other calls.
+    mutating func request(_ plan: LockPlan) -> (ticket: Ticket, mayGo: Bool) {
+        arrivals += 1
+        let ticket = Ticket(index: free.popLast() ?? requests.count, number: arrivals)
+        var request = Request(
+            ticket: ticket, plan: plan, concernsDirectory: plan.parts.contains { $0.mode == .structural })
+        if request.concernsDirectory {
+            for other in requests { if let other, Self.clash(other.plan, plan) { request.obstacles += 1 } }
+            directories.append(ticket)
+        } else {
+            for other in directories where Self.clash(plan, requests[other.index]?.plan) { request.obstacles += 1 }
+        }
+        for part in plan.parts where part.mode != .structural {
+            let isInFront = lanes.change(part.range.start) { $0.arrive(ticket, part.mode) }
+            if !isInFront { request.obstacles += 1 }
+        }
+        if ticket.index == requests.count { requests.append(request) } else { requests[ticket.index] = request }
+        return (ticket, request.obstacles == 0)
+    }
+
+    /// Where nothing of it is held in another mode or waited for: it counts as granted, and is asked of the kernel
+    /// afterwards. Nil where it has to take its place in line. Only for one item.
+    mutating func grantAtOnce(_ plan: LockPlan) -> Ticket? {
+        guard directories.isEmpty, plan.parts.count == 1, let part = plan.parts.first, part.mode != .structural else {
+            return nil
+        }
+        let isGranted = lanes.change(part.range.start) { lane in
+            guard lane.front == nil, lane.peek == nil, lane.admits(part.mode) else { return false }
+            lane.grant(part.mode)
+            return true
+        }
+        if !isGranted { return nil }
+        arrivals += 1
+        let ticket = Ticket(index: free.popLast() ?? requests.count, number: arrivals)
+        let request = Request(ticket: ticket, plan: plan, concernsDirectory: false, isHolding: true)
+        if ticket.index == requests.count { requests.append(request) } else { requests[ticket.index] = request }
+        return ticket
+    }
+
+    /// The kernel has granted it. Returns whose turn it is now.
+    mutating func noteGrant(_ ticket: Ticket) -> [Ticket] {
+        guard let request = self[ticket], !request.isHolding, request.obstacles == 0 else { return [] }
+        requests[ticket.index]?.isHolding = true
+        var next: [Ticket] = []
+        for part in request.plan.parts where part.mode != .structural {
+            update(part, &next) { $0.grant(part.mode) }
+        }
+        return next
+    }
+
+    /// It is over, whether it was granted, had its turn, or waited. Returns whose turn it is now.
+    mutating func end(_ ticket: Ticket) -> [Ticket] {
+        if let part = onlyPart(heldWith: ticket) {
+            requests[ticket.index] = nil
+            free.append(ticket.index)
+            // Nobody behind it, nobody beside it: the usual case.
+            let isAlone = lanes.change(part.range.start) { lane in
+                lane.leave(ticket, part.mode, wasHolding: true)
+                return lane.peek == nil
+            }
+            if isAlone { return [] }
+            var next: [Ticket] = []
+            update(part, &next) { _ in }
+            return next
+        }
+        guard let request = self[ticket] else { return [] }
+        requests[ticket.index] = nil
+        free.append(ticket.index)
+        var next: [Ticket] = []
+        for part in request.plan.parts where part.mode != .structural {
+            update(part, &next) { $0.leave(ticket, part.mode, wasHolding: request.isHolding) }
+        }
+        if request.concernsDirectory {
+            directories.removeAll { $0 == ticket }
+            for case let other? in requests { clear(request, from: other.ticket, &next) }
+        } else {
+            for other in directories { clear(request, from: other, &next) }
+        }
+        return next
+    }
+
+    /// Of a request for one item that nothing but its lane knows of.
+    private func onlyPart(heldWith ticket: Ticket) -> LockPlan.Part? {
+        guard directories.isEmpty, requests.indices.contains(ticket.index) else { return nil }
+        return requests[ticket.index]?.onlyPart(heldWith: ticket)
+    }
+
+    private subscript(_ ticket: Ticket) -> Request? { Self.request(ticket, in: requests) }
+
+    private static func request(_ ticket: Ticket, in requests: [Request?]) -> Request? {
+        guard requests.indices.contains(ticket.index), let request = requests[ticket.index],
+            request.ticket == ticket
+        else { return nil }
+        return request
+    }
+
+    /// Whether a directory that one of them wants as a whole has something of the other in it.
+    private static func clash(_ one: LockPlan, _ other: LockPlan?) -> Bool {
+        guard let other else { return false }
+        return one.parts.contains { part in
+            other.parts.contains {
+                (part.mode == .structural || $0.mode == .structural) && part.range.overlaps($0.range)
+            }
+        }
+    }
+
+    /// Changes a lane, then lets the next in it come to the front.
+    private mutating func update(
+        _ part: LockPlan.Part, _ next: inout [Ticket], _ body: (inout LockLanes.Lane) -> Void
+    ) {
+        if let front = Self.update(&lanes, part.range, body, requests) { removeObstacle(from: front, &next) }
+    }
+
+    /// Apart, so that no reference to the requests is left when they are changed: all of them would be copied.
+    private static func update(
+        _ lanes: inout LockLanes, _ range: LockRange, _ body: (inout LockLanes.Lane) -> Void, _ requests: [Request?]
+    ) -> Ticket? {
+        lanes.change(range.start) { lane in
+            body(&lane)
+            return lane.advance { request($0, in: requests)?.mode(at: range) }
+        }
+    }
+
+    private mutating func clear(_ gone: Request, from ticket: Ticket, _ next: inout [Ticket]) {
+        guard ticket.number > gone.ticket.number, Self.clash(gone.plan, self[ticket]?.plan) else { return }
+        removeObstacle(from: ticket, &next)
+    }
+
+    private mutating func removeObstacle(from ticket: Ticket, _ next: inout [Ticket]) {
+        requests[ticket.index]?.obstacles -= 1
+        if requests[ticket.index]?.obstacles == 0 { next.append(ticket) }
+    }
+}
+
+/// The lanes of a lock queue, one for each range that anybody of the process holds or wants.
+struct LockLanes: Sendable {
+    struct Lane: Sendable {
+        var readers = 0
+        var hasWriter = false
+        /// Who comes next: it asks the kernel, or waits for its turn in another lane.
+        var front: LockQueue.Ticket?
+        /// Who waits behind; those that were withdrawn are passed over when they come to the front.
+        var waiting: [LockQueue.Ticket] = []
+        var first = 0
+
+        var isEmpty: Bool { readers == 0 && !hasWriter && front == nil && first == waiting.count }
+    }
+
+    private var lanes: [Int64: Lane] = [:]
+
+    var isEmpty: Bool { lanes.isEmpty }
+
+    /// Changes the lane of a range; one that is empty afterwards is not kept.
+    mutating func change<Answer>(_ start: Int64, _ body: (inout Lane) -> Answer) -> Answer {
+        guard let index = lanes.index(forKey: start) else {
+            var lane = Lane()
+            let answer = body(&lane)
+            if !lane.isEmpty { lanes[start] = lane }
+            return answer
+        }
+        let answer = body(&lanes.values[index])
+        if lanes.values[index].isEmpty { lanes.remove(at: index) }
+        return answer
+    }
+}
+
+extension LockLanes.Lane {
+    /// Whether one that comes to the front could share what is held.
+    func admits(_ mode: LockMode) -> Bool { !hasWriter && (readers == 0 || mode == .reading) }
+
+    var peek: LockQueue.Ticket? { first < waiting.count ? waiting[first] : nil }
+
+    /// True: it is in front.
+    mutating func arrive(_ ticket: LockQueue.Ticket, _ mode: LockMode) -> Bool {
+        if front == nil && first == waiting.count && admits(mode) {
+            front = ticket
+            return true
+        }
+        waiting.append(ticket)
+        return false
+    }
+
+    mutating func grant(_ mode: LockMode) {
+        front = nil
+        if mode == .reading { readers += 1 } else { hasWriter = true }
+    }
+
+    mutating func leave(_ ticket: LockQueue.Ticket, _ mode: LockMode, wasHolding: Bool) {
+        if wasHolding {
+            if mode == .reading { readers -= 1 } else { hasWriter = false }
+        } else if front == ticket {
+            front = nil
+        }
+    }
+
+    /// Lets the next one come to the front, if it could share what is held. `mode` says how one wants the range, or nil
+    /// for one that was withdrawn.
+    mutating func advance(_ mode: (LockQueue.Ticket) -> LockMode?) -> LockQueue.Ticket? {
+        while front == nil, let ticket = peek {
+            guard let mode = mode(ticket) else {
+                first += 1
+                continue
+            }
+            if !admits(mode) { break }
+            first += 1
+            front = ticket
+            compact()
+            return ticket
+        }
+        compact()
+        return nil
+    }
+
+    /// Forgets those that have passed; each is moved once at most for each that has passed.
+    private mutating func compact() {
+        if first == 0 { return }
+        if first > 16 && first > waiting.count / 2 {
+            waiting.removeFirst(first)
+            first = 0
+        } else if first == waiting.count {
+            waiting.removeAll(keepingCapacity: true)
+            first = 0
+        }
+    }
+}

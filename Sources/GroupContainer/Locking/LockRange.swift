@@ -1,0 +1,139 @@
+// Imports nothing: no file, clock or process.
+
+/// The range of offsets in `.group/lock` that stands for one item, or for a directory with everything below it.
+///
+/// Ranges nest. The upper bits of an item's range come from its path's first, second and third component, then from
+/// the whole path, so that the ranges of everything below a directory lie side by side and the directory can be locked
+/// as one range. Two items may share a range by chance; then requests for them wait for each other, and nothing else
+/// happens.
+///
+///     62  ┌ 11 bits ┬ 11 bits ┬ 11 bits ┬─ 18 bits ──┬ 11 bits ┐ 0
+///         │ 1st     │ 1st–2nd │ 1st–3rd │ whole path │ in range│
+///
+/// The first byte of a range is its turnstile, where waiters stand; readers share the second byte; a writer locks all.
+struct LockRange: Hashable, Sendable {
+    let start: Int64
+    let length: Int64
+
+    init(start: Int64, length: Int64) { (self.start, self.length) = (start, length) }
+
+    /// The range of one item, without what is below it.
+    init(_ item: ItemLocation, key: SipHash) {
+        var value: Int64 = 0
+        var depth = 0
+        // An absent component is 0 and a present one is not: a directory itself sorts before what is below it.
+        var hash = key.begin()
+        for byte in item.bytes {
+            if byte == UInt8(ascii: "/") && depth < Self.levels {
+                value = value << 11 | (Int64(hash.finished() % 2_047) + 1)
+                depth += 1
+            }
+            hash.add(byte)
+        }
+        let whole = hash.finished()
+        if depth < Self.levels {
+            value = value << 11 | (Int64(whole % 2_047) + 1)
+            depth += 1
+        }
+        value <<= 11 * Int64(Self.levels - depth)
+        // Never 0: the lowest range in a directory's is no item's, so that its first byte can be the directory's
+        // turnstile.
+        value = value << 18 | (Int64(whole % 262_143) + 1)
+        self.init(start: Self.base + value << 11, length: Self.itemLength)
+    }
+
+    /// The length of an item's range.
+    static let itemLength: Int64 = 1 << 11
+    private static let base: Int64 = 1 << 62
+
+    /// The offsets of all items: the first one, and the last one.
+    static let all = (first: base, last: Int64.max)
+
+    /// How many path components have bits of their own.
+    static let levels = 3
+
+    /// The last offset. (The one behind it may be greater than `Int64.max`.)
+    var last: Int64 { start &+ (length &- 1) }
+
+    func overlaps(_ other: LockRange) -> Bool { start <= other.last && other.start <= last }
+    func contains(_ other: LockRange) -> Bool { start <= other.start && other.last <= last }
+
+    /// The byte where waiters stand: one holds it, the others wait for it in the kernel's queue.
+    var turnstile: Int64 { start }
+    /// The byte that readers of an item share.
+    var sharedByte: Int64 { start + 1 }
+
+    /// The bucket of the member table, one of 256, in which waiters for this range announce themselves.
+    var bucket: Int { Int(truncatingIfNeeded: (UInt64(bitPattern: start >> 11) &* 0x9e37_79b9_7f4a_7c15) >> 56) }
+
+    /// How many of the item's components have bits of their own here.
+    var depth: Int {
+        var depth = 1
+        while depth < Self.levels && start >> Self.width(level: depth + 1) & 2_047 != 0 { depth += 1 }
+        return depth
+    }
+
+    /// The item, if it is a directory, with everything below it. A directory that lies deeper than `levels` has no bits
+    /// of its own; its subtree is that of the directory around it.
+    var subtree: LockRange { enclosing(level: depth) }
+
+    /// The subtrees that this range lies in, the widest first. Their waiters are let through first.
+    var enclosing: [LockRange] { (1...depth).map(enclosing(level:)).filter { $0.length > length } }
+
+    /// The subtree of the directory that the first `level` components name.
+    private func enclosing(level: Int) -> LockRange {
+        let width = Self.width(level: level)
+        return LockRange(start: start & ~((1 << width) - 1), length: 1 << width)
+    }
+
+    private static func width(level: Int) -> Int64 { Int64(29 + 11 * (levels - level)) }
+}
+
+// MARK: - Below the items: what the container itself locks
+
+extension LockRange {
+    /// Held while a process opens the container, or repairs one of its own files.
+    static let opening: Int64 = 0
+    /// Held by the process that writes the checkpoint and removes old files of the journal.
+    static let keeping: Int64 = 2
+    /// Held by the process that has used up the reserve: see `Member.keepReserve`.
+    static let removing: Int64 = 3
+
+    /// The queue of candidates for the term after this one; the leader of this term holds it.
+    static func election(term: UInt64) -> Int64 { 4_096 + Int64(term % 1_024) }
+    /// Held by the leader of a term and by no other process: whether it is held says whether that leader is alive.
+    static func leadership(term: UInt64) -> Int64 { 8_192 + Int64(term % 1_024) }
+
+    /// Held by the one process that listens to a channel under a name. Two names share a byte once in 2⁶¹; then the
+    /// second one is refused.
+    static func listening(to channel: String, as name: String, key: SipHash) -> Int64 {
+        1 << 61 + Int64(key.hash("\(channel)/\(name)".utf8) >> 3)
+    }
+
+    /// Held, shared, by all processes that are present under a name.
+    static func presence(of name: String, key: SipHash) -> Int64 {
+        1 << 60 + Int64(key.hash("presence/\(name)".utf8) >> 4)
+    }
+}
+
+/// What locks on a container's own files mean to others; `docs/format.md` has the ranges.
+package enum ContainerLock {
+    /// Whether anybody ever waits for a lock that begins there: so it is with items' locks, and with what is done to
+    /// join or to repair. What only says that somebody is there is tried, and waited for by nobody. On any other file:
+    /// yes.
+    package static func keepsOthersWaiting(path: [UInt8], start: Int64) -> Bool {
+        if ends(path, "/.group/lock") { return start == LockRange.opening || start >= LockRange.all.first }
+        if ends(path, "/.group/members") {
+            return start < Int64(MemberTableLayout.slots)
+                || (start - Int64(MemberTableLayout.slots)) % Int64(MemberTableLayout.slotBytes) != 0
+        }
+        return true
+    }
+
+    /// Whether it is the file of a container's item locks.
+    package static func isOnItemLocks(path: [UInt8]) -> Bool { ends(path, "/.group/lock") }
+
+    private static func ends(_ path: [UInt8], _ name: String) -> Bool {
+        path.suffix(name.utf8.count).elementsEqual(name.utf8)
+    }
+}

@@ -1,0 +1,102 @@
+import Dispatch
+import GroupSystemCalls
+
+/// Something that happens once and is awaited by one: a thread that blocks, or a task that suspends. Waiting may end
+/// before it does; it can be awaited again then.
+final class OneShotEvent<Value: Sendable>: Sendable {
+    enum Ending: Sendable {
+        case happened(Value)
+        case timedOut, cancelled
+    }
+
+    private struct State: Sendable {
+        var value: Value?
+        /// Who is told of the ending that comes first.
+        var waiter: (@Sendable (Ending) -> Void)?
+        /// It came before the wait began.
+        var interruption: Ending?
+    }
+    private let state = Guarded(State())
+
+    func set(_ value: Value) {
+        let waiter = state.withLock { state -> (@Sendable (Ending) -> Void)? in
+            state.value = value
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?(.happened(value))
+    }
+
+    private func interrupt(_ ending: Ending) {
+        let waiter = state.withLock { state -> (@Sendable (Ending) -> Void)? in
+            guard let waiter = state.waiter else {
+                state.interruption = ending
+                return nil
+            }
+            state.waiter = nil
+            return waiter
+        }
+        waiter?(ending)
+    }
+
+    /// Nil: the waiter is told later.
+    private func attach(_ waiter: @escaping @Sendable (Ending) -> Void, heedsInterruption: Bool) -> Ending? {
+        state.withLock { state in
+            if let value = state.value { return .happened(value) }
+            if heedsInterruption, let interruption = state.interruption { return interruption }
+            state.waiter = waiter
+            return nil
+        }
+    }
+
+    /// Blocks the calling thread.
+    func block(until deadline: Deadline = .never) -> Ending {
+        let woken = DispatchSemaphore(value: 0)
+        let ending = Guarded<Ending?>(nil)
+        let tell: @Sendable (Ending) -> Void = {
+            let reached = $0
+            ending.withLock { $0 = reached }
+            woken.signal()
+        }
+        if let now = attach(tell, heedsInterruption: false) { return now }
+        if let remaining = deadline.remaining {
+            if woken.wait(timeout: .now() + .nanoseconds(Int(clamping: remaining))) == .timedOut {
+                interrupt(.timedOut)
+                woken.wait()
+            }
+        } else {
+            woken.wait()
+        }
+        return ending.withLock { $0 } ?? .timedOut
+    }
+
+    /// Suspends the calling task; ended by its cancellation, too.
+    func suspend(until deadline: Deadline) async -> Ending {
+        let timer = deadline.remaining.map { remaining in
+            Task {
+                try? await Task.sleep(for: .nanoseconds(remaining))  // allowed: the deadline's timer
+                if !Task.isCancelled { self.interrupt(.timedOut) }
+            }
+        }
+        defer { timer?.cancel() }
+        return await withTaskCancellationHandler {
+            await wait(heedsInterruption: true)
+        } onCancel: {
+            interrupt(.cancelled)
+        }
+    }
+
+    /// Suspends the calling task until it happens, whatever comes.
+    func suspend() async -> Value {
+        while true {
+            if case .happened(let value) = await wait(heedsInterruption: false) { return value }
+        }
+    }
+
+    private func wait(heedsInterruption: Bool) async -> Ending {
+        await withCheckedContinuation { continuation in
+            let now = attach({ continuation.resume(returning: $0) }, heedsInterruption: heedsInterruption)
+            if let now { continuation.resume(returning: now) }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+// Imports nothing: no file, clock or process.
+
+/// Who waits for whom, among all members: found in what each has noted in the member table. Requests that ask for
+/// everything at once take it in one order and cannot block each other; those made while something is held can.
+///
+/// A *chain* is a request with those that were made under it. A circle of chains, each waiting for the next, ends only
+/// when one gives up: the chain whose wait began last. Each chain notes its wait first, then draws its ticket, writes
+/// that, then looks; so the chain with the last ticket of the circle sees all of it, and has to look again only where a
+/// ticket may have been drawn that is not written yet. (Wait-for graphs: Knapp, "Deadlock detection in distributed
+/// databases", 1987; here the graph is in shared memory, so one look is enough.)
+struct WaitGraph: Sendable {
+    /// One part of a request.
+    struct Claim: Equatable, Sendable {
+        enum Stage: UInt32, Sendable {
+            /// Needed, and not asked of the kernel yet.
+            case wanted = 1
+            case held = 2
+            /// In the kernel's line for it.
+            case queued = 3
+            /// In front of that line: only those who hold a part of it are waited for.
+            case atTurnstile = 4
+        }
+
+        /// The member's slot, and the chain's number in it.
+        var member: Int
+        var chain: UInt64
+        /// When its wait began, counted over all members; 0: not drawn yet, or not written yet.
+        var ticket: UInt64
+        /// Its place among the nested requests of its process, which go one after the other; 0: not nested.
+        var order: UInt64
+        var stage: Stage
+        var part: LockPlan.Part
+    }
+
+    fileprivate struct Chain: Hashable {
+        var member: Int
+        var chain: UInt64
+    }
+
+    private let claims: [Claim]
+    private let chains: [Chain: [Claim]]
+    /// Those in line for a whole directory.
+    private let directories: [Claim]
+
+    init(_ claims: [Claim]) {
+        self.claims = claims
+        chains = Dictionary(grouping: claims, by: Chain.init)
+        directories = claims.filter { $0.isInLine && $0.part.mode == .structural }
+    }
+
+    /// What becomes of a wait.
+    enum Outlook: Equatable, Sendable {
+        /// It has no end unless it gives up: it is in a circle, and came last of all in it.
+        case circle
+        /// There may be one: somebody in it has drawn his ticket, perhaps, and not written it yet.
+        case open
+        case noCircle
+    }
+
+    /// Quadratic in the number of claims.
+    func outlook(member: Int, chain: UInt64, ticket: UInt64) -> Outlook {
+        let own = Chain(member: member, chain: chain)
+        if isInCircle(own, before: ticket, withUndrawn: false) { return .circle }
+        return isInCircle(own, before: ticket, withUndrawn: true) ? .open : .noCircle
+    }
+
+    /// A circle has a nested request in it: every other one asks for its ranges in ascending order, and waits for
+    /// nobody below what it holds. So the tickets of requests that are not nested, which may be in another order than
+    /// that in which the turnstile was reached, make no circle.
+    private func isInCircle(_ own: Chain, before ticket: UInt64, withUndrawn: Bool) -> Bool {
+        let start = Step(chain: own, isBehindNested: isNested(own))
+        var seen: Set<Step> = []
+        var open = [start]
+        // Only over those that came earlier: a circle with a later one in it is for that one to end.
+        while let next = open.popLast() {
+            for blocker in blockers(of: next.chain, before: ticket, withUndrawn: withUndrawn) {
+                if blocker == own {
+                    if next.isBehindNested { return true }
+                    continue
+                }
+                let step = Step(chain: blocker, isBehindNested: next.isBehindNested || isNested(blocker))
+                if seen.insert(step).inserted { open.append(step) }
+            }
+        }
+        return false
+    }
+
+    /// A chain on the way, and whether a nested request was met on it.
+    private struct Step: Hashable {
+        var chain: Chain
+        var isBehindNested: Bool
+    }
+
+    private func isNested(_ chain: Chain) -> Bool {
+        chains[chain]?.contains { $0.order > 0 && $0.stage != .held } ?? false
+    }
+
+    /// The chains that keep one from what it waits for.
+    private func blockers(of chain: Chain, before limit: UInt64, withUndrawn: Bool) -> [Chain] {
+        var found: [Chain] = []
+        for wanted in chains[chain] ?? [] where wanted.stage != .held {
+            if wanted.ticket == 0 && !withUndrawn || wanted.ticket > limit { continue }
+            for other in claims
+            where Chain(other) != chain && isInTheWay(other, of: wanted, withUndrawn: withUndrawn) {
+                found.append(Chain(other))
+            }
+        }
+        return found
+    }
+
+    private func isInTheWay(_ other: Claim, of wanted: Claim, withUndrawn: Bool) -> Bool {
+        if other.stage == .held { return other.part.excludes(wanted.part) }
+        let isNestedBefore = other.member == wanted.member && other.order > 0 && other.order < wanted.order
+        if isNestedBefore { return other.part.range.overlaps(wanted.part.range) }
+        // In the kernel's line. A request that is not there yet looks again when it comes there.
+        guard other.isInLine && wanted.isInLine else { return false }
+        let meetsInFront = other.stage == .atTurnstile && other.part.range == wanted.part.range
+        let isBefore = other.ticket == 0 ? withUndrawn : wanted.ticket == 0 || other.ticket < wanted.ticket
+        guard isBefore || meetsInFront else { return false }
+        // Behind one that is at its turnstile there are those only that hold a part of what it wants.
+        if wanted.stage == .atTurnstile && other.part.range.length >= wanted.part.range.length { return false }
+        return wanted.part.waitsBehind(other.part, holding: held(by: wanted))
+            && !isKept(other, notKeeping: wanted, withUndrawn: withUndrawn)
+    }
+
+    /// Whether a directory's turnstile keeps a request that is in line from its own one, and does not keep another.
+    private func isKept(_ other: Claim, notKeeping wanted: Claim, withUndrawn: Bool) -> Bool {
+        if other.stage == .atTurnstile { return false }
+        return directories.contains { gate in
+            let directory = gate.part.range
+            let isBefore = gate.ticket == 0 ? !withUndrawn : gate.ticket < other.ticket
+            guard isBefore, directory.contains(wanted.part.range), directory.length > wanted.part.range.length,
+                Chain(gate) != Chain(wanted)
+            else { return false }
+            return other.part.standsBehind(directory, holding: held(by: other))
+                && !wanted.part.standsBehind(directory, holding: held(by: wanted))
+        }
+    }
+
+    private func held(by claim: Claim) -> some Sequence<LockRange> {
+        (chains[Chain(claim)] ?? []).lazy.filter { $0.stage == .held }.map(\.part.range)
+    }
+}
+
+extension WaitGraph.Claim {
+    /// In the kernel's line, at whichever place.
+    var isInLine: Bool { stage == .queued || stage == .atTurnstile }
+}
+
+extension WaitGraph.Chain {
+    fileprivate init(_ claim: WaitGraph.Claim) { self.init(member: claim.member, chain: claim.chain) }
+}

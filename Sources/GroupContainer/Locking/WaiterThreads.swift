@@ -1,0 +1,80 @@
+import GroupSystemCalls
+
+/// How many threads of the process may wait in the kernel, and who is next when all of them do.
+struct WaitPermits: Sendable {
+    static let limit = 64
+
+    private var taken = 0
+    private var line: [UInt64] = []
+    private var last: UInt64 = 0
+
+    /// A seat at once (nil), or a number in the line for one.
+    mutating func take() -> UInt64? {
+        if taken < Self.limit {
+            taken += 1
+            return nil
+        }
+        last += 1
+        line.append(last)
+        return last
+    }
+
+    /// Gives a seat back. Returns who has it now.
+    mutating func giveBack() -> UInt64? {
+        if line.isEmpty {
+            taken -= 1
+            return nil
+        }
+        return line.removeFirst()
+    }
+
+    /// Leaves the line. False: the seat is there already, and has to be given back.
+    mutating func withdraw(_ number: UInt64) -> Bool {
+        guard let index = line.firstIndex(of: number) else { return false }
+        line.remove(at: index)
+        return true
+    }
+}
+
+/// The process's seats for threads that wait in the kernel: see `WaitPermits`.
+enum WaiterThreads {
+    private struct State: Sendable {
+        var seats = WaitPermits()
+        var signals: [UInt64: OneShotEvent<Void>] = [:]
+        /// The threads of a forked child's parent are not the child's.
+        var forkGeneration = GroupSystemCalls.forkGeneration
+    }
+    private static let state = Guarded(State())
+
+    struct Place: Sendable {
+        let number: UInt64
+        let signal: OneShotEvent<Void>
+    }
+
+    /// A seat at once (nil), or a place in the line for one.
+    static func takeSeat() -> Place? {
+        state.withLock { state in
+            if state.forkGeneration != GroupSystemCalls.forkGeneration { state = State() }
+            guard let number = state.seats.take() else { return nil }
+            let signal = OneShotEvent<Void>()
+            state.signals[number] = signal
+            return Place(number: number, signal: signal)
+        }
+    }
+
+    static func giveSeatBack() {
+        let next = state.withLock { state in
+            state.seats.giveBack().flatMap { state.signals.removeValue(forKey: $0) }
+        }
+        next?.set(())
+    }
+
+    /// Leaves the line; a seat that came meanwhile goes to the next.
+    static func leaveLine(_ place: Place) {
+        let isStillWaiting = state.withLock { state in
+            state.signals[place.number] = nil
+            return state.seats.withdraw(place.number)
+        }
+        if !isStillWaiting { giveSeatBack() }
+    }
+}

@@ -1,0 +1,185 @@
+import Dispatch
+import GroupSystemCalls
+
+/// `want`: who waits says so, and those who come later do not pass it by.
+extension MemberTable {
+    /// Whether anybody waits at all. A few loads.
+    var isAnythingWanted: Bool { map.hasBits(MemberTableLayout.wantingMembers, count: MemberTableLayout.bitmapBytes) }
+
+    /// Whether any waiter is there that it would pass by: to be alone with this, or with a directory that it lies in,
+    /// or, where it is wanted alone itself, to read it. Also a waiter that died over it, until its slot is repaired.
+    func isWanted(_ part: LockPlan.Part) -> Bool {
+        // A waiter for anything in a directory has a bucket of its own: a directory is swept where any waiter is there.
+        isAnythingWanted && (part.mode == .structural || buckets(ahead: part).contains { isWanted(bucket: $0) })
+    }
+
+    func buckets(ahead part: LockPlan.Part) -> [Int] {
+        let readers = part.mode == .reading ? [] : [LockPlan.Part(range: part.range, mode: .reading).wantBucket]
+        return [part.range.bucket] + readers + part.range.enclosing.map(\.bucket)
+    }
+
+    func isWanted(bucket: Int) -> Bool {
+        map.hasBits(MemberTableLayout.want(bucket), count: MemberTableLayout.bitmapBytes)
+    }
+
+    /// Slots whose member wants something in the bucket.
+    func wanting(bucket: Int) -> [Int] {
+        map.bits(MemberTableLayout.want(bucket), count: MemberTableLayout.bitmapBytes)
+    }
+
+    func raiseWant(bucket: Int) {
+        guard let slot else { return }
+        wanting.withLock { wanting in
+            if wanting.isEmpty { set(MemberTableLayout.wantingMembers, of: slot) }
+            wanting[bucket, default: 0] += 1
+            if wanting[bucket] == 1 { set(MemberTableLayout.want(bucket), of: slot) }
+        }
+    }
+
+    func lowerWant(bucket: Int) {
+        guard let slot else { return }
+        wanting.withLock { wanting in
+            let left = (wanting[bucket] ?? 1) - 1
+            wanting[bucket] = left == 0 ? nil : left
+            if left == 0 { clear(MemberTableLayout.want(bucket), of: slot) }
+            if wanting.isEmpty { clear(MemberTableLayout.wantingMembers, of: slot) }
+        }
+    }
+
+    func clearWants(of slot: Int) {
+        clear(MemberTableLayout.wantingMembers, of: slot)
+        for bucket in 0..<MemberTableLayout.bucketCount { clear(MemberTableLayout.want(bucket), of: slot) }
+    }
+
+    private func set(_ bitmap: Int, of slot: Int) {
+        seat?.map.setBits64(bitmap + slot / 64 * 8, 1 << UInt64(slot % 64))
+    }
+    private func clear(_ bitmap: Int, of slot: Int) {
+        seat?.map.clearBits64(bitmap + slot / 64 * 8, 1 << UInt64(slot % 64))
+    }
+}
+
+/// Wake words: a flag that says somebody sleeps, and a counter to sleep on. They lie here and not in the logs, which
+/// are replaced. The flag and the log are written by different sides in opposite order with a full fence between, so
+/// either the sleeper sees the record or the appender sees the sleeper (Dekker's algorithm).
+extension MemberTable {
+    /// The journal's wake word.
+    static let journalWord = 0
+    private static let asleep: UInt32 = 1
+    private static let waking: UInt32 = 2
+
+    /// Sleeps until `wake`, unless `isReady` says after the flag was set that there is no need; at most `limit`
+    /// nanoseconds or 100 ms, so that not even a waker that died in the middle is missed for long. Who may only read
+    /// cannot set the flag, and sleeps all of that time. System calls: futex(FUTEX_WAIT)
+    func awaitWake(on word: Int, atMost limit: Int64?, unless isReady: () -> Bool) {
+        let limit = min(limit ?? .max, 100_000_000)
+        guard let map = seat?.map else { return pause(nanoseconds: max(limit, 0)) }
+        let flag = MemberTableLayout.wakeWord(word)
+        let counter = flag + 4
+        let seen = map.load32(counter)
+        map.store32(flag, Self.asleep)
+        SharedMap.fence()
+        if isReady() { return }
+        map.wait(whileWord: counter, is: seen, nanoseconds: limit)
+    }
+
+    /// Wakes all who sleep; a load where nobody does. System calls: futex(FUTEX_WAKE)
+    func wake(_ word: Int) {
+        guard let map = seat?.map else { return }
+        let flag = MemberTableLayout.wakeWord(word)
+        SharedMap.fence()
+        // Who finds `waking` also wakes: its setter may have died before its call.
+        if map.load32(flag) == 0 { return }
+        // The flag first: a sleeper that reads the new counter sets its own flag after this one, so it stays.
+        map.store32(flag, Self.waking)
+        _ = map.add32(flag + 4, 1)
+        map.wakeAll(at: flag + 4)
+        // A sleeper that came meanwhile has set `asleep`, and it stays.
+        _ = map.exchange32(flag, Self.waking, 0)
+    }
+}
+
+/// One thread that sleeps on a wake word of the member table for all tasks that wait for more in a log. It runs only
+/// while one does.
+final class WakeWaiter: Sendable {
+    typealias Look = @Sendable () -> Bool
+
+    private struct Waiter: Sendable {
+        var hasMore: Look
+        /// Of the monotonic clock.
+        var moment: Int64?
+        var continuation: CheckedContinuation<Void, Never>
+    }
+    private struct State: Sendable {
+        var waiters: [UInt64: Waiter] = [:]
+        var cancelled = Set<UInt64>()
+        var last: UInt64 = 0
+        var isRunning = false
+    }
+
+    private let state = Guarded(State())
+    private let memberTable: MemberTable
+    private let word: Int
+    /// Serial: it gets a thread at once, and takes none of a pool's.
+    private let queue = DispatchQueue(label: "group-container.follow")
+
+    init(_ memberTable: MemberTable, word: Int) { (self.memberTable, self.word) = (memberTable, word) }
+
+    /// Returns when there may be more, at the latest at that moment, after 100 ms, or when the task is cancelled.
+    func wait(until moment: Int64? = nil, unless hasMore: @escaping Look) async {
+        let ticket = state.withLock { state in
+            state.last += 1
+            return state.last
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let (isCancelled, starts) = state.withLock { state -> (Bool, Bool) in
+                    if state.cancelled.remove(ticket) != nil { return (true, false) }
+                    state.waiters[ticket] = Waiter(hasMore: hasMore, moment: moment, continuation: continuation)
+                    defer { state.isRunning = true }
+                    return (false, !state.isRunning)
+                }
+                if isCancelled { return continuation.resume() }
+                if starts { queue.async { self.run() } }
+                // The thread may be asleep already, on a look that was before this waiter's, or until a later moment.
+                if hasMore() {
+                    resume(ticket)
+                } else if moment != nil && !starts {
+                    memberTable.wake(word)
+                }
+            }
+        } onCancel: {
+            resume(ticket, isCancelled: true)
+        }
+        _ = state.withLock { $0.cancelled.remove(ticket) }
+    }
+
+    /// Some task waits.
+    var isWatching: Bool { state.withLock { !$0.waiters.isEmpty } }
+
+    private func resume(_ ticket: UInt64, isCancelled: Bool = false) {
+        let waiter = state.withLock { state -> Waiter? in
+            let waiter = state.waiters.removeValue(forKey: ticket)
+            if waiter == nil && isCancelled { state.cancelled.insert(ticket) }
+            return waiter
+        }
+        waiter?.continuation.resume()
+    }
+
+    private func run() {
+        while true {
+            let (looks, moment) = state.withLock { state -> ([Look], Int64?) in
+                if state.waiters.isEmpty { state.isRunning = false }
+                return (state.waiters.values.map(\.hasMore), state.waiters.values.compactMap(\.moment).min())
+            }
+            if looks.isEmpty { return }
+            let limit = moment.map { max(0, $0 - monotonicNanoseconds()) }
+            memberTable.awaitWake(on: word, atMost: limit) { looks.contains { $0() } }
+            let woken = state.withLock { state in
+                defer { state.waiters = [:] }
+                return Array(state.waiters.values)
+            }
+            for waiter in woken { waiter.continuation.resume() }
+        }
+    }
+}

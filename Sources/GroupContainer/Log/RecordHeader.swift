@@ -1,0 +1,82 @@
+// Imports nothing: no file, clock or process.
+
+/// The 64-bit word before each record of a mapped log. Everything that happens to a record happens to this word, by
+/// compare-and-swap, so a member that is stopped or killed at any moment leaves a state that the others can go on from.
+///
+///     empty ──▶ reserved ──▶ committed        empty ──▶ seal
+///                    └─────▶ void (by anyone, once it took too long)
+struct RecordHeader: Equatable, Sendable {
+    enum State: UInt64, Sendable {
+        case reserved = 1
+        case committed = 2
+        case void = 3
+        case seal = 4
+    }
+
+    var state: State
+    /// A record of the log's own keeping: it is not counted, so the sequence that followers see has no gaps.
+    var isControl: Bool
+    /// Header, body and checksum, in units of eight bytes.
+    var units: Int
+    /// The member table slot of the member that wrote it.
+    var slot: Int
+    /// How often its writer was voided before: it gets twice the time each time.
+    var tries: Int
+
+    var byteCount: Int { units * 8 }
+
+    static func seal(by slot: Int) -> RecordHeader {
+        RecordHeader(state: .seal, isControl: true, units: 1, slot: slot, tries: 0)
+    }
+
+    static let largestUnits = 1 << 22 - 1
+    static let slotCount = 1_024
+
+    /// What a word read from the file means.
+    enum Reading: Equatable, Sendable {
+        case empty
+        case record(RecordHeader)
+        case damaged
+    }
+
+    /// `place` is the word's offset in its file, `salt` the file's: a stale word of another file, or moved, is not
+    /// believed.
+    static func decode(_ word: UInt64, place: Int, salt: UInt64) -> Reading {
+        if word == 0 { return .empty }
+        let fields = word & 0xffff_ffff_ffff
+        guard word >> 48 == check(fields, place: place, salt: salt), let state = State(rawValue: fields & 7) else {
+            return .damaged
+        }
+        let header = RecordHeader(
+            state: state, isControl: fields >> 3 & 1 == 1, units: Int(fields >> 4 & 0x3f_ffff),
+            slot: Int(fields >> 26 & 0x3ff),
+            tries: Int(fields >> 36 & 15))
+        return header.units == 0 ? .damaged : .record(header)
+    }
+
+    /// A number below 2⁴⁸ for a word of its own, with the check that the headers have.
+    static func checked(_ number: UInt64, place: Int, salt: UInt64) -> UInt64 {
+        number & 0xffff_ffff_ffff | check(number & 0xffff_ffff_ffff, place: place, salt: salt) << 48
+    }
+
+    func encoded(place: Int, salt: UInt64) -> UInt64 {
+        let fields =
+            state.rawValue | (isControl ? 8 : 0) | UInt64(units & 0x3f_ffff) << 4 | UInt64(slot & 0x3ff) << 26
+            | UInt64(min(tries, 15)) << 36
+        return fields | Self.check(fields, place: place, salt: salt) << 48
+    }
+
+    private static func check(_ fields: UInt64, place: Int, salt: UInt64) -> UInt64 {
+        // The finaliser of MurmurHash3 (Appleby): every bit of the input reaches the 16 that are kept.
+        var mixed = fields ^ salt ^ UInt64(truncatingIfNeeded: place) << 20
+        mixed = (mixed ^ mixed >> 33) &* 0xff51_afd7_ed55_8ccd
+        mixed = (mixed ^ mixed >> 33) &* 0xc4ce_b9fe_1a85_ec53
+        return (mixed ^ mixed >> 33) & 0xffff
+    }
+
+    /// For how long others must leave a reservation alone, in nanoseconds.
+    var patience: Int64 {
+        let own = 2_000_000 + Int64(byteCount / 262_144) * 1_000_000
+        return min(own << Int64(tries), max(own, 80_000_000))
+    }
+}

@@ -1,0 +1,223 @@
+import GroupSystemCalls
+
+/// One file of a mapped log: a header page, then records. The protocol of its words is `RecordHeader`'s.
+///
+/// Each record is the header word, the body's length in four bytes, the body, zeros up to a multiple of eight, and a
+/// checksum (SipHash, keyed by the file's salt and the record's place).
+final class Segment: Sendable {
+    let descriptor: FileDescriptor
+    let map: SharedMap
+    /// The same; nil for who may only read.
+    let writableMap: WritableMap?
+    let header: SegmentHeader
+    /// For errors: ".group/journal/1.log".
+    let name: String
+    /// Where the file ended when its successor was made; nil if it had none when it was opened.
+    let recordedEnd: Int?
+
+    /// Everything before these places, ascending, is committed or void; the last one is the furthest. It saves scanning
+    /// again.
+    private let resolved: Guarded<[LogPosition]>
+    private static let stride = 65_536
+    private static let looks = 4_000
+
+    /// What a record needs besides its body.
+    static func byteCount(bodyCount: Int) -> Int { 8 + (4 + bodyCount + 7) / 8 * 8 + 8 }
+
+    /// The descriptor is open for writing, too, unless it is only for reading.
+    init(name: String, descriptor: consuming FileDescriptor, end: Int?, isOnlyForReading: Bool)
+        throws(CoordinationError)
+    {
+        self.name = name
+        recordedEnd = end
+        let page: [UInt8]
+        let size: UInt64
+        do throws(Errno) {
+            let status = try descriptor.status()
+            size = status.size
+            var first = [UInt8](repeating: 0, count: SegmentHeader.size)
+            // Reading a FIFO would wait.
+            let count = status.isRegularFile ? try descriptor.read(into: &first) : 0
+            page = Array(first[..<count])
+        } catch {
+            throw CoordinationError(error, item: name, operation: "read")
+        }
+        do {
+            header = try SegmentHeader(decoding: page)
+        } catch {
+            switch error {
+            case .damaged: throw .damaged(name, operation: "open", "its first page is not a log's")
+            case .newer(let format):
+                throw CoordinationError(
+                    .newerFormat, item: name, operation: "open",
+                    cause: "the log has format \(format), this version knows 1",
+                    advice: "use a newer version of this program; nothing was changed")
+            }
+        }
+        guard size >= header.capacity, header.capacity >= UInt64(SegmentHeader.size) + 8, header.capacity < 1 << 32
+        else {
+            throw .damaged(name, operation: "open", "it was cut short: \(size) of \(header.capacity) bytes are left")
+        }
+        do throws(Errno) {
+            let size = Int(header.capacity)
+            map = isOnlyForReading ? try SharedMap(descriptor, size: size) : try WritableMap(descriptor, size: size)
+        } catch {
+            throw CoordinationError(error, item: name, operation: "map")
+        }
+        writableMap = map as? WritableMap
+        self.descriptor = descriptor
+        resolved = Guarded([LogPosition.start(of: header)])
+    }
+
+    var capacity: Int { map.size }
+
+    /// Behind what it was made with.
+    var firstAppended: Int {
+        guard let place = Int(exactly: map.load64(SegmentHeader.carried)), place > SegmentHeader.size,
+            place <= capacity - 8, place.isMultiple(of: 8)
+        else { return SegmentHeader.size }
+        return place
+    }
+
+    /// Nothing was ever appended to it.
+    var isEmpty: Bool { map.load64(firstAppended) == 0 }
+
+    /// Where it ends; nil while it is the last one, or where only its seal says it.
+    var end: Int? { cut.map { min($0, recordedEnd ?? $0) } ?? recordedEnd }
+
+    /// The header word at a place, if the place can hold one.
+    func reading(at offset: Int) throws(CoordinationError) -> RecordHeader.Reading {
+        guard offset >= SegmentHeader.size, offset <= capacity - 8, offset.isMultiple(of: 8) else {
+            throw .damaged(name, operation: "read", "a record would lie outside of it, at byte \(offset)")
+        }
+        let reading = RecordHeader.decode(map.load64(offset), place: offset, salt: header.salt)
+        // After the load, which may be the one that finds it out and reads a zero: that is no end of the log.
+        if map.isDamaged {
+            throw .damaged(name, operation: "read", "it was truncated, or its disk is full, while it was in use")
+        }
+        switch reading {
+        case .damaged: throw .damaged(name, operation: "read", "the record header at byte \(offset) is not one")
+        case .record(let record) where record.state != .seal && offset + record.byteCount > capacity - 8:
+            throw .damaged(name, operation: "read", "the record at byte \(offset) reaches over its end")
+        default: return reading
+        }
+    }
+
+    /// Compare-and-swap of a header word. Never successful for who may only read.
+    func exchange(at offset: Int, _ expected: RecordHeader?, _ desired: RecordHeader) -> Bool {
+        guard let writableMap else { return false }
+        return writableMap.exchange64(
+            offset, expected?.encoded(place: offset, salt: header.salt) ?? 0,
+            desired.encoded(place: offset, salt: header.salt))
+    }
+
+    func writeBody(_ body: [UInt8], at offset: Int, units: Int) {
+        if let writableMap { Self.writeBody(body, into: writableMap, at: offset, units: units, salt: header.salt) }
+    }
+
+    static func writeBody(_ body: [UInt8], into map: WritableMap, at offset: Int, units: Int, salt: UInt64) {
+        map.store32(offset + 8, UInt32(body.count))
+        map.write(body, at: offset + 12)
+        map.store64(offset + units * 8 - 8, checksum(of: body.count, in: map, at: offset, salt: salt))
+    }
+
+    /// Behind a body there is always a word more: the checksum.
+    private static func checksum(of count: Int, in map: SharedMap, at offset: Int, salt: UInt64) -> UInt64 {
+        SipHash(key: (salt, UInt64(offset))).hash(count: count) { map.word(at: offset + 12 + $0) }
+    }
+
+    /// How long the body of a committed record is, or nil where its checksum does not fit. Linear in its length.
+    func checkedBody(at offset: Int, _ record: RecordHeader) -> (count: Int, checksum: UInt64)? {
+        let count = Int(map.load32(offset + 8))
+        guard Self.byteCount(bodyCount: count) == record.byteCount else { return nil }
+        let stored = map.load64(offset + record.byteCount - 8)
+        return stored == Self.checksum(of: count, in: map, at: offset, salt: header.salt) ? (count, stored) : nil
+    }
+
+    /// The same with the body.
+    func body(at offset: Int, _ record: RecordHeader) -> (bytes: [UInt8], checksum: UInt64)? {
+        checkedBody(at: offset, record).map { (bodyBytes(at: offset, count: $0.count), $0.checksum) }
+    }
+
+    /// Of a record that was checked.
+    func bodyBytes(at offset: Int, count: Int) -> [UInt8] { map.bytes(offset + 12, count: count) }
+
+    /// Makes every record before `limit` committed or void, and counts: the position at `limit`, or at the end if that
+    /// comes first; for who may only read also at a reservation that its member left behind. What is reserved gets its
+    /// time, then it is voided. Linear in the records since the last call, or, for a place before that, in those of 64
+    /// KiB.
+    func resolve(upTo limit: Int) throws(CoordinationError) -> LogPosition {
+        // What was resolved behind a cut never happened.
+        let limit = min(limit, cut ?? limit)
+        var place = resolved.withLock { known in known.last { $0.offset <= limit } } ?? .start(of: header)
+        while place.offset < limit {
+            guard case .record(let record) = try reading(at: place.offset) else { break }
+            if record.state == .seal { break }
+            if record.state == .reserved {
+                if awaitOrVoid(record, at: place.offset) { continue }
+                break
+            }
+            place.offset += record.byteCount
+            // Not of a void, which its member may still be writing into.
+            if record.state == .committed {
+                place.checksum = map.load64(place.offset - 8)
+                if !record.isControl { place.sequence += 1 }
+            }
+        }
+        let reached = place
+        resolved.withLock { known in
+            guard let last = known.last, reached.offset > last.offset else { return }
+            // The furthest place moves on; every so often it is left standing as a milestone.
+            if known.count > 1, last.offset - known[known.count - 2].offset < Self.stride { known.removeLast() }
+            known.append(reached)
+        }
+        return reached
+    }
+
+    /// Where the first header stands that is none, by the headers before it; nil where all are. Linear in the records.
+    var firstBroken: Int? {
+        var offset = SegmentHeader.size
+        while cut.map({ offset < $0 }) ?? true {
+            do throws(CoordinationError) {
+                guard case .record(let record) = try reading(at: offset), record.state != .seal else { return nil }
+                offset += record.byteCount
+            } catch {
+                return map.isDamaged ? nil : offset
+            }
+        }
+        return nil
+    }
+
+    /// Gives a reservation its time; if it is one still, it is made void. Its owner finds that out and appends again.
+    /// False: it is one still, because who may only read cannot do that.
+    func awaitOrVoid(_ record: RecordHeader, at offset: Int) -> Bool {
+        let word = record.encoded(place: offset, salt: header.salt)
+        // Its owner is mostly about to commit it: some microseconds, against half a millisecond for who gives the
+        // processor away while others want it.
+        for _ in 0..<Self.looks where map.load64(offset) != word { return true }
+        let deadline = monotonicNanoseconds() + record.patience
+        while map.load64(offset) == word {
+            if monotonicNanoseconds() >= deadline {
+                if writableMap == nil { return false }
+                var void = record
+                void.state = .void
+                _ = exchange(at: offset, record, void)
+                return true
+            }
+            pause(nanoseconds: 20_000)
+        }
+        return true
+    }
+
+    /// The first place from which on nothing is written, or that of the seal or the cut. Does not wait for
+    /// reservations.
+    func findEnd() throws(CoordinationError) -> (offset: Int, isSealed: Bool) {
+        var offset = resolved.withLock { $0.last?.offset } ?? SegmentHeader.size
+        while true {
+            if let cut { return (cut, true) }
+            guard case .record(let record) = try reading(at: offset) else { return (offset, false) }
+            if record.state == .seal { return (offset, true) }
+            offset += record.byteCount
+        }
+    }
+}

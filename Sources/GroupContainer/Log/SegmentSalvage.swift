@@ -1,0 +1,239 @@
+import GroupSystemCalls
+
+/// What can be read of one file of a log, whatever is wrong with it: its bytes alone are looked at, also where the file
+/// is too short or its first page is broken, and behind what is damaged it goes on where a record fits its checksum,
+/// which is keyed by the file's salt and by the record's place. For the doctor, and for files that nobody writes to.
+struct SegmentSalvage: Sendable {
+    let name: String
+    let number: UInt64
+    /// As the first page says it; not to be believed where that is damaged.
+    let header: SegmentHeader
+    /// What is wrong with it as a whole.
+    let fault: SegmentDamage?
+    /// Of another place or container: nothing in it is the log's.
+    let isForeign: Bool
+    /// Its first page is broken.
+    private let isGuessed: Bool
+    /// What a body is, where only its header says it, and that is broken.
+    private let isControl: @Sendable (_ body: [UInt8]) -> Bool
+    private let map: SharedMap
+    /// Where the file after it says that this one ends.
+    private let limit: Int
+    /// Broken records from here on are where it ends, as it was not recovered since a boot.
+    private let tornFrom: Int?
+
+    /// What was found on the way through it.
+    struct Reading: Sendable {
+        /// Ascending.
+        var faults: [SegmentDamage] = []
+        /// At how many of those something could not be read.
+        var lost = 0
+        var records = 0
+        /// Where the first fault, or else the end, is; and the number of the record before it.
+        var good: LogPosition
+        /// The number of the last record.
+        var last: UInt64
+        /// A record at its end was begun and not finished.
+        var isTorn = false
+        /// It was read up to where it ends, rather than to where the file was cut short.
+        var isComplete = false
+
+        init(_ start: LogPosition) { (good, last) = (start, start.sequence) }
+    }
+
+    /// `incarnation` is the present one. Errors: `newerFormat`; `damaged` where nothing of it can be read; those of
+    /// opening it. System calls: openat2, fstat, mmap
+    init(
+        _ number: UInt64, of log: String, in directory: borrowing FileDescriptor, container: [UInt8],
+        incarnation: [UInt8], endingAt limit: Int?, isControl: @escaping @Sendable (_ body: [UInt8]) -> Bool
+    ) throws(CoordinationError) {
+        (name, self.number, self.isControl) = ("\(log)/\(number).log", number, isControl)
+        let descriptor = try translating(name, "read") { () throws(Errno) in
+            try FileDescriptor.open(Array("\(number).log".utf8), in: directory, [.reading, .nonBlocking])
+        }
+        let status = try translating(name, "read") { () throws(Errno) in try descriptor.status() }
+        if !status.isRegularFile { throw .damaged(name, operation: "read", "it is no file") }
+        let size = status.size
+        let page = try translating(name, "read") { () throws(Errno) in
+            var page = [UInt8](repeating: 0, count: SegmentHeader.size)
+            return Array(page[..<(try descriptor.read(into: &page))])
+        }
+        let readable: UInt64
+        do {
+            header = try SegmentHeader(decoding: page)
+            isGuessed = false
+            isForeign = header.number != number || header.container != container
+            readable = min(size, header.capacity)
+            fault =
+                isForeign
+                ? SegmentDamage(file: name, offset: nil, cause: "it belongs to another place or container")
+                : size >= header.capacity
+                    ? nil
+                    : SegmentDamage(
+                        file: name, offset: nil,
+                        cause: "it was cut short: \(size) of \(header.capacity) bytes are left")
+        } catch {
+            if case .newer(let format) = error {
+                throw CoordinationError(
+                    .newerFormat, item: name, operation: "read",
+                    cause: "the log has format \(format), this version knows 1",
+                    advice: "use a newer version of this program; nothing was changed")
+            }
+            guard let guess = SegmentHeader(guessedFrom: page) else { throw Self.nothing(name) }
+            (header, isForeign, readable, isGuessed) = (guess, false, size, true)
+            fault = SegmentDamage(file: name, offset: nil, cause: "its first page is not a log's")
+        }
+        guard readable >= UInt64(SegmentHeader.size) + 8, readable < 1 << 32 else { throw Self.nothing(name) }
+        map = try translating(name, "map") { () throws(Errno) in
+            try SharedMap(descriptor, size: Int(readable) / 8 * 8)
+        }
+        self.limit = limit ?? .max
+        tornFrom =
+            isGuessed || header.incarnation == incarnation
+                || SegmentSettlement(of: map, in: incarnation) == .goesOn
+            ? nil : Int(clamping: map.load64(SegmentHeader.durableMark))
+        // One record that fits its checksum says that the salt is right.
+        if isGuessed, read({ _, _, _ in }).records == 0 { throw Self.nothing(name) }
+    }
+
+    private static func nothing(_ name: String) -> CoordinationError {
+        .damaged(name, operation: "read", "it is not a log's file, and nothing in it can be read")
+    }
+
+    /// More than any file has records.
+    static let mostRecords = UInt64(1 << 32 / Segment.byteCount(bodyCount: 0) + 1)
+
+    /// At most as many records as it may have had when it was whole.
+    var mostRecords: UInt64 {
+        isGuessed ? Self.mostRecords : header.capacity / UInt64(Segment.byteCount(bodyCount: 0)) + 1
+    }
+
+    /// A synchronisation of it failed.
+    var isPoisoned: Bool { map.load64(SegmentHeader.poisoned) != 0 }
+
+    /// Where the records end that it was made with.
+    private var carriedEnd: Int { max(Int(clamping: map.load64(SegmentHeader.carried)), SegmentHeader.size) }
+
+    /// Whether everything that the file was made with can be read.
+    func isWholeAtBeginning(_ reading: Reading) -> Bool { reading.good.offset >= carriedEnd && carriedEnd < map.size }
+
+    /// Shows every record that can be read. Linear in the file.
+    func read(_ look: (_ body: [UInt8], _ sequence: UInt64, _ isControl: Bool) -> Void) -> Reading {
+        var place = LogPosition.start(of: header)
+        var reading = Reading(place)
+        while place.offset <= map.size - 8, place.offset < limit {
+            note(place, &reading)
+            switch RecordHeader.decode(map.load64(place.offset), place: place.offset, salt: header.salt) {
+            case .record(let record) where record.state == .seal:
+                reading.isComplete = true
+                return reading
+            case .record(let record) where place.offset + record.byteCount <= map.size:
+                // What was begun last, and never finished.
+                if record.state == .reserved { reading.isTorn = true }
+                if record.state == .committed {
+                    reading.isTorn = false
+                    if !record.isControl { place.sequence += 1 }
+                    if let body = body(at: place.offset, count: record.byteCount) {
+                        reading.records += 1
+                        look(body, place.sequence, record.isControl)
+                    } else if !note("the record at byte \(place.offset) does not fit its checksum", place, &reading) {
+                        return reading
+                    } else {
+                        reading.lost += 1
+                    }
+                }
+                place.offset += record.byteCount
+            case .empty:
+                // There are zeros as far as the file reaches, or somebody goes on writing.
+                let next = nextRecord(behind: place.offset)
+                if map.load64(place.offset) != 0 { continue }
+                guard let next, note("nothing stands at byte \(place.offset), but behind that", place, &reading)
+                else {
+                    reading.isComplete = true
+                    return reading
+                }
+                reading.lost += 1
+                place = skip(to: next, from: place)
+            case .record, .damaged:
+                guard note("the record header at byte \(place.offset) is not one", place, &reading) else {
+                    return reading
+                }
+                // The header alone may be broken: the record's length stands behind it.
+                let count = bodyCount(at: place.offset)
+                if let count, let body = body(at: place.offset, count: Segment.byteCount(bodyCount: count)) {
+                    reading.records += 1
+                    let isControl = place.offset < carriedEnd || isControl(body)
+                    if !isControl { place.sequence += 1 }
+                    look(body, place.sequence, isControl)
+                    place.offset += Segment.byteCount(bodyCount: count)
+                    continue
+                }
+                reading.lost += 1
+                guard let next = nextRecord(behind: place.offset) else { return reading }
+                place = skip(to: next, from: place)
+            }
+        }
+        note(place, &reading)
+        return reading
+    }
+
+    private func note(_ place: LogPosition, _ reading: inout Reading) {
+        reading.last = place.sequence
+        if reading.faults.isEmpty { reading.good = place }
+    }
+
+    /// False: it ends here, as of a boot that nobody has recovered it since.
+    private func note(_ cause: String, _ place: LogPosition, _ reading: inout Reading) -> Bool {
+        if let tornFrom, place.offset >= tornFrom {
+            reading.isTorn = true
+            return false
+        }
+        reading.faults.append(SegmentDamage(file: name, offset: place.offset, cause: cause))
+        return true
+    }
+
+    /// As many numbers are left out as records may have stood there, so that none is given to two of them.
+    private func skip(to offset: Int, from place: LogPosition) -> LogPosition {
+        var place = place
+        if place.offset >= carriedEnd {
+            place.sequence += UInt64((offset - place.offset) / Segment.byteCount(bodyCount: 0) + 1)
+        }
+        place.offset = offset
+        return place
+    }
+
+    private func bodyCount(at offset: Int) -> Int? {
+        if offset + 16 > map.size { return nil }
+        let count = Int(map.load32(offset + 8))
+        return offset + Segment.byteCount(bodyCount: count) <= map.size ? count : nil
+    }
+
+    /// Nil where it does not fit its checksum.
+    private func body(at offset: Int, count byteCount: Int) -> [UInt8]? {
+        guard offset + byteCount <= map.size, let count = bodyCount(at: offset),
+            Segment.byteCount(bodyCount: count) == byteCount
+        else { return nil }
+        let body = map.bytes(offset + 12, count: count)
+        let stored = map.load64(offset + byteCount - 8)
+        return stored == SipHash(key: (header.salt, UInt64(offset))).hash(body) ? body : nil
+    }
+
+    /// The first record behind a place that is one beyond doubt. Linear in the bytes.
+    private func nextRecord(behind offset: Int) -> Int? {
+        var offset = offset + 8
+        while offset <= map.size - 24, offset < limit {
+            // Most of a file are zeros.
+            if offset.isMultiple(of: 4_096), offset + 4_096 <= map.size, !map.hasBits(offset, count: 4_096) {
+                offset += 4_096
+                continue
+            }
+            if case .record(let record) = RecordHeader.decode(map.load64(offset), place: offset, salt: header.salt),
+                record.state == .committed, body(at: offset, count: record.byteCount) != nil
+            {
+                return offset
+            }
+            offset += 8
+        }
+        return nil
+    }
+}

@@ -1,0 +1,239 @@
+import GroupSystemCalls
+
+/// The ways from a checked location to a file: every one through `openat2(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)` on
+/// the root, so that not even a parent that is swapped for a symbolic link in the middle of it leads out.
+extension Member {
+    /// The directory at a location; the root for nil.
+    func openDirectory(_ location: ItemLocation?) throws(Errno) -> FileDescriptor {
+        guard let location else {
+            return try FileDescriptor.open([UInt8(ascii: ".")], in: directory.root, [.reading, .directory])
+        }
+        return try FileDescriptor.open(location.bytes, in: directory.root, [.reading, .directory])
+    }
+
+    /// The entry itself; nil where nothing stands.
+    func status(of location: ItemLocation) throws(Errno) -> FileStatus? {
+        try status(of: location.bytes, in: directory.root)
+    }
+
+    /// The same, from another directory on.
+    func status(of path: [UInt8], in directory: borrowing FileDescriptor) throws(Errno) -> FileStatus? {
+        do throws(Errno) {
+            // One component leads nowhere else.
+            if !path.contains(UInt8(ascii: "/")) { return try directory.statusIfPresent(of: path) }
+            return try FileDescriptor.open(path, in: directory, [.placeOnly, .notFollowing]).status()
+        } catch {
+            if error == .noSuchEntry || error == .notADirectory { return nil }
+            throw error
+        }
+    }
+
+    /// The same. Errors: `invalidArgument` where a directory around it is a symbolic link; `outsideContainer` where
+    /// that leads out; and those of the system.
+    func status(of location: ItemLocation, for operation: String) throws(CoordinationError) -> FileStatus? {
+        do throws(Errno) {
+            return try status(of: location)
+        } catch {
+            if error == .tooManyLinks { try checkIsNoLink(location, operation) }
+            throw CoordinationError(error, item: printable(location.bytes), operation: operation)
+        }
+    }
+
+    /// Where an item's content is: the target of a symbolic link, as long as it stays in the container.
+    func resolve(_ location: ItemLocation, operation: String) throws(CoordinationError) -> ItemLocation {
+        var place = location
+        for _ in 0..<40 {
+            guard let status = try status(of: place, for: operation), status.isLink else { return place }
+            let target = try translating(printable(place.bytes), operation) { () throws(Errno) in
+                try openDirectory(place.parent).linkTarget(of: place.name)
+            }
+            do {
+                place = try place.following(link: target)
+            } catch {
+                throw CoordinationError(
+                    .outsideContainer, item: printable(location.bytes),
+                    operation: operation,
+                    cause: "it is a symbolic link that \(Self.destination(error)), to '\(printable(target))'")
+            }
+        }
+        throw linkLoop(location, operation)
+    }
+
+    static func destination(_ fault: ItemLocation.Fault) -> String {
+        switch fault {
+        case .empty: "leads to the container itself"
+        case .absolute, .leadsOut: "leads out of the container"
+        case .reserved: "leads into a container's own directory"
+        case .malformed, .nulByte, .componentTooLong, .tooLong: "leads nowhere"
+        }
+    }
+
+    func linkLoop(_ location: ItemLocation, _ operation: String) -> CoordinationError {
+        CoordinationError(
+            .outsideContainer, item: printable(location.bytes), operation: operation,
+            cause: "its symbolic links form a loop")
+    }
+
+    /// A regular file's content. Not a FIFO's: opening it would wait.
+    func readFile(_ location: ItemLocation, operation: String = "read") throws(CoordinationError) -> (
+        content: [UInt8], status: FileStatus
+    ) {
+        try readFile(location.bytes, in: directory.root, label: printable(location.bytes), operation: operation)
+    }
+
+    /// The same, from another directory on.
+    func readFile(
+        _ path: [UInt8], in directory: borrowing FileDescriptor, label: String, operation: String = "read"
+    ) throws(CoordinationError) -> (content: [UInt8], status: FileStatus) {
+        try withFile(path, in: directory, label: label, operation: operation) { file, status throws(Errno) in
+            (try file.readAll(), status)
+        }
+    }
+
+    /// With its status, and no answer for what is no regular file.
+    private typealias Opened<Answer> = (status: FileStatus, answer: Answer?)
+
+    private func withFile<Answer>(
+        _ path: [UInt8], in directory: borrowing FileDescriptor, label: String, operation: String,
+        _ body: (borrowing FileDescriptor, FileStatus) throws(Errno) -> Answer
+    ) throws(CoordinationError) -> Answer {
+        let opened = try translating(label, operation) { () throws(Errno) in try Self.open(path, in: directory, body) }
+        return try Self.answer(opened, label, operation)
+    }
+
+    /// The same in another table of descriptors, for what the program around this library has not asked to be read: it
+    /// may hold locks on the file, which closing it here would take away.
+    private func withFileAside<Answer>(
+        _ location: ItemLocation, operation: String,
+        _ body: (borrowing FileDescriptor, FileStatus, _ staging: borrowing FileDescriptor) throws(Errno) -> Answer
+    ) throws(CoordinationError) -> Answer {
+        let label = printable(location.bytes)
+        let opened = try translating(label, operation) { () throws(Errno) in
+            try SeparateTable.within(directory.root, directory.staging) { root, staging throws(Errno) in
+                try Self.open(location.bytes, in: root) { file, status throws(Errno) in
+                    try body(file, status, staging)
+                }
+            }
+        }
+        return try Self.answer(opened, label, operation)
+    }
+
+    private static func open<Answer>(
+        _ path: [UInt8], in directory: borrowing FileDescriptor,
+        _ body: (borrowing FileDescriptor, FileStatus) throws(Errno) -> Answer
+    ) throws(Errno) -> Opened<Answer> {
+        let file = try FileDescriptor.open(path, in: directory, [.reading, .notFollowing, .nonBlocking])
+        let status = try file.status()
+        return (status, status.isRegularFile ? try body(file, status) : nil)
+    }
+
+    private static func answer<Answer>(
+        _ opened: Opened<Answer>, _ label: String, _ operation: String
+    ) throws(CoordinationError) -> Answer {
+        if let answer = opened.answer { return answer }
+        throw CoordinationError(
+            .wrongType, item: label, operation: operation,
+            cause: opened.status.isDirectory ? "it is a directory" : "it is not a regular file")
+    }
+
+    /// Whether that is the content. No more is read than it takes to tell. Not of a file that may not be read: it can
+    /// be replaced all the same.
+    func isReadable(_ location: ItemLocation, as content: NewContent) throws(CoordinationError) -> Bool {
+        do {
+            return try withFileAside(location, operation: "write") { file, _, staging throws(Errno) in
+                switch content {
+                case .bytes(let bytes): try file.holds(bytes)
+                case .staged(let new):
+                    try file.hasSameContent(as: FileDescriptor.open(new.name, in: staging, .reading))
+                }
+            }
+        } catch {
+            if error.code == .notPermitted { return false }
+            throw error
+        }
+    }
+
+    func contentHash(of content: [UInt8]) -> UInt64? {
+        UInt64(content.count) <= ItemState.largestHashed ? hashKey.hash(content) : nil
+    }
+
+    /// The hash of a file's content, nil where it is too large for one; and the file's inode.
+    func contentHash(
+        at location: ItemLocation, operation: String
+    ) throws(CoordinationError) -> (hash: UInt64?, inode: UInt64) {
+        let limit = Int(ItemState.largestHashed) + 1
+        return try withFileAside(location, operation: operation) { file, status, _ throws(Errno) in
+            (contentHash(of: try file.readAll(limit: limit)), status.inode)
+        }
+    }
+}
+
+extension ItemState {
+    init(_ status: FileStatus, contentHash: UInt64?) {
+        let type: ItemType =
+            status.isRegularFile ? .file : status.isDirectory ? .directory : status.isLink ? .link : .other
+        self.init(
+            type: type, inode: status.inode, size: status.size, modified: status.modified, changed: status.changed,
+            mode: status.permissions, owner: status.owner, group: status.group, contentHash: contentHash,
+            view: OwnerView.own)
+    }
+}
+
+/// A directory that stays open for as long as somebody refers to it.
+final class OpenDirectory: Sendable {
+    let descriptor: FileDescriptor
+
+    init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+}
+
+extension Member {
+    /// The directory at a location; for nil the root, which is open already.
+    func directory(at location: ItemLocation?) throws(Errno) -> OpenDirectory {
+        guard location != nil else { return directory.rootDirectory }
+        return OpenDirectory(try openDirectory(location))
+    }
+}
+
+/// Symbolic links among the directories of a path. They are not followed: an item that is found by two paths would have
+/// two locks, and two processes could have it for writing at once.
+extension Member {
+    /// Nothing where neither the item nor a directory around it is a link. Errors: `invalidArgument`, with the item's
+    /// own path; `outsideContainer` where a link leads out. System calls: openat2 and statx for each directory around
+    /// it
+    func checkIsNoLink(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
+        var (place, first): (ItemLocation, ItemLocation?) = (location, nil)
+        for _ in 0..<40 {
+            guard let (link, target) = link(on: place) else {
+                guard let first else { return }
+                throw CoordinationError(
+                    .invalidArgument, item: printable(location.bytes), operation: operation,
+                    cause:
+                        "'\(printable(first.bytes))' is a symbolic link, and an item of two names would have two locks",
+                    advice: "name it '\(printable(place.bytes))'")
+            }
+            first = first ?? link
+            do {
+                place = try link.following(link: target, then: place.bytes[link.bytes.count...])
+            } catch {
+                throw CoordinationError(
+                    .outsideContainer, item: printable(location.bytes), operation: operation,
+                    cause:
+                        "'\(printable(link.bytes))' is a symbolic link that \(Self.destination(error)), to '\(printable(target))'"
+                )
+            }
+        }
+        throw linkLoop(location, operation)
+    }
+
+    /// The first on the way, and where it points.
+    private func link(on location: ItemLocation) -> (ItemLocation, target: [UInt8])? {
+        for place in location.ancestors + [location] {
+            // What is not there, or may not be entered, the operation finds itself.
+            guard let status = try? status(of: place) else { return nil }
+            if !status.isLink { continue }
+            guard let target = try? openDirectory(place.parent).linkTarget(of: place.name) else { return nil }
+            return (place, target)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,151 @@
+import GroupSystemCalls
+
+/// A file or directory of a container.
+public struct Item: Hashable, Sendable {
+    /// Where it is.
+    public var path: ItemPath
+    /// What it is.
+    public var type: ItemType
+    /// In bytes.
+    public var size: UInt64
+    /// Nanoseconds since 1970.
+    public var modified: Int64
+
+    init(path: ItemPath, _ state: ItemState) {
+        (self.path, type, size, modified) = (path, state.type, state.size, state.modified)
+    }
+}
+
+extension Container {
+    /// The items in a directory of the container, sorted by their bytes; at the top, `.group` is not among them, and
+    /// another container is one item. A listing takes no lock: it may be older than its reading. Errors: `notFound`,
+    /// `wrongType`, `outsideContainer`. System calls: openat2, getdents, statx
+    public func items(in directory: ItemPath? = nil) throws(CoordinationError) -> [Item] {
+        let location = try directory?.location(for: "list")
+        if let location {
+            try member.checkIsNoLink(location, "list")
+            try member.checkIsOurs(location, "list")
+            if member.isContainer(location.bytes[...]) { throw .hasContainer(location.bytes, location, "list") }
+        }
+        return try translating(directory?.description ?? path.description, "list") { () throws(Errno) in
+            let open = try member.openDirectory(location)
+            var items: [Item] = []
+            for name in try open.entryNames() where !ContainerMark.isOne(name) {
+                // It may have gone since.
+                guard let status = try open.statusIfPresent(of: name) else { continue }
+                let state = ItemState(status, contentHash: nil)
+                let path = location.map { $0.bytes + [UInt8(ascii: "/")] + name } ?? name
+                items.append(Item(path: ItemPath(bytes: path), state))
+            }
+            return items.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
+        }
+    }
+
+    /// The identifiers of the containers that exist for this user, sorted. Errors: `notPermitted`.
+    public static func identifiers() throws(CoordinationError) -> [String] {
+        let home = try ContainerLocation.home()
+        return try translating(home, "list") { () throws(Errno) in
+            do throws(Errno) {
+                let directory = try FileDescriptor.open(path: Array(home.utf8), [.reading, .directory])
+                var found: [String] = []
+                for name in try directory.entryNames() {
+                    let format = name + Array("/.group/format".utf8)
+                    if (try? FileDescriptor.open(format, in: directory, .placeOnly)) != nil {
+                        found.append(printable(name))
+                    }
+                }
+                return found.sorted()
+            } catch {
+                if error == .noSuchEntry { return [] }
+                throw error
+            }
+        }
+    }
+}
+
+/// What kind of thing stands at a path.
+public enum ItemType: UInt8, Sendable, CaseIterable {
+    case file = 1
+    case directory = 2
+    case link = 3
+    /// A socket, a FIFO, a device.
+    case other = 4
+}
+
+/// What a record says of an item as it stood right after a change: enough to tell later whether anybody changed it
+/// since. Times are nanoseconds since 1970 and compared for equality only, never for order.
+struct ItemState: Equatable, Sendable {
+    var type: ItemType
+    var inode: UInt64
+    var size: UInt64
+    var modified: Int64
+    var changed: Int64
+    var mode: UInt32
+    var owner: UInt32
+    var group: UInt32
+    /// Through which mapping owner and group were seen: 0 for the machine's own, else a user namespace's.
+    var view: UInt16 = 0
+    /// Of the content, keyed by the container; nil where nobody read it.
+    var contentHash: UInt64?
+
+    /// Files up to this size are read to tell a change of content from a change of dates.
+    static let largestHashed: UInt64 = 1 << 20
+
+    /// The same as far as `statx` can tell. A directory's size and dates change with its entries, which have records
+    /// of their own.
+    func looksLike(_ other: ItemState) -> Bool {
+        if (type, inode, mode) != (other.type, other.inode, other.mode) { return false }
+        // Seen through two mappings the same owner has two numbers.
+        if view == other.view && (owner, group) != (other.owner, other.group) { return false }
+        return type == .directory || (size, modified, changed) == (other.size, other.modified, other.changed)
+    }
+
+    /// With the content's hash of an earlier state, where none was taken and the content is still that.
+    func knowing(_ earlier: ItemState?) -> ItemState {
+        guard contentHash == nil, let earlier,
+            (type, inode, size, modified) == (earlier.type, earlier.inode, earlier.size, earlier.modified)
+        else { return self }
+        var state = self
+        state.contentHash = earlier.contentHash
+        return state
+    }
+
+    /// In bytes, in a file.
+    static let size = 56
+
+    func encode(into writer: inout ByteWriter) {
+        writer.write(type.rawValue)
+        writer.write(UInt8(contentHash == nil ? 0 : 1))
+        writer.write(view)
+        for number in [mode, owner, group] { writer.write(number) }
+        for number in [inode, size, UInt64(bitPattern: modified), UInt64(bitPattern: changed), contentHash ?? 0] {
+            writer.write(number)
+        }
+    }
+
+    init?(from reader: inout ByteReader) throws(ByteReader.TooShort) {
+        let type: UInt8 = try reader.number()
+        let hashed: UInt8 = try reader.number()
+        view = try reader.number()
+        mode = try reader.number()
+        owner = try reader.number()
+        group = try reader.number()
+        inode = try reader.number()
+        size = try reader.number()
+        modified = try reader.number()
+        changed = try reader.number()
+        let hash: UInt64 = try reader.number()
+        contentHash = hashed & 1 == 1 ? hash : nil
+        guard let known = ItemType(rawValue: type) else { return nil }
+        self.type = known
+    }
+
+    init(
+        type: ItemType, inode: UInt64, size: UInt64, modified: Int64, changed: Int64, mode: UInt32, owner: UInt32,
+        group: UInt32, contentHash: UInt64?, view: UInt16 = 0
+    ) {
+        (self.type, self.inode, self.size, self.modified, self.changed) = (type, inode, size, modified, changed)
+        (self.mode, self.owner, self.group, self.contentHash) = (mode, owner, group, contentHash)
+        self.view = view
+    }
+}

@@ -1,0 +1,172 @@
+// Imports nothing: no file, clock or process.
+
+/// The path of an item, relative to the container's root. Bytes, as in the kernel: no Unicode folding. It may be
+/// anything; the calls that take it answer one that does not name an item with a typed error, before any I/O.
+public struct ItemPath: Hashable, Sendable, ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
+    CustomStringConvertible
+{
+    /// The bytes that the kernel knows it by.
+    public let bytes: [UInt8]
+
+    /// From text, as UTF-8.
+    public init(_ text: some StringProtocol) { bytes = Array(text.utf8) }
+
+    /// From any bytes.
+    public init(bytes: [UInt8]) { self.bytes = bytes }
+
+    /// From a literal.
+    public init(stringLiteral text: String) { self.init(text) }
+
+    /// As text; bytes that are not UTF-8, and control characters, as octal.
+    public var description: String { printable(bytes) }
+
+    func location(for operation: String) throws(CoordinationError) -> ItemLocation {
+        do {
+            return try ItemLocation(bytes)
+        } catch {
+            throw CoordinationError(error, path: bytes, operation: operation)
+        }
+    }
+}
+
+/// A path that has been found fit to name an item: relative, below the root, without empty components, `.`, `..`, NUL
+/// or what makes a directory a container (`.group`, this one's or another one's), and within the kernel's limits.
+/// Bytes, as in the kernel; no Unicode folding.
+struct ItemLocation: Hashable, Sendable {
+    let bytes: [UInt8]
+    /// Of the bytes, so that a dictionary need not go through them each time.
+    private let digest: PathDigest
+
+    enum Fault: Error, Equatable {
+        case empty, absolute, leadsOut, reserved, malformed, nulByte, componentTooLong, tooLong
+    }
+
+    static let longestPath = 4_095
+    static let longestComponent = 255
+    private static let slash = UInt8(ascii: "/")
+    private static let dot = UInt8(ascii: ".")
+
+    init(_ bytes: [UInt8]) throws(Fault) {
+        if bytes.isEmpty { throw .empty }
+        if bytes.count > Self.longestPath { throw .tooLong }
+        if bytes.contains(0) { throw .nulByte }
+        if bytes.first == Self.slash { throw .absolute }
+        var start = 0
+        while start <= bytes.count {
+            let end = bytes[start...].firstIndex(of: Self.slash) ?? bytes.count
+            try Self.check(bytes[start..<end])
+            start = end + 1
+        }
+        self.init(trusted: bytes)
+    }
+
+    private static func check(_ component: ArraySlice<UInt8>) throws(Fault) {
+        if component.count > longestComponent { throw .componentTooLong }
+        if component.first == dot {
+            if component.count == 1 { throw .malformed }
+            if component.count == 2 && component.last == dot { throw .leadsOut }
+            if ContainerMark.isOne(component) { throw .reserved }
+        }
+        if component.isEmpty { throw .malformed }
+    }
+
+    /// Of bytes that were found fit before.
+    init(trusted bytes: [UInt8]) {
+        self.bytes = bytes
+        var digest = PathDigest()
+        digest.add(bytes[...])
+        self.digest = digest
+    }
+
+    private init(_ bytes: [UInt8], _ digest: PathDigest) { (self.bytes, self.digest) = (bytes, digest) }
+
+    static func == (left: ItemLocation, right: ItemLocation) -> Bool {
+        left.digest == right.digest && left.bytes == right.bytes
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(digest.value) }
+
+    /// What belongs to the container itself, below `.group`; it has locks of its own.
+    static func inside(_ name: String) -> ItemLocation { ItemLocation(trusted: Array(".group/\(name)".utf8)) }
+
+    var components: [ArraySlice<UInt8>] { bytes.split(separator: Self.slash) }
+
+    var name: [UInt8] {
+        guard let slash = bytes.lastIndex(of: Self.slash) else { return bytes }
+        return Array(bytes[(slash + 1)...])
+    }
+
+    /// How many directories it stands in.
+    var depth: Int { bytes.count { $0 == Self.slash } }
+
+    /// An entry of a directory, of the root for nil; nil for what is no name of an item.
+    static func entry(_ name: [UInt8], of directory: ItemLocation?) -> ItemLocation? {
+        guard let directory else { return name.contains(slash) ? nil : try? ItemLocation(name) }
+        if name.contains(slash) || name.contains(0) || directory.bytes.count + 1 + name.count > longestPath {
+            return nil
+        }
+        do { try check(name[...]) } catch { return nil }
+        var bytes = directory.bytes
+        bytes.reserveCapacity(bytes.count + 1 + name.count)
+        bytes.append(slash)
+        bytes.append(contentsOf: name)
+        var digest = directory.digest
+        digest.add(bytes[directory.bytes.count...])
+        return ItemLocation(bytes, digest)
+    }
+
+    /// Whether it stands in that directory itself; in the root for nil.
+    func isEntry(of directory: ItemLocation?) -> Bool {
+        guard let directory else { return !bytes.contains(Self.slash) }
+        return isBelow(directory) && !bytes[(directory.bytes.count + 1)...].contains(Self.slash)
+    }
+
+    /// The directory it stands in; nil at the top.
+    var parent: ItemLocation? {
+        guard let slash = bytes.lastIndex(of: Self.slash) else { return nil }
+        return ItemLocation(trusted: Array(bytes[..<slash]))
+    }
+
+    /// Whether that is the directory it stands in; the root for nil.
+    func stands(in directory: ItemLocation?) -> Bool {
+        guard let slash = bytes.lastIndex(of: Self.slash) else { return directory == nil }
+        return directory.map { $0.bytes.count == slash && bytes.starts(with: $0.bytes) } ?? false
+    }
+
+    /// Every directory it stands in, the uppermost first.
+    var ancestors: [ItemLocation] {
+        bytes.indices.filter { bytes[$0] == Self.slash }.map { ItemLocation(trusted: Array(bytes[..<$0])) }
+    }
+
+    /// Whether it stands somewhere below that directory.
+    func isBelow(_ directory: ItemLocation) -> Bool {
+        bytes.count > directory.bytes.count && bytes[directory.bytes.count] == Self.slash
+            && bytes.starts(with: directory.bytes)
+    }
+
+    /// Where a symbolic link that stands here leads, by its text alone; `then` is the rest of a path that goes on from
+    /// there.
+    func following(link target: [UInt8], then rest: ArraySlice<UInt8> = []) throws(Fault) -> ItemLocation {
+        if target.first == Self.slash { throw .leadsOut }
+        var place = components.dropLast().map(Array.init)
+        for component in target.split(separator: Self.slash) {
+            if component.elementsEqual([Self.dot]) { continue }
+            if component.elementsEqual([Self.dot, Self.dot]) {
+                if place.popLast() == nil { throw .leadsOut }
+            } else {
+                place.append(Array(component))
+            }
+        }
+        place += rest.split(separator: Self.slash).map(Array.init)
+        return try ItemLocation(Array(place.joined(separator: [Self.slash])))
+    }
+}
+
+/// FNV-1a (Fowler, Noll, Vo): short, and a longer path's is had from that of its beginning.
+private struct PathDigest: Equatable, Sendable {
+    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    mutating func add(_ bytes: ArraySlice<UInt8>) {
+        for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    }
+}

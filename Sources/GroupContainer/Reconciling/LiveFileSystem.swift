@@ -1,0 +1,296 @@
+import GroupSystemCalls
+
+/// The container as a reconciliation meets it: its directories on the disk, its journal, its locks and pending changes.
+/// One thread.
+///
+/// Directories stay open for one round, as long as no others' records come in: looks at many items of one directory
+/// walk its path once. A directory that is moved meanwhile without coordination is told of by an event that comes after
+/// those of what is in it, so nothing is lost by that.
+final class LiveFileSystem {
+    let member: Member
+    private(set) var tree: JournalView
+    private let term: UInt64
+    /// Its caller's: what it covers is not asked about.
+    private let lock: HeldLock?
+    /// Only asked what is locked; locks nothing.
+    private var handle: LockFile.Handle?
+    private var directories: [ItemLocation?: OpenDirectory] = [:]
+    private static let openDirectories = 64
+    private var last: (location: ItemLocation?, directory: OpenDirectory)?
+    /// Nobody held anything for writing when this round first asked; nil before that.
+    private var nobodyHolds: Bool?
+    /// By the wall clock, like the dates that it is compared with.
+    private var roundBegan = wallNanoseconds()
+
+    /// Followers are to be woken.
+    private var hasAppended = false
+    /// The slot of who had a change under way when somebody was last found busy.
+    private(set) var inTheWay: Int?
+
+    /// Nil where directories are only compared.
+    var queue: InotifyQueue?
+    /// Directories that could not be watched, or not even be listed.
+    var blind = WatchGaps()
+
+    init(_ member: Member, _ tree: JournalView, term: UInt64, under lock: HeldLock?) {
+        (self.member, self.tree, self.term, self.lock) = (member, tree, term, lock)
+    }
+
+    deinit { if let handle { member.lockFile.giveBackUnlocked(handle) } }
+
+    /// What the journal says, up to its end. Linear in the items.
+    func read() throws(CoordinationError) {
+        tree = try JournalView(member.journal)
+        try tree.catchUp(member.journal)
+    }
+
+    func beginRound() {
+        directories = [:]
+        last = nil
+        nobodyHolds = nil
+        roundBegan = wallNanoseconds()
+    }
+
+    /// The directory that an item stands in.
+    private func directory(of location: ItemLocation) throws(Errno) -> OpenDirectory {
+        if let last, location.isEntry(of: last.location) { return last.directory }
+        let parent = location.parent
+        let directory = try open(parent)
+        last = (parent, directory)
+        return directory
+    }
+
+    private func open(_ directory: ItemLocation?) throws(Errno) -> OpenDirectory {
+        if let open = directories[directory] { return open }
+        let open = try member.directory(at: directory)
+        if directories.count >= Self.openDirectories { directories = [:] }
+        directories[directory] = open
+        return open
+    }
+
+    /// A parent is a link or a file now, or not ours to enter: nothing that could be named stands there.
+    private static let nothingThere: [Errno] = [.noSuchEntry, .notADirectory, .tooManyLinks, .accessDenied]
+
+    /// Reads a file's content for its hash, and keeps it only if the file is still as it was.
+    func learnHash(of location: ItemLocation) throws(CoordinationError) {
+        guard let known = tree.treeIndex[location], known.type == .file, known.contentHash == nil,
+            known.size <= ItemState.largestHashed, try looks(like: known, location)
+        else { return }
+        let hash: UInt64?
+        do { hash = try contentHash(of: location, inode: known.inode) } catch { return }
+        guard let hash, try looks(like: known, location) else { return }
+        tree.learn(hash: hash, of: location, seen: known)
+    }
+
+    private func looks(like known: ItemState, _ location: ItemLocation) throws(CoordinationError) -> Bool {
+        guard let found = try found(location) else { return false }
+        return known.looksLike(found) && !isFresh(found)
+    }
+
+    /// Something was journalled since this was last asked.
+    func takeAppended() -> Bool {
+        defer { hasAppended = false }
+        return hasAppended
+    }
+}
+
+extension LiveFileSystem: WatchedFileSystem {
+    var treeIndex: TreeIndex { tree.treeIndex }
+    var isSuperseded: Bool { tree.newestTerm > term }
+
+    @discardableResult
+    func catchUp() throws(CoordinationError) -> Bool {
+        let before = tree.position
+        try tree.catchUp(member.journal)
+        if tree.position == before { return false }
+        // A directory that is open may have been removed, and another one made in its place: what is looked for from
+        // here on must not be looked for in the old one.
+        (directories, last) = ([:], nil)
+        return true
+    }
+
+    func append(_ record: ChangeRecord) throws(CoordinationError) -> Bool {
+        let isAppended = try tree.append(record, to: member.journal)
+        if isAppended { hasAppended = true }
+        return isAppended
+    }
+
+    func found(_ location: ItemLocation) throws(CoordinationError) -> ItemState? {
+        do throws(Errno) {
+            return try directory(of: location).descriptor.statusIfPresent(of: location.name).map {
+                ItemState($0, contentHash: nil)
+            }
+        } catch {
+            if Self.nothingThere.contains(error) { return nil }
+            throw CoordinationError(error, item: printable(location.bytes), operation: "watch")
+        }
+    }
+
+    func contentHash(of location: ItemLocation, inode: UInt64) throws(CoordinationError) -> UInt64? {
+        do throws(CoordinationError) {
+            let file = try member.contentHash(at: location, operation: "watch")
+            if file.inode == inode { return file.hash }
+            throw CoordinationError(Errno.noSuchEntry, item: printable(location.bytes), operation: "watch")
+        } catch {
+            if error.code == .notFound { throw error }
+            // Not ours to read: what stands there is told nevertheless.
+            return nil
+        }
+    }
+
+    /// File systems that stamp by the kernel's tick give two changes in it the same date.
+    func isFresh(_ state: ItemState) -> Bool { state.changed > roundBegan - 50_000_000 }
+
+    func isBusy(_ locations: [ItemLocation], in directories: [ItemLocation]) throws(CoordinationError) -> Bool {
+        let asked = locations.filter { !(lock?.covers($0, for: .reading) ?? false) }
+        if asked.isEmpty && directories.isEmpty { return false }
+        // A writer that took one since the round began writes by way of `pending`, or is told of by the next event.
+        // Under a lock no process waits for another's: what is not covered are directories, which no process writes in
+        // place.
+        if lock == nil, try !nobodyHoldsAnything() {
+            for location in asked {
+                // A writer has the whole block; a waiter that is only at its turnstile does not have this byte.
+                let byte = LockRange(location, key: member.hashKey).sharedByte
+                if try isHeld(ByteRange(start: byte, length: 1)) { return true }
+            }
+        }
+        // After the look at the disk, which was before this.
+        SharedMap.fence()
+        if !member.memberTable.hasPending { return false }
+        let blocks = asked.map { LockRange($0, key: member.hashKey).start }
+        let subtrees = directories.map { LockRange($0, key: member.hashKey).subtree }
+        var isUnfinished = false
+        for slot in member.memberTable.slotsWithPending() {
+            for change in member.memberTable.pending(of: slot) {
+                let start = Int64(bitPattern: change.block)
+                let isOfOne = change.block == MemberTable.everyItem || blocks.contains(start)
+                let isInside = subtrees.contains { $0.contains(LockRange(start: start, length: 1)) }
+                if !isOfOne && !isInside { continue }
+                if member.memberTable.isAlive(slot) {
+                    inTheWay = slot
+                    return true
+                }
+                // What a dead one left in a directory that goes has no record, unless it is repaired where it is.
+                if isOfOne { isUnfinished = true }
+            }
+        }
+        return isUnfinished ? try !finishDead(asked) : false
+    }
+
+    /// What a dead member left half done is finished by the process that gets the lock. False: another process has the
+    /// lock. If it was finished, its record stands in the way of ours, which is then decided again.
+    private func finishDead(_ locations: [ItemLocation]) throws(CoordinationError) -> Bool {
+        do {
+            try LockRequest(
+                locations.map { ($0, .reading) }, by: member, for: Array("leader".utf8), operation: "watch"
+            ).acquireBlocking(until: Deadline(after: .zero)).end()
+            return true
+        } catch {
+            if error.code != .lockTimedOut && error.code != .deadlock { throw error }
+            return false
+        }
+    }
+
+    private func nobodyHoldsAnything() throws(CoordinationError) -> Bool {
+        if let nobodyHolds { return nobodyHolds }
+        let answer = try !isHeld(
+            ByteRange(start: LockRange.all.first, length: LockRange.all.last - LockRange.all.first))
+        nobodyHolds = answer
+        return answer
+    }
+
+    /// Asks, and locks nothing. System calls: fcntl(F_OFD_GETLK)
+    private func isHeld(_ range: ByteRange) throws(CoordinationError) -> Bool {
+        let handle = try lockHandle()
+        return try translating(".group/lock", "watch") { () throws(Errno) in
+            try handle.descriptor.conflict(with: .shared, range) != nil
+        }
+    }
+
+    private func lockHandle() throws(CoordinationError) -> LockFile.Handle {
+        if let handle { return handle }
+        let new = try member.lockFile.borrow()
+        handle = new
+        return new
+    }
+
+    func list(_ directory: ItemLocation?) throws(CoordinationError) -> DirectoryListing? {
+        do throws(Errno) {
+            let open = try open(directory)
+            let watch = try watch(open.descriptor, directory)
+            var listing = DirectoryListing(watch: watch, inode: try open.descriptor.status().inode, entries: [])
+            let entries = try open.descriptor.entries()
+            listing.isContainer = directory != nil && isContainer(open.descriptor, entries)
+            for (name, _) in entries where !listing.isContainer && !ContainerMark.isOne(name) {
+                let state = try open.descriptor.statusIfPresent(of: name).map { ItemState($0, contentHash: nil) }
+                listing.entries.append((name, state))
+            }
+            blind.noteListed(directory, isWatched: watch != nil)
+            return listing
+        } catch {
+            if error == .noSuchEntry || error == .notADirectory || error == .tooManyLinks { return nil }
+            if error == .accessDenied {
+                blind.note(directory, .unreadable)
+                return nil
+            }
+            throw CoordinationError(error, item: directory.map { printable($0.bytes) } ?? ".", operation: "watch")
+        }
+    }
+
+    /// Watches a directory and finds those in it, without a look at anything else; nil where there is none.
+    func watchOnly(
+        _ directory: ItemLocation?
+    ) -> (watch: Int32, inode: UInt64, isContainer: Bool, directories: [ItemLocation])? {
+        do throws(Errno) {
+            let open = try member.directory(at: directory)
+            guard let watch = try watch(open.descriptor, directory) else { return nil }
+            var directories: [ItemLocation] = []
+            let entries = try open.descriptor.entries()
+            let isContainer = directory != nil && isContainer(open.descriptor, entries)
+            for (name, kind) in entries where !isContainer {
+                var isDirectory = kind == .directory
+                if kind == .unknown {
+                    isDirectory = try open.descriptor.statusIfPresent(of: name)?.isDirectory ?? false
+                }
+                if isDirectory, let location = ItemLocation.entry(name, of: directory) { directories.append(location) }
+            }
+            return (watch, try open.descriptor.status().inode, isContainer, directories)
+        } catch {
+            return nil
+        }
+    }
+
+    private func isContainer(
+        _ directory: borrowing FileDescriptor, _ entries: [(name: [UInt8], kind: FileDescriptor.EntryKind)]
+    ) -> Bool {
+        for (name, kind) in entries where kind != .other && ContainerMark.isOne(name) {
+            if kind == .directory || (try? directory.statusIfPresent(of: name))?.isDirectory == true { return true }
+        }
+        return false
+    }
+
+    private func watch(_ open: borrowing FileDescriptor, _ directory: ItemLocation?) throws(Errno) -> Int32? {
+        guard let queue else { return nil }
+        do throws(Errno) {
+            return try queue.watch(open)
+        } catch {
+            // No watch left: the directory is listed all the same, now and every so often.
+            if error != .noSpace { throw error }
+            blind.note(directory, .noWatchLeft)
+            return nil
+        }
+    }
+
+    func unwatch(_ watch: Int32) { queue?.unwatch(watch) }
+
+    func record(
+        _ kind: ChangeRecord.Kind, _ location: ItemLocation, _ state: ItemState?, from: ItemLocation?,
+        other: ItemState?
+    ) -> ChangeRecord {
+        var record = ChangeRecord(
+            kind, path: location.bytes, from: from?.bytes, state: state, isCoordinated: false, processIdentifier: 0,
+            purpose: [], time: wallNanoseconds())
+        record.otherState = other
+        return record
+    }
+}

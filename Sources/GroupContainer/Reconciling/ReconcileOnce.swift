@@ -1,0 +1,53 @@
+import GroupSystemCalls
+
+/// A reconciliation of a container by somebody who is not its leader: a short command, or a request that asks for
+/// generations. One thread; never waits for a lock.
+final class ReconcileOnce {
+    private var treeWatcher: TreeWatcher<LiveFileSystem>
+    private let member: Member
+
+    /// Under the lock that is held, if any.
+    init(_ member: Member, under lock: HeldLock?) throws(CoordinationError) {
+        self.member = member
+        let tree = LiveFileSystem(member, try member.recordedTree(), term: .max, under: lock)
+        treeWatcher = TreeWatcher(tree)
+        try tree.catchUp()
+    }
+
+    var treeIndex: TreeIndex { treeWatcher.reconciler.view.treeIndex }
+
+    func note(_ location: ItemLocation, _ why: Hint) { treeWatcher.reconciler.worklist.add(location, why) }
+
+    /// Looks at everything that was noted, and at nothing else; where others have a change of it under way, until that
+    /// has its record. True if it wrote anything. Errors: `lockTimedOut`, with who has that change
+    func work(for operation: String, until deadline: Deadline) throws(CoordinationError) -> Bool {
+        while true {
+            try treeWatcher.reconciler.work()
+            guard let left = treeWatcher.reconciler.postponed.keys.first else {
+                return treeWatcher.reconciler.view.takeAppended()
+            }
+            if deadline.isOver { throw isBusy(left, operation) }
+            pause(nanoseconds: 200_000)
+            treeWatcher.reconciler.view.beginRound()
+        }
+    }
+
+    private func isBusy(_ location: ItemLocation, _ operation: String) -> CoordinationError {
+        let member = treeWatcher.reconciler.view.inTheWay.flatMap(member.memberTable.member(at:))
+        let who = member.map { "\($0.process.description), \($0.purpose)," } ?? "another process"
+        return CoordinationError(
+            .lockTimedOut, item: printable(location.bytes), operation: operation,
+            cause: "\(who) has a change under way that does not come to an end",
+            advice: "try again; groupctl status says what that process does")
+    }
+
+    /// Compares the whole tree with the journal. Linear in the number of items.
+    func compareEverything() throws(CoordinationError) -> Bool {
+        treeWatcher.compareEverything()
+        repeat {
+            treeWatcher.reconciler.view.beginRound()
+            try treeWatcher.work()
+        } while !treeWatcher.isSettled
+        return treeWatcher.reconciler.view.takeAppended()
+    }
+}

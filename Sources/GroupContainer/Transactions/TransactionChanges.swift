@@ -1,0 +1,220 @@
+import GroupSystemCalls
+
+/// Several changes on their way in. All that is new lies in staging, complete, before anything happens. Then the
+/// manifest, which says what goes where, gets its final name: that is the commit. From there on the transaction only
+/// goes forward, whichever process dies: the renames, one record, the manifest's end. After the manner of the
+/// write-ahead intents of databases.
+///
+/// The locks of all items are held from before the first look until after the record, and `pending` covers every item
+/// meanwhile, so no holder of a lock sees a part of it.
+final class TransactionChanges {
+    let member: Member
+    let purpose: String
+    let durability: Durability
+    let operation: [UInt8]
+    let ground: Preconditions
+    private(set) var steps = TransactionSteps()
+
+    init(by member: Member, purpose: String, _ durability: Durability, on ground: Preconditions) {
+        (self.member, self.purpose, self.durability, self.ground) = (member, purpose, durability, ground)
+        operation = member.memberTable.makeOperation()
+    }
+
+    static let manifestSuffix = Array(".manifest".utf8)
+
+    static func manifestName(of operation: [UInt8]) -> [UInt8] { StagedChange.name(of: operation) + manifestSuffix }
+
+    static func name(of operation: [UInt8], _ number: Int) -> [UInt8] {
+        StagedChange.name(of: operation) + Array(".\(number)".utf8)
+    }
+
+    var staging: FileDescriptor { _read { yield member.directory.staging } }
+    var manifest: [UInt8] { Self.manifestName(of: operation) }
+    var newManifest: [UInt8] { manifest + Array(".new".utf8) }
+
+    func name(_ number: Int) -> [UInt8] { Self.name(of: operation, number) }
+
+    /// Puts a file's new content into staging. `old` is what stands there without the transaction: its attributes
+    /// are kept, unless `mode` says otherwise.
+    func write(
+        _ content: NewContent, to location: ItemLocation, replacing old: FileStatus?, mode: UInt32?,
+        as kind: ChangeRecord.Kind
+    ) throws(CoordinationError) {
+        let number = steps.place(
+            at: location, kind, isDirectory: false, replacing: old.map(TransactionSteps.Standing.init),
+            contentHash: member.contentHash(of: content))
+        let name = name(number)
+        do throws(Errno) {
+            try? staging.unlink(name)
+            try stage(content, as: name, at: location, isNew: old == nil, mode: mode)
+        } catch {
+            try? staging.unlink(name)
+            steps.forget(location)
+            throw CoordinationError(error, item: printable(location.bytes), operation: "write")
+        }
+    }
+
+    /// The same with another file's content and attributes.
+    func copy(
+        _ original: FileCopy.Original, to location: ItemLocation, replacing old: FileStatus?
+    ) throws(CoordinationError) {
+        let (kind, before) = (
+            old == nil ? ChangeRecord.Kind.created : .modified, old.map(TransactionSteps.Standing.init)
+        )
+        let name = name(
+            steps.place(at: location, kind, isDirectory: false, replacing: before, contentHash: nil))
+        do throws(Errno) {
+            try? staging.unlink(name)
+            let hash = try FileCopy.make(
+                name, of: original, in: member.directory, isDurable: durability == .durable, hashKey: member.hashKey
+            ).contentHash
+            _ = steps.place(at: location, kind, isDirectory: false, replacing: before, contentHash: hash)
+        } catch {
+            try? staging.unlink(name)
+            steps.forget(location)
+            throw CoordinationError(error, item: printable(location.bytes), operation: "copy")
+        }
+    }
+
+    func move(_ origin: ItemLocation, _ status: FileStatus, to location: ItemLocation, replacing old: FileStatus?) {
+        steps.move(
+            origin, TransactionSteps.Standing(status), to: location, replacing: old.map(TransactionSteps.Standing.init))
+    }
+
+    func createDirectory(at location: ItemLocation) throws(CoordinationError) {
+        let name = name(steps.place(at: location, .created, isDirectory: true, replacing: nil, contentHash: nil))
+        do throws(Errno) {
+            try stageDirectory(as: name, at: location)
+        } catch {
+            try? staging.unlink(name, directory: true)
+            steps.forget(location)
+            throw CoordinationError(error, item: printable(location.bytes), operation: "create directory")
+        }
+    }
+
+    func remove(_ location: ItemLocation, standing old: FileStatus?) {
+        for number in steps.remove(location, standing: old.map(TransactionSteps.Standing.init)) {
+            Self.discard(name(number), in: staging)
+        }
+    }
+
+    /// It stays as it stands.
+    func forget(_ location: ItemLocation) {
+        guard let step = steps[location] else { return }
+        steps.forget(location)
+        if step.effect != .removal { Self.discard(name(step.number), in: staging) }
+    }
+}
+
+/// What a transaction writes into staging: contents, directories, the manifest; and how that goes again.
+extension TransactionChanges {
+    /// The directory that a new item will stand in; it may itself be in staging still.
+    private func parent(of location: ItemLocation) throws(Errno) -> FileDescriptor {
+        if let parent = location.parent, case .staged(let number, _) = steps.view(parent) {
+            return try FileDescriptor.open(name(number), in: staging, [.reading, .directory])
+        }
+        return try member.openDirectory(location.parent)
+    }
+
+    func stage(
+        _ content: NewContent, as name: [UInt8], at location: ItemLocation, isNew: Bool, mode: UInt32?
+    ) throws(Errno) {
+        let attributes =
+            isNew
+            ? try FileAttributes(ofNewFileIn: parent(of: location), of: member, mode: mode)
+            : try FileAttributes(ofFileAt: location, isNew: false, in: member, mode: mode)
+        _ = try content.make(name, in: staging, attributes, durability)
+    }
+
+    func stageDirectory(as name: [UInt8], at location: ItemLocation) throws(Errno) {
+        let attributes = try FileAttributes(ofNewDirectoryIn: parent(of: location), of: member)
+        try staging.createDirectory(name, mode: attributes.creationMode)
+        let made = try FileDescriptor.open(name, in: staging, [.reading, .directory])
+        try attributes.apply(to: made)
+        if durability == .durable { try made.synchronize() }
+    }
+
+    /// The manifest's content: what is in staging, and in which order it goes where.
+    func describe() throws(CoordinationError) -> TransactionManifest {
+        var manifest = TransactionManifest(
+            isDurable: durability == .durable, journalFile: 0, journalOffset: 0, steps: [],
+            record: ChangeRecord(
+                transaction: [], operation: operation, processIdentifier: processIdentifier(),
+                purpose: Array(purpose.utf8), time: wallNanoseconds()))
+        for step in steps.inOrder {
+            var part = ChangePart(kind: .removed, path: step.location.bytes, state: nil)
+            part.wasDirectory = step.before?.isDirectory ?? false
+            var inode = step.before?.inode ?? 0
+            var replaces = false
+            if case .placement(let kind, _, let contentHash) = step.effect {
+                let status = try translating(printable(step.location.bytes), "transaction") { () throws(Errno) in
+                    try staging.status(of: name(step.number))
+                }
+                part = ChangePart(
+                    kind: kind, path: step.location.bytes, state: ItemState(status, contentHash: contentHash))
+                inode = status.inode
+            }
+            if case .arrival(let origin, let standing) = step.effect {
+                part = try describeArrival(at: step.location, from: origin, standing)
+                (inode, replaces) = (standing.inode, step.before != nil)
+            }
+            manifest.record.parts.append(part)
+            manifest.steps.append(
+                TransactionManifest.Step(number: UInt32(step.number), inode: inode, replaces: replaces))
+        }
+        let tail = member.journal.log.tail()
+        (manifest.journalFile, manifest.journalOffset) = (tail.file, UInt64(tail.offset))
+        return manifest
+    }
+
+    private func describeArrival(
+        at location: ItemLocation, from origin: ItemLocation, _ standing: TransactionSteps.Standing
+    ) throws(CoordinationError) -> ChangePart {
+        let label = printable(origin.bytes)
+        let status = try translating(label, "transaction") { () throws(Errno) in try member.status(of: origin) }
+        guard let status, status.inode == standing.inode else {
+            throw CoordinationError(
+                .conflict, item: label, operation: "transaction",
+                cause: "it was changed meanwhile without coordination", advice: "nothing was changed; try again")
+        }
+        return ChangePart(
+            kind: .moved, path: location.bytes, from: origin.bytes, state: ItemState(status, contentHash: nil))
+    }
+
+    /// Under its provisional name: nothing is decided yet.
+    func writeManifest(_ content: TransactionManifest) throws(Errno) {
+        let file = try FileDescriptor.open(newManifest, in: staging, [.writing, .creating, .exclusively], mode: 0o600)
+        // The repairer may be another user of the Unix group.
+        if member.directory.fileMode != 0o600 { try file.setMode(member.directory.fileMode) }
+        try file.writeAll(content.encoded())
+        if durability == .durable {
+            try file.synchronize()
+            // What it names must be on the disk before its final name can be.
+            try staging.synchronize()
+        }
+    }
+
+    /// Before the commit: as if it had never been. Whatever it fails to remove goes with the member's slot.
+    func discard() {
+        try? staging.unlink(newManifest)
+        for step in steps.inOrder where step.effect != .removal { Self.discard(name(step.number), in: staging) }
+    }
+
+    static func discard(_ name: [UInt8], in staging: borrowing FileDescriptor) {
+        try? staging.removeTree(name)
+    }
+
+    /// After the record: the manifest goes first, so that nobody takes a step again once its trace in staging is gone.
+    static func sweep(_ operation: [UInt8], _ names: [[UInt8]], in staging: borrowing FileDescriptor) {
+        do throws(Errno) {
+            try staging.unlink(manifestName(of: operation))
+        } catch {
+            if error != .noSuchEntry { return }
+        }
+        for name in names { discard(name, in: staging) }
+    }
+}
+
+extension TransactionSteps.Standing {
+    init(_ status: FileStatus) { self.init(inode: status.inode, isDirectory: status.isDirectory) }
+}

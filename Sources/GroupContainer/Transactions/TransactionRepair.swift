@@ -1,0 +1,75 @@
+import GroupSystemCalls
+
+/// Completing transactions whose members died, or could not do it themselves. A manifest with its final name says that
+/// the transaction is committed: then every step that was not taken yet is taken now. Without it nothing happened, and
+/// staging is swept.
+extension Member {
+    /// False where the operation is no committed transaction.
+    func finishTransaction(_ operation: [UInt8]) throws(CoordinationError) -> Bool {
+        guard let manifest = try readManifest(of: operation) else { return false }
+        try rollForward(operation, manifest)
+        return true
+    }
+
+    /// Only while no other member lives, before staging is swept: `pending` is of another boot, but a committed
+    /// transaction is still in staging. What was not durable may have reached the disk in part, and is left as it is:
+    /// it is compared with the journal.
+    func finishTransactionsOfAnotherBoot() throws(CoordinationError) {
+        let names = try translating(".group/staging", "repair") { () throws(Errno) in try directory.staging.entryNames()
+        }
+        for name in names where name.count == 32 + TransactionChanges.manifestSuffix.count {
+            guard name.suffix(TransactionChanges.manifestSuffix.count).elementsEqual(TransactionChanges.manifestSuffix),
+                let operation = Hexadecimal.decode(String(decoding: name.prefix(32), as: UTF8.self)),
+                let manifest = try readManifest(of: operation), manifest.isDurable
+            else { continue }
+            try rollForward(operation, manifest)
+        }
+    }
+
+    private func readManifest(of operation: [UInt8]) throws(CoordinationError) -> TransactionManifest? {
+        let name = TransactionChanges.manifestName(of: operation)
+        let content = try translating(".group/staging", "repair") { () throws(Errno) -> [UInt8]? in
+            do throws(Errno) {
+                return try FileDescriptor.content(
+                    of: name, in: directory.staging, limit: TransactionManifest.largest)
+            } catch {
+                if error == .noSuchEntry { return nil }
+                throw error
+            }
+        }
+        return content.flatMap { TransactionManifest(decoding: $0) }
+    }
+
+    private func rollForward(_ operation: [UInt8], _ manifest: TransactionManifest) throws(CoordinationError) {
+        let moves = zip(manifest.steps, manifest.record.parts).compactMap { TransactionStep(self, operation, $0, $1) }
+        // The record came after the last step: with it, nothing is left to be done, and what stands there may be newer.
+        if try !isRecorded(operation, manifest) {
+            for move in moves {
+                do throws(Errno) {
+                    try move.take()
+                } catch {
+                    if !TransactionStep.isForeign(error) {
+                        throw CoordinationError(error, item: printable(move.location.bytes), operation: "repair")
+                    }
+                }
+            }
+            var record = manifest.record
+            record.parts = moves.map(\.result)
+            if manifest.isDurable {
+                try translating(".group/staging", "repair") { () throws(Errno) in try synchronizeDirectories(of: moves)
+                }
+            }
+            if !record.parts.isEmpty {
+                let position = try journal.append(record)
+                if manifest.isDurable { try journal.log.synchronize(through: position) }
+            }
+        }
+        TransactionChanges.sweep(operation, moves.map(\.name), in: directory.staging)
+    }
+
+    private func isRecorded(_ operation: [UInt8], _ manifest: TransactionManifest) throws(CoordinationError) -> Bool {
+        let start = LogPosition(
+            file: manifest.journalFile, offset: Int(clamping: manifest.journalOffset), sequence: 0, checksum: 0)
+        return try journal.contains(operation: operation, from: start)
+    }
+}

@@ -1,0 +1,112 @@
+import GroupSystemCalls
+
+/// Which directories cannot be watched, and why: said once, however many there are.
+struct WatchGaps: Equatable, Sendable {
+    enum Reason: Equatable, Sendable {
+        /// The kernel gives no inotify instance: nothing is watched.
+        case noInstanceLeft
+        /// The user has no watch left, for this directory and perhaps for others.
+        case noWatchLeft
+        /// It may not be entered or listed.
+        case unreadable
+    }
+
+    /// What is to be said.
+    enum News: Equatable, Sendable {
+        case blind(ItemLocation?, Reason)
+        /// Everything is watched again.
+        case sighted
+    }
+
+    private var spots: [ItemLocation?: Reason] = [:]
+    private var untold: [News] = []
+    /// Limits are said once, not for each directory.
+    private var toldLimit = false
+
+    /// Something is to be compared every so often. What may not be entered could not be compared either.
+    var needsComparing: Bool { spots.values.contains { $0 != .unreadable } }
+
+    mutating func note(_ directory: ItemLocation?, _ reason: Reason) {
+        if spots.updateValue(reason, forKey: directory) == reason { return }
+        if reason != .unreadable {
+            if toldLimit { return }
+            toldLimit = true
+        }
+        untold.append(.blind(directory, reason))
+    }
+
+    /// It was listed, and perhaps watched.
+    mutating func noteListed(_ directory: ItemLocation?, isWatched: Bool) {
+        guard let reason = spots[directory], isWatched || reason == .unreadable else { return }
+        spots[directory] = nil
+        if !spots.isEmpty { return }
+        toldLimit = false
+        untold.append(.sighted)
+    }
+
+    mutating func take() -> News? { untold.isEmpty ? nil : untold.removeFirst() }
+}
+
+/// Says why watching is incomplete, and what would mend it.
+enum WatchGapCause {
+    /// The directory (empty: the container) and the reason; no reason where everything is watched again.
+    static func text(_ news: WatchGaps.News) -> (path: [UInt8], reason: String) {
+        guard case .blind(let directory, let reason) = news else { return ([], "") }
+        let path = directory?.bytes ?? []
+        switch reason {
+        case .unreadable:
+            return (path, "the directory may not be read by the leader: nothing below it is seen; give it permission")
+        case .noInstanceLeft:
+            return (
+                path,
+                "no inotify instance is left\(limit("max_user_instances")): changes made without coordination are found by "
+                    + "comparing every so often"
+            )
+        case .noWatchLeft:
+            return (
+                path,
+                "no inotify watch is left\(limit("max_user_watches")): changes made without coordination are found by "
+                    + "comparing every so often"
+            )
+        }
+    }
+
+    /// Which one it is, and a number that would do.
+    private static func limit(_ name: String) -> String {
+        let path = Array("/proc/sys/fs/inotify/\(name)".utf8)
+        let text = (try? FileDescriptor.open(path: path, .reading).readAll(limit: 64)) ?? []
+        guard let number = Int(String(decoding: text.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)) else {
+            return ""
+        }
+        let enough = max(number * 4, name == "max_user_watches" ? 524_288 : 1_024)
+        return " (fs.inotify.\(name) is \(number); 'sysctl fs.inotify.\(name)=\(enough)' would do)"
+    }
+}
+
+extension DirectoryEvent {
+    /// Nil for what is not about an entry.
+    init?(_ event: InotifyEvent) {
+        let kinds = event.kinds
+        let kind: Kind
+        if kinds.contains(.ignored) {
+            kind = .ended
+        } else if event.name.isEmpty {
+            return nil
+        } else if kinds.contains(.movedFrom) {
+            kind = .left(event.cookie)
+        } else if kinds.contains(.movedTo) {
+            kind = .arrived(event.cookie)
+        } else if kinds.contains(.created) {
+            kind = .created
+        } else if kinds.contains(.removed) {
+            kind = .removed
+        } else if !kinds.isDisjoint(with: [.modified, .closedAfterWriting]) {
+            kind = .content
+        } else if kinds.contains(.attributesChanged) {
+            kind = .attributes
+        } else {
+            return nil
+        }
+        self.init(watch: event.watch, kind: kind, isDirectory: kinds.contains(.isDirectory), name: event.name)
+    }
+}

@@ -1,0 +1,201 @@
+import GroupSystemCalls
+
+/// What a staged item is given before it goes to its place, because it was not made there: the attributes of the file
+/// that it replaces, or those that the kernel gives to what is made in its directory.
+struct FileAttributes {
+    /// For the call that makes it in staging: not wider than what it will have in the end.
+    private(set) var creationMode: UInt32
+    private var owner: UInt32 = .max
+    private var group: UInt32 = .max
+    private var accessList: AccessControlList?
+    /// What is made in this directory later is to have.
+    private var defaultList: AccessControlList?
+    private var others: [(name: [UInt8], value: [UInt8])] = []
+    /// Nil: as the umask left it.
+    private var permissions: UInt32?
+    /// A directory hands its group on to what is made in it.
+    private var handsGroupOn = false
+    /// What the caller asks for, whatever else holds.
+    private var explicitMode: UInt32?
+
+    private static let accessListName = Array("system.posix_acl_access".utf8)
+    private static let defaultListName = Array("system.posix_acl_default".utf8)
+    /// They vouch for the old content.
+    private static let signatures = ["security.ima", "security.evm"].map { Array($0.utf8) }
+
+    /// Of a file: those of what it replaces; of a new one, had it been made in its directory: the directory's default
+    /// list in place of the umask, its group if it is setgid. In a container that a Unix group shares, that group may
+    /// write it whatever the umask.
+    init(ofFileAt location: ItemLocation, isNew: Bool, in member: Member, mode: UInt32?) throws(Errno) {
+        if !isNew, let kept = try Self(keptAt: location, in: member, mode: mode) {
+            self = kept
+        } else {
+            try self.init(ofNewFileIn: member.directory(at: location.parent).descriptor, of: member, mode: mode)
+        }
+    }
+
+    /// Of a new file, likewise, by the directory that it will stand in.
+    init(ofNewFileIn parent: borrowing FileDescriptor, of member: Member, mode: UInt32?) throws(Errno) {
+        let shared: UInt32? = member.directory.isShared ? 0o660 : nil
+        try self.init(madeIn: parent, mode: 0o666, shared: shared, explicit: mode)
+    }
+
+    /// Of a new directory, likewise; it gets the default list, too, and is setgid in a setgid directory.
+    init(ofNewDirectoryAt location: ItemLocation, in member: Member) throws(Errno) {
+        try self.init(ofNewDirectoryIn: member.directory(at: location.parent).descriptor, of: member)
+    }
+
+    init(ofNewDirectoryIn parent: borrowing FileDescriptor, of member: Member) throws(Errno) {
+        let shared: UInt32? = member.directory.isShared ? 0o2770 : nil
+        try self.init(madeIn: parent, mode: 0o777, shared: shared, explicit: nil)
+        defaultList = try Self.list(Self.defaultListName, of: parent)
+        handsGroupOn = group != .max
+    }
+
+    /// Nil where no file stands any more: somebody who does not coordinate was there. The file need not be readable:
+    /// what only its readers may know (`user.*`) is left out then.
+    /// System calls: openat2(O_PATH), statx, listxattr, getxattr
+    private init?(keptAt location: ItemLocation, in member: Member, mode: UInt32?) throws(Errno) {
+        guard let file = try Self.place(of: location, in: member) else { return nil }
+        let status = try file.status()
+        guard status.isRegularFile else { return nil }
+        try self.init(keptOf: file, status, mode: mode)
+    }
+
+    /// Of a file or directory: its own, for another one that is to be like it. System calls: statx, listxattr, getxattr
+    init(keptOf item: borrowing FileDescriptor) throws(Errno) {
+        try self.init(keptOf: item, item.status(), mode: nil)
+    }
+
+    private init(keptOf item: borrowing FileDescriptor, _ status: FileStatus, mode: UInt32?) throws(Errno) {
+        (owner, group, permissions) = (status.owner, status.group, status.permissions)
+        (creationMode, explicitMode) = (status.isDirectory ? 0o700 : 0o600, mode)
+        for name in try item.attributeNames() where !Self.signatures.contains(name) {
+            if name == Self.accessListName {
+                accessList = try Self.list(name, of: item)
+            } else if name == Self.defaultListName {
+                defaultList = try Self.list(name, of: item)
+            } else {
+                try Self.unlessRefused { () throws(Errno) in
+                    if let value = try item.attribute(name) { others.append((name, value)) }
+                }
+            }
+        }
+    }
+
+    private static func place(of location: ItemLocation, in member: Member) throws(Errno) -> FileDescriptor? {
+        do throws(Errno) {
+            return try FileDescriptor.open(location.bytes, in: member.directory.root, [.placeOnly, .notFollowing])
+        } catch {
+            if error == .noSuchEntry { return nil }
+            throw error
+        }
+    }
+
+    /// System calls: getxattr, statx
+    private init(
+        madeIn parent: borrowing FileDescriptor, mode: UInt32, shared: UInt32?, explicit: UInt32?
+    ) throws(Errno) {
+        let status = try parent.status()
+        if status.permissions & 0o2000 != 0 { group = status.group }
+        accessList = try Self.list(Self.defaultListName, of: parent)?.limited(to: mode)
+        permissions = accessList?.permissions ?? shared
+        // The owner's digits, until the rest is right; the umask decides only where nothing else does.
+        creationMode = permissions == nil && explicit == nil ? mode : mode & 0o700
+        explicitMode = explicit
+    }
+
+    /// The same for a file that was made before anybody knew what it would be: what the umask, which cannot be asked
+    /// for, leaves of a new file is seen by making one. System calls: openat2, those of `apply`, unlinkat
+    func withoutUmask(trying name: [UInt8], in staging: borrowing FileDescriptor) throws(Errno) -> FileAttributes {
+        if permissions != nil || explicitMode != nil { return self }
+        let sample = try FileDescriptor.open(
+            name, in: staging, [.writing, .creating, .exclusively], mode: creationMode)
+        defer { try? staging.unlink(name) }
+        try apply(to: sample)
+        var settled = self
+        settled.explicitMode = try sample.status().permissions
+        return settled
+    }
+
+    /// Owner and group first, as changing them takes setuid, setgid and capabilities away; the mode last, as a list
+    /// changes it. What the system does not permit this user is left out, and never to anybody's gain: a group that is
+    /// not the one that is meant gets what others get. Errors: ENOSPC, EDQUOT, EIO and the like.
+    /// Returns what it was before. System calls: statx, fchown, fsetxattr, getxattr, fremovexattr, fchmod
+    @discardableResult
+    func apply(to item: borrowing FileDescriptor) throws(Errno) -> FileStatus {
+        let made = try item.status()
+        let (hasOwner, hasGroup) = try giveOwner(to: item, whichIs: made)
+        for (name, value) in others {
+            try Self.unlessRefused { () throws(Errno) in try item.setAttribute(name, to: value) }
+        }
+
+        var mode = permissions
+        if let meant = accessList {
+            let list = hasGroup ? meant : meant.withholdingFromOwningGroup()
+            let isSet = try Self.unlessRefused { () throws(Errno) in
+                try item.setAttribute(Self.accessListName, to: list.encoded())
+            }
+            if !isSet { mode = mode.map { $0 & ~0o777 | list.permissionsWithoutList } }
+        } else {
+            // The list stood in for the umask, which cannot be asked for.
+            if try Self.drop(Self.accessListName, of: item) { mode = mode ?? made.permissions & ~0o077 }
+            if !hasGroup { mode = mode.map { $0 & ~0o070 | ($0 & 0o007) << 3 } }
+        }
+        if let defaultList {
+            try Self.unlessRefused { () throws(Errno) in
+                try item.setAttribute(Self.defaultListName, to: defaultList.encoded())
+            }
+        } else if made.isDirectory {
+            try Self.drop(Self.defaultListName, of: item)
+        }
+
+        if !hasOwner { mode = mode.map { $0 & ~0o4000 } }
+        if !hasGroup { mode = mode.map { $0 & ~0o2000 } }
+        if handsGroupOn && hasGroup { mode = (mode ?? made.permissions) | 0o2000 }
+        if let mode = explicitMode ?? mode { try item.setMode(mode) }
+        return made
+    }
+
+    /// Only root may give files away; a group that is not one's own cannot be set either.
+    private func giveOwner(
+        to item: borrowing FileDescriptor, whichIs made: FileStatus
+    ) throws(Errno) -> (owner: Bool, group: Bool) {
+        let isOwner = owner == .max || owner == made.owner
+        let isGroup = group == .max || group == made.group
+        if isOwner && isGroup { return (true, true) }
+        if try Self.unlessRefused({ () throws(Errno) in try item.setOwner(owner, group: group) }) {
+            return (true, true)
+        }
+        if isOwner || isGroup { return (isOwner, isGroup) }
+        return (false, try Self.unlessRefused { () throws(Errno) in try item.setOwner(.max, group: group) })
+    }
+
+    /// What staging's own default list has left on an item; whether there was anything.
+    @discardableResult
+    private static func drop(_ name: [UInt8], of item: borrowing FileDescriptor) throws(Errno) -> Bool {
+        if try item.attribute(name) == nil { return false }
+        try item.removeAttribute(name)
+        return true
+    }
+
+    private static func list(_ name: [UInt8], of item: borrowing FileDescriptor) throws(Errno) -> AccessControlList? {
+        guard let bytes = try item.attribute(name) else { return nil }
+        // A form that no present kernel hands over: what it permits cannot be known.
+        guard let list = AccessControlList(decoding: bytes) else { throw .invalid }
+        return list
+    }
+
+    /// Whether it was done. It is no error that this user, its user namespace (EINVAL: a user who is unknown there) or
+    /// this file system does not have what another one had.
+    @discardableResult
+    private static func unlessRefused(_ body: () throws(Errno) -> Void) throws(Errno) -> Bool {
+        do throws(Errno) {
+            try body()
+            return true
+        } catch {
+            if [.notPermitted, .accessDenied, .notSupported, .invalid].contains(error) { return false }
+            throw error
+        }
+    }
+}

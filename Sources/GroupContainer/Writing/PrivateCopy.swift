@@ -1,0 +1,61 @@
+import GroupSystemCalls
+
+/// A private copy of an item in staging, made under the lock for somebody who takes long to read it. It is swept as
+/// everything in staging is if its process dies.
+struct PrivateCopy: Sendable {
+    let path: ItemPath
+    private let name: [UInt8]
+
+    /// Where nothing stands, there is nothing in staging either. Errors: `wrongType` for what is no file or directory.
+    init(of path: ItemPath, at location: ItemLocation, by member: Member) throws(CoordinationError) {
+        self.path = path
+        let name = StagedChange.name(of: member.memberTable.makeOperation())
+        self.name = name
+        let label = path.description
+        let status = try translating(label, "read") { () throws(Errno) in try member.status(of: location) }
+        guard let status else { return }
+        if !status.isRegularFile && !status.isDirectory {
+            throw CoordinationError(.wrongType, item: label, operation: "read", cause: "it is not a file or directory")
+        }
+        do throws(CoordinationError) {
+            if status.isDirectory {
+                try Self.copyDirectory(name, of: location, by: member)
+            } else {
+                try translating(label, "read") { () throws(Errno) in
+                    _ = try FileCopy.make(name, of: .item(location), in: member.directory, isDurable: false)
+                }
+            }
+        } catch {
+            remove(by: member)
+            throw error
+        }
+    }
+
+    private static func copyDirectory(
+        _ name: [UInt8], of location: ItemLocation, by member: Member
+    ) throws(CoordinationError) {
+        var tree: TreeCopy
+        do throws(TreeCopy.Fault) {
+            tree = try TreeCopy(of: TreeCopy.open(location, in: member))
+        } catch {
+            throw CoordinationError(error.reason, item: printable(location.bytes), operation: "read")
+        }
+        try tree.refuseContainers(in: location, "read")
+        do throws(TreeCopy.Fault) {
+            _ = try tree.make(name, of: location, in: member, isDurable: false)
+        } catch {
+            throw CoordinationError(error.reason, item: printable(location.bytes), operation: "read")
+        }
+    }
+
+    /// In staging; nil for what is not part of it.
+    func place(of other: ItemPath) -> [UInt8]? {
+        if other == path { return name }
+        let below = path.bytes + [UInt8(ascii: "/")]
+        // A malformed rest would be answered by the kernel; nothing leads out of staging.
+        guard other.bytes.starts(with: below), (try? ItemLocation(other.bytes)) != nil else { return nil }
+        return name + other.bytes[path.bytes.count...]
+    }
+
+    func remove(by member: Member) { try? member.directory.staging.removeTree(name) }
+}

@@ -1,0 +1,418 @@
+import Dispatch
+import GroupSystemCalls
+
+/// A change under way. Whatever its kind, it happens by one system call, a `Step`: what is new is built in staging
+/// first, complete; a note in staging says which inode moves from where to where; `pending` is set; the step is taken;
+/// the directories reach the disk; the record is appended; `pending` is cleared. So at every moment a killed process
+/// leaves either nothing or what `Repair` can finish. After the manner of renameio and of the write-ahead intents of
+/// databases. A transaction, or another kind of change, is a `Step` for `commit`.
+struct StagedChange {
+    let member: Member
+    let purpose: String
+    let durability: Durability
+    let operation: [UInt8]
+    private let ground: Preconditions
+    /// Gets the name in staging of what was removed, once that may be deleted.
+    private let leave: ([UInt8]) -> Void
+    /// Takes the lock over, for a change that happened and has no record yet: nobody may come in between.
+    private let keepLock: () -> HeldLock?
+
+    init(
+        by member: Member, purpose: String, _ durability: Durability, on ground: Preconditions,
+        leaving leave: @escaping ([UInt8]) -> Void, keepingLock keepLock: @escaping () -> HeldLock?
+    ) {
+        (self.member, self.purpose, self.durability) = (member, purpose, durability)
+        (self.ground, self.leave, self.keepLock) = (ground, leave, keepLock)
+        operation = member.memberTable.makeOperation()
+    }
+
+    /// In staging: what moves.
+    static func name(of operation: [UInt8]) -> [UInt8] { Array(Hexadecimal.encode(operation).utf8) }
+
+    var name: [UInt8] { Self.name(of: operation) }
+    var staging: FileDescriptor { _read { yield member.directory.staging } }
+
+    /// How a change happens.
+    struct Step {
+        var kind: ChangeRecord.Kind
+        var way: IntentRecord.Way
+        var location: ItemLocation
+        /// For a move: where it stands before.
+        var origin: ItemLocation?
+        /// What moves, before it does.
+        var status: FileStatus
+        /// Something may stand at the destination.
+        var replacing = false
+        /// What stands there before; of what stays where it is, how it was.
+        var before: FileStatus?
+        var contentHash: UInt64?
+        /// What comes with a directory that is new; parents first. With it the record is a transaction.
+        var contents: [ChangePart] = []
+        /// A directory may have something in it.
+        var recursively = true
+        /// For errors: what is asked for.
+        var operation: String
+
+        /// Whether the lock on its item alone tells who must see that it is finished.
+        var concernsOneItem: Bool { way != .fromPlaceToPlace && !status.isDirectory }
+    }
+
+    /// Takes the step and records it. Errors: `notDurable`: it is visible and recorded; those of the journal: it is
+    /// visible and will be; any other: nothing was changed, and nothing is left in staging.
+    func commit(_ step: Step) throws(CoordinationError) -> LogPosition {
+        let label = printable(step.location.bytes)
+        // Until it has its record: who waited to open one finds then that it was moved.
+        let inside = try holdContainers(in: step)
+        defer { extendLifetime(inside) }
+        member.changeRoom.wait()
+        defer { member.changeRoom.signal() }
+
+        var record = record(of: step)
+        guard let entry = member.memberTable.reservePending() else {
+            discard(step)
+            throw CoordinationError(
+                .limitReached, item: label, operation: step.operation, cause: "too many changes at once",
+                advice: "wait for some of them, and try again")
+        }
+        var reserve: LockFile.Handle?
+        let ends = try prepare(step, record, entry, &reserve)
+        defer { if let reserve { member.giveBackReserve(reserve, entry) } }
+        do throws(CoordinationError) {
+            try ground.lay(step.footings, step.operation)
+        } catch {
+            member.memberTable.clearPending(entry)
+            discard(step)
+            throw error
+        }
+        let block = step.concernsOneItem ? LockRange(step.location, key: member.hashKey).start : nil
+        member.memberTable.setPending(
+            entry, block: block.map(UInt64.init(bitPattern:)) ?? MemberTable.everyItem, operation: operation)
+
+        do throws(Errno) {
+            try ends.take(step)
+        } catch {
+            member.memberTable.clearPending(entry)
+            discard(step)
+            if error == .busy { throw .mountPoint(printable((step.origin ?? step.location).bytes), step.operation) }
+            // Without an origin, or where the destination is in the way, it is the destination that is meant.
+            let isDestination = error == .exists || error == .notEmpty
+            let item = isDestination ? step.location : step.origin ?? step.location
+            throw CoordinationError(error, item: printable(item.bytes), operation: step.operation)
+        }
+        if let obstacle = obstacle(to: step, ends, inside), (try? ends.takeBack(step)) != nil {
+            member.memberTable.clearPending(entry)
+            throw CoordinationError(obstacle, at: step.origin ?? step.location, step.operation)
+        }
+        // From here on the change is visible and must get its record, whatever else fails.
+        var failure: Errno?
+        do throws(Errno) {
+            if step.way != .intoStaging {
+                record.complete(with: ItemState(try ends.to.status(of: ends.toName), contentHash: step.contentHash))
+            }
+            if durability == .durable { try ends.synchronize(step) }
+        } catch {
+            failure = error
+        }
+        let position: LogPosition
+        do {
+            position = try member.journal.append(record)
+        } catch {
+            let kept = keepLock()
+            member.unfinishedLocks.withLock { $0[operation] = kept }
+            member.memberTable.leaveUnfinished(entry)
+            // The note is needed still.
+            if let handle = reserve { member.lockFile.giveBack(handle) }
+            reserve = nil
+            throw error
+        }
+        member.memberTable.clearPending(entry)
+        if step.way == .intoStaging { leave(name) }
+        if let failure {
+            throw CoordinationError(
+                .notDurable, item: label, operation: step.operation, cause: failure.description,
+                advice: "the change is visible, but may be gone after a power cut; check the disk")
+        }
+        return position
+    }
+
+    /// Containers go with a directory only while nobody has them open.
+    private func holdContainers(in step: Step) throws(CoordinationError) -> ContainersInside? {
+        guard step.status.isDirectory, step.recursively, [.intoStaging, .fromPlaceToPlace].contains(step.way) else {
+            return nil
+        }
+        return try ContainersInside(step.origin ?? step.location, of: member, step.operation)
+    }
+
+    /// A container that was made, and opened, since the directory was looked at.
+    private func obstacle(
+        to step: Step, _ ends: StepEnds, _ inside: ContainersInside?
+    ) -> ContainersInside.Obstacle? {
+        do throws(ContainersInside.Obstacle) {
+            try inside?.checkNobodyCame(ends.toName, in: ends.to)
+            return nil
+        } catch {
+            return error.reason == .busy ? error : nil
+        }
+    }
+
+    private func record(of step: Step) -> ChangeRecord {
+        let state = step.way == .intoStaging ? nil : ItemState(step.status, contentHash: step.contentHash)
+        if !step.contents.isEmpty {
+            let top = ChangePart(kind: step.kind, path: step.location.bytes, state: state)
+            return ChangeRecord(
+                transaction: [top] + step.contents, operation: operation, processIdentifier: processIdentifier(),
+                purpose: Array(purpose.utf8), time: wallNanoseconds())
+        }
+        var record = ChangeRecord(
+            step.kind, path: step.location.bytes, from: step.origin?.bytes, state: state, isCoordinated: true,
+            operation: operation, processIdentifier: processIdentifier(), purpose: Array(purpose.utf8),
+            time: wallNanoseconds())
+        record.wasDirectory = step.way == .intoStaging && step.status.isDirectory
+        return record
+    }
+
+    private func prepare(
+        _ step: Step, _ record: ChangeRecord, _ entry: Int, _ reserve: inout LockFile.Handle?
+    ) throws(CoordinationError) -> StepEnds {
+        do throws(Errno) {
+            let ends = try StepEnds.open(step, staged: name, member)
+            reserve = try writeNote(record, step, entry)
+            return ends
+        } catch {
+            member.memberTable.clearPending(entry)
+            discard(step)
+            throw CoordinationError(error, item: printable(step.location.bytes), operation: step.operation)
+        }
+    }
+
+    private func writeNote(_ record: ChangeRecord, _ step: Step, _ entry: Int) throws(Errno) -> LockFile.Handle? {
+        let tail = member.journal.log.tail()
+        let note = IntentRecord(
+            way: step.way, inode: step.status.inode, journalFile: tail.file, journalOffset: UInt64(tail.offset),
+            change: record)
+        return try member.writeNote(note, entry: entry)
+    }
+
+    /// Only before the step was taken: what stands in staging then was made there.
+    private func discard(_ step: Step) {
+        if step.way == .intoPlace { try? staging.removeTree(name) }
+    }
+}
+
+/// The two directories of a change's step, open, and the names in them.
+struct StepEnds {
+    private let fromDirectory: OpenDirectory
+    let fromName: [UInt8]
+    private let toDirectory: OpenDirectory
+    let toName: [UInt8]
+
+    var from: FileDescriptor { _read { yield fromDirectory.descriptor } }
+    var to: FileDescriptor { _read { yield toDirectory.descriptor } }
+
+    static func open(
+        _ step: StagedChange.Step, staged name: [UInt8], _ member: Member
+    ) throws(Errno) -> StepEnds {
+        let origin = step.origin ?? step.location
+        let from = try directory(of: step.way == .intoPlace ? nil : origin, member)
+        let to = try directory(of: step.way == .intoStaging ? nil : step.location, member)
+        return StepEnds(
+            fromDirectory: from, fromName: step.way == .intoPlace ? name : origin.name,
+            toDirectory: to, toName: step.way == .intoStaging ? name : step.location.name)
+    }
+
+    /// The one that an item stands in; staging for nil.
+    private static func directory(of item: ItemLocation?, _ member: Member) throws(Errno) -> OpenDirectory {
+        guard let item else { return member.directory.stagingDirectory }
+        return try member.directory(at: item.parent)
+    }
+
+    /// One system call, all or nothing.
+    func take(_ step: StagedChange.Step) throws(Errno) {
+        switch step.way {
+        case .intoPlace, .fromPlaceToPlace:
+            try from.rename(fromName, to: toName, in: to, replacing: step.replacing)
+        case .intoStaging: try remove(step)
+        case .inPlace: try from.setMode(of: fromName, step.status.permissions)
+        }
+    }
+
+    private func remove(_ step: StagedChange.Step) throws(Errno) {
+        // Only who may write to a directory may give it another parent.
+        let isClosed =
+            step.status.isDirectory && step.status.permissions & 0o200 == 0 && step.status.owner == effectiveUser()
+        if isClosed { try? from.setMode(of: fromName, step.status.permissions | 0o200) }
+        do throws(Errno) {
+            try from.rename(fromName, to: toName, in: to, replacing: false)
+        } catch {
+            if isClosed { try? from.setMode(of: fromName, step.status.permissions) }
+            throw error
+        }
+        if step.recursively || !step.status.isDirectory { return }
+        // Without coordination something may have come into it since it was looked at. Nobody reaches it here.
+        let isEmpty = (try? FileDescriptor.open(toName, in: to, [.reading, .directory]).entryNames().isEmpty) ?? false
+        if isEmpty { return }
+        try to.rename(toName, to: fromName, in: from, replacing: false)
+        throw .notEmpty
+    }
+
+    /// As it was before, for a step that moved something; what it may have replaced is gone.
+    func takeBack(_ step: StagedChange.Step) throws(Errno) {
+        try to.rename(toName, to: fromName, in: from, replacing: false)
+    }
+
+    /// What has changed, to the disk: first where something is, then where it is no longer.
+    func synchronize(_ step: StagedChange.Step) throws(Errno) {
+        switch step.way {
+        case .intoPlace: try to.synchronize()
+        case .intoStaging: try from.synchronize()
+        case .fromPlaceToPlace:
+            try to.synchronize()
+            if try to.status().inode != from.status().inode { try from.synchronize() }
+        case .inPlace:
+            // Its new mode, or what it is, may not let us open it.
+            let access: FileDescriptor.OpenMode = [.reading, .notFollowing, .nonBlocking]
+            do throws(Errno) {
+                try SeparateTable.within(to) { to throws(Errno) in
+                    try FileDescriptor.open(toName, in: to, access).synchronize()
+                }
+            } catch {
+                try to.synchronizeFileSystem()
+            }
+        }
+    }
+}
+
+/// Changes of what stands in the container already.
+extension StagedChange {
+    /// Takes an item away, a directory with everything in it: one rename into staging, one record. It is deleted there
+    /// afterwards.
+    /// System calls: renameat2, fsync of the directory
+    func remove(
+        _ location: ItemLocation, _ status: FileStatus, recursively: Bool
+    ) throws(CoordinationError) -> LogPosition {
+        // What else is in the body takes no more than that.
+        try member.journal.log.ensureRoomForRemoval(bodyCount: location.bytes.count + purpose.utf8.count + 256)
+        return try commit(
+            Step(
+                kind: .removed, way: .intoStaging, location: location, status: status, recursively: recursively,
+                operation: "remove"))
+    }
+
+    /// System calls: renameat2, fsync of both directories
+    func move(
+        _ origin: ItemLocation, _ status: FileStatus, to location: ItemLocation, replacing old: FileStatus?,
+        allowed: Bool
+    ) throws(CoordinationError) -> LogPosition {
+        try member.journal.log.ensureRoom()
+        return try commit(
+            Step(
+                kind: .moved, way: .fromPlaceToPlace, location: location, origin: origin, status: status,
+                replacing: allowed, before: old, operation: "move"))
+    }
+
+    /// System calls: fchmodat2, fsync
+    func setMode(
+        _ mode: UInt32, of location: ItemLocation, _ status: FileStatus
+    ) throws(CoordinationError) -> LogPosition {
+        try member.journal.log.ensureRoom()
+        var changed = status
+        changed.mode = status.mode & ~0o7777 | mode
+        return try commit(
+            Step(
+                kind: .touched, way: .inPlace, location: location, status: changed, before: status,
+                operation: "set the mode of"))
+    }
+}
+
+/// Changes whose content is built in staging and comes to its place by a rename.
+extension StagedChange {
+    /// Replaces or creates a file. `old` is what stands there now: its attributes are kept, unless `mode` says
+    /// otherwise. System calls: those of `NewContent`, renameat2, fsync of the directory
+    func write(
+        _ content: NewContent, to location: ItemLocation, replacing old: FileStatus?, mode: UInt32?,
+        as kind: ChangeRecord.Kind
+    ) throws(CoordinationError) -> LogPosition {
+        var hash: UInt64?
+        let status = try stage(location, "write") { () throws(Errno) in
+            let attributes = try FileAttributes(ofFileAt: location, isNew: old == nil, in: member, mode: mode)
+            return try content.make(name, in: staging, attributes, durability) {
+                hash = member.contentHash(of: content)
+            }
+        }
+        return try commit(
+            Step(
+                kind: kind, way: .intoPlace, location: location, status: status, replacing: old != nil, before: old,
+                contentHash: hash, operation: "write"))
+    }
+
+    /// Makes a file with another one's content and attributes. `old` is what stands there now.
+    /// System calls: ioctl(FICLONE) or copy_file_range, else read and write; the rest as for `write`
+    func copy(
+        _ source: ItemLocation, to location: ItemLocation, replacing old: FileStatus?
+    ) throws(CoordinationError) -> LogPosition {
+        var hash: UInt64?
+        let status = try stage(location, "copy") { () throws(Errno) in
+            let made = try FileCopy.make(
+                name, of: .item(source), in: member.directory, isDurable: durability == .durable,
+                hashKey: member.hashKey)
+            hash = made.contentHash
+            return made.status
+        }
+        return try commit(
+            Step(
+                kind: old == nil ? .created : .modified, way: .intoPlace, location: location, status: status,
+                replacing: old != nil, contentHash: hash, operation: "copy"))
+    }
+
+    /// Makes a directory like another one, with everything in it. `old` is what stands there now.
+    /// System calls: those of `TreeCopy`; the rest as for `write`
+    func copy(
+        _ tree: TreeCopy, of source: ItemLocation, to location: ItemLocation, replacing old: FileStatus?
+    ) throws(CoordinationError) -> LogPosition {
+        var tree = tree
+        let status: FileStatus
+        do throws(TreeCopy.Fault) {
+            status = try makeTree(&tree, of: source)
+        } catch {
+            try? staging.removeTree(name)
+            throw CoordinationError(error, in: source)
+        }
+        return try commit(
+            Step(
+                kind: old == nil ? .created : .modified, way: .intoPlace, location: location, status: status,
+                replacing: old != nil, contents: tree.parts(at: location), operation: "copy"))
+    }
+
+    private func makeTree(_ tree: inout TreeCopy, of source: ItemLocation) throws(TreeCopy.Fault) -> FileStatus {
+        try tree.make(
+            name, of: source, in: member, isDurable: durability == .durable, hashKey: member.hashKey)
+    }
+
+    /// Makes a directory. The mode is that of `mkdir`, 0777 without the umask, or 2770 where a Unix group shares the
+    /// container; the default access control list of the directory around it comes first.
+    func createDirectory(at location: ItemLocation) throws(CoordinationError) -> LogPosition {
+        let status = try stage(location, "create directory") { () throws(Errno) in
+            let attributes = try FileAttributes(ofNewDirectoryAt: location, in: member)
+            try staging.createDirectory(name, mode: attributes.creationMode)
+            let made = try FileDescriptor.open(name, in: staging, [.reading, .directory])
+            try attributes.apply(to: made)
+            if durability == .durable { try made.synchronize() }
+            return try made.status()
+        }
+        return try commit(
+            Step(kind: .created, way: .intoPlace, location: location, status: status, operation: "create directory"))
+    }
+
+    /// Nothing is left in staging where it fails.
+    private func stage(
+        _ location: ItemLocation, _ operation: String, _ build: () throws(Errno) -> FileStatus
+    ) throws(CoordinationError) -> FileStatus {
+        try member.journal.log.ensureRoom()
+        do throws(Errno) {
+            return try build()
+        } catch {
+            try? staging.removeTree(name)
+            throw CoordinationError(error, item: printable(location.bytes), operation: operation)
+        }
+    }
+}

@@ -1,0 +1,287 @@
+import GroupSystemCalls
+
+/// A directory's copy with everything in it: listed first, then made. Files and directories with their attributes, as
+/// far as the system lets this user; links as links; several names of one file as several files. However many
+/// directories, with a constant number of descriptors.
+struct TreeCopy {
+    struct Entry {
+        let name: [UInt8]
+        /// Of the original, when it was listed.
+        let status: FileStatus
+        /// Of the copy, once it is made.
+        var state: ItemState?
+    }
+
+    struct Directory {
+        /// From the top, which is `.`.
+        let path: [UInt8]
+        var entries: [Entry]
+
+        func path(of entry: Entry) -> [UInt8] { path + [UInt8(ascii: "/")] + entry.name }
+    }
+
+    struct Fault: Error {
+        var reason: Errno
+        /// Where, from the top.
+        var path: [UInt8]
+    }
+
+    /// Parents before children.
+    private(set) var directories: [Directory] = []
+    /// The first directory that is another container, from the top.
+    private(set) var container: [UInt8]?
+
+    /// Lists everything. A directory that lies deeper than a path can name is an error. System calls: openat2,
+    /// getdents, statx
+    init(of source: borrowing FileDescriptor) throws(Fault) {
+        var paths: [[UInt8]] = [[UInt8(ascii: ".")]]
+        var next = 0
+        while next < paths.count {
+            var directory = Directory(path: paths[next], entries: [])
+            next += 1
+            do throws(Errno) {
+                let opened = try FileDescriptor.open(directory.path, in: source, [.reading, .directory])
+                for name in try opened.entryNames() {
+                    guard let status = try opened.statusIfPresent(of: name) else { continue }
+                    if status.isDirectory && ContainerMark.isOne(name) { container = container ?? directory.path }
+                    directory.entries.append(Entry(name: name, status: status))
+                }
+            } catch {
+                throw Fault(reason: error, path: directory.path)
+            }
+            paths += directory.entries.filter(\.status.isDirectory).map(directory.path(of:))
+            directories.append(directory)
+        }
+    }
+
+    /// Makes `name` and returns what it is then; what has been made is left where it fails.
+    /// System calls: openat2, mkdirat, symlinkat, mknodat, those of `FileCopy`, fsync
+    mutating func make(
+        _ name: [UInt8], in directory: borrowing FileDescriptor, of source: borrowing FileDescriptor, isDurable: Bool,
+        hashKey: SipHash? = nil
+    ) throws(Fault) -> FileStatus {
+        do throws(Errno) {
+            try directory.createDirectory(name, mode: 0o700)
+        } catch {
+            throw Fault(reason: error, path: [UInt8(ascii: ".")])
+        }
+        for index in directories.indices {
+            try Self.each(&directories[index]) { (path, entries) throws(Errno) in
+                let top = try FileDescriptor.open(name, in: directory, [.reading, .directory])
+                let from = try FileDescriptor.open(path, in: source, [.reading, .directory])
+                let to = try FileDescriptor.open(path, in: top, [.reading, .directory])
+                for place in entries.indices {
+                    try Self.copy(&entries[place], from, to, isDurable: isDurable, hashKey)
+                }
+            }
+        }
+        // The directories' attributes last, and from below: one that may not be written to could not be filled.
+        for index in directories.indices.reversed() {
+            try Self.each(&directories[index]) { (path, entries) throws(Errno) in
+                let top = try FileDescriptor.open(name, in: directory, [.reading, .directory])
+                let made = try FileDescriptor.open(path, in: top, [.reading, .directory])
+                for place in entries.indices where entries[place].status.isDirectory {
+                    entries[place].state = ItemState(try made.status(of: entries[place].name), contentHash: nil)
+                }
+                let original = try FileDescriptor.open(path, in: source, [.reading, .directory])
+                try FileAttributes(keptOf: original).apply(to: made)
+                if isDurable { try made.synchronize() }
+            }
+        }
+        do throws(Errno) {
+            return try directory.status(of: name)
+        } catch {
+            throw Fault(reason: error, path: [UInt8(ascii: ".")])
+        }
+    }
+
+    private static func each(
+        _ directory: inout Directory, _ body: ([UInt8], inout [Entry]) throws(Errno) -> Void
+    ) throws(Fault) {
+        do throws(Errno) {
+            try body(directory.path, &directory.entries)
+        } catch {
+            throw Fault(reason: error, path: directory.path)
+        }
+    }
+
+    private static func copy(
+        _ entry: inout Entry, _ from: borrowing FileDescriptor, _ to: borrowing FileDescriptor, isDurable: Bool,
+        _ hashKey: SipHash?
+    ) throws(Errno) {
+        if entry.status.isDirectory { return try to.createDirectory(entry.name, mode: 0o700) }
+        if entry.status.isRegularFile {
+            let original = try FileDescriptor.open(entry.name, in: from, [.reading, .notFollowing, .nonBlocking])
+            let (status, hash) = try FileCopy.make(
+                entry.name, in: to, of: original, isDurable: isDurable, hashKey: hashKey)
+            entry.state = ItemState(status, contentHash: hash)
+            return
+        }
+        if entry.status.isLink {
+            try to.makeLink(entry.name, to: try from.linkTarget(of: entry.name))
+        } else {
+            try to.makeNode(entry.name, like: entry.status)
+        }
+        try? to.setOwner(of: entry.name, entry.status.owner, group: entry.status.group)
+        entry.state = ItemState(try to.status(of: entry.name), contentHash: nil)
+    }
+}
+
+/// What the journal has of a directory's copy.
+extension TreeCopy {
+    static func open(_ location: ItemLocation, in member: Member) throws(Fault) -> FileDescriptor {
+        do throws(Errno) {
+            return try member.openDirectory(location)
+        } catch {
+            throw Fault(reason: error, path: [UInt8(ascii: ".")])
+        }
+    }
+
+    /// Makes it in staging. The program around this library may have files of it open, and locked: they are opened and
+    /// closed in another table of descriptors.
+    mutating func make(
+        _ name: [UInt8], of location: ItemLocation, in member: Member, isDurable: Bool, hashKey: SipHash? = nil
+    ) throws(Fault) -> FileStatus {
+        let source = try Self.open(location, in: member)
+        var made: Result<FileStatus, Fault>?
+        do throws(Errno) {
+            try SeparateTable.within(member.directory.staging, source) { staging, source throws(Errno) in
+                made = Result { () throws(Fault) in
+                    try make(name, in: staging, of: source, isDurable: isDurable, hashKey: hashKey)
+                }
+            }
+        } catch {
+            throw Fault(reason: error, path: [UInt8(ascii: ".")])
+        }
+        guard let made else { throw Fault(reason: .inputOutput, path: [UInt8(ascii: ".")]) }
+        return try made.get()
+    }
+
+    /// The list of what is to be copied; throws whatever can be known before anything is. Errors: `wrongType`,
+    /// `invalidArgument` for a path that becomes too long, `limitReached`, and those of the system.
+    static func survey(
+        _ source: ItemLocation, for destination: ItemLocation, by member: Member, purpose: String
+    ) throws(CoordinationError) -> TreeCopy {
+        let tree: TreeCopy
+        do throws(Fault) {
+            tree = try TreeCopy(of: open(source, in: member))
+        } catch {
+            throw CoordinationError(error, in: source)
+        }
+        try tree.refuseContainers(in: source, "copy")
+        try tree.refuseSpecialEntries(in: source)
+        let parts = tree.parts(at: destination)
+        for part in parts {
+            do {
+                _ = try ItemLocation(part.path)
+            } catch {
+                throw CoordinationError(error, path: part.path, operation: "copy")
+            }
+        }
+        // As long as the one that will be written.
+        let top = ChangePart(kind: .created, path: destination.bytes, state: parts.first?.state)
+        let record = ChangeRecord(
+            transaction: [top] + parts, operation: ChangeRecord.noOperation, processIdentifier: processIdentifier(),
+            purpose: Array(purpose.utf8), time: 0)
+        do {
+            try member.journal.log.ensureRoom(forBodyOf: record.encoded().count)
+        } catch {
+            if error.code != .limitReached { throw error }
+            throw CoordinationError(
+                .limitReached, item: printable(source.bytes), operation: "copy",
+                cause: "it has \(parts.count) items in it, and one record of the journal has no room for them",
+                advice: "copy the directories in it one after the other")
+        }
+        return tree
+    }
+
+    /// Others are using it: what is copied of it file by file fits nothing. Errors: `outsideContainer`
+    func refuseContainers(in source: ItemLocation, _ operation: String) throws(CoordinationError) {
+        if let container { throw .hasContainer(source.bytes + container.dropFirst(), source, operation) }
+    }
+
+    private func refuseSpecialEntries(in source: ItemLocation) throws(CoordinationError) {
+        var special: [String] = []
+        for directory in directories {
+            for entry in directory.entries
+            where !entry.status.isDirectory && !entry.status.isRegularFile && !entry.status.isLink {
+                special.append(printable(source.bytes + directory.path(of: entry).dropFirst()))
+            }
+        }
+        if special.isEmpty { return }
+        let rest = special.count > 3 ? " and \(special.count - 3) more" : ""
+        throw CoordinationError(
+            .wrongType, item: printable(source.bytes), operation: "copy",
+            cause: "in it are FIFOs, sockets or devices: \(special.prefix(3).joined(separator: ", "))\(rest)",
+            advice: "remove them, or copy the rest one by one")
+    }
+
+    /// What is in the directory, once it stands at `location`; parents first.
+    func parts(at location: ItemLocation) -> [ChangePart] {
+        directories.flatMap { directory in
+            directory.entries.map { entry in
+                ChangePart(
+                    kind: .created, path: location.bytes + directory.path(of: entry).dropFirst(),
+                    state: entry.state ?? ItemState(entry.status, contentHash: nil))
+            }
+        }
+    }
+}
+
+extension CoordinationError {
+    init(_ fault: TreeCopy.Fault, in source: ItemLocation) {
+        self.init(fault.reason, item: printable(source.bytes + fault.path.dropFirst()), operation: "copy")
+    }
+}
+
+/// A file's copy.
+enum FileCopy {
+    /// What is copied.
+    enum Original {
+        case item(ItemLocation)
+        /// What the process itself has in staging.
+        case staged([UInt8])
+
+        func open(
+            _ root: borrowing FileDescriptor, _ staging: borrowing FileDescriptor,
+            _ access: FileDescriptor.OpenMode = [.reading, .notFollowing, .nonBlocking]
+        ) throws(Errno) -> FileDescriptor {
+            switch self {
+            case .item(let location): try FileDescriptor.open(location.bytes, in: root, access)
+            case .staged(let name): try FileDescriptor.open(name, in: staging, access)
+            }
+        }
+    }
+
+    /// Into staging. The program around this library may have the original open, and locked: it is opened and closed in
+    /// another table of descriptors.
+    static func make(
+        _ name: [UInt8], of original: Original, in directory: ContainerDirectories, isDurable: Bool,
+        hashKey: SipHash? = nil
+    ) throws(Errno) -> (status: FileStatus, contentHash: UInt64?) {
+        try SeparateTable.within(directory.root, directory.staging) { root, staging throws(Errno) in
+            try make(
+                name, in: staging, of: try original.open(root, staging), isDurable: isDurable, hashKey: hashKey)
+        }
+    }
+
+    /// With the content and the attributes of `original`. With a key, the hash of its content, too, where it is small
+    /// enough. System calls: openat2, ioctl(FICLONE) or copy_file_range, those of `FileAttributes`, fsync
+    static func make(
+        _ name: [UInt8], in directory: borrowing FileDescriptor, of original: borrowing FileDescriptor, isDurable: Bool,
+        hashKey: SipHash? = nil
+    ) throws(Errno) -> (status: FileStatus, contentHash: UInt64?) {
+        let attributes = try FileAttributes(keptOf: original)
+        let file = try FileDescriptor.open(
+            name, in: directory, [.writing, .creating, .exclusively, .notFollowing], mode: attributes.creationMode)
+        try file.copyContent(of: original)
+        var hash: UInt64?
+        // While it is still ours to read.
+        if let hashKey, try file.status().size <= ItemState.largestHashed {
+            hash = hashKey.hash(try FileDescriptor.content(of: name, in: directory))
+        }
+        try attributes.apply(to: file)
+        if isDurable { try file.synchronize() }
+        return (try file.status(), hash)
+    }
+}

@@ -1,0 +1,75 @@
+import Dispatch
+import GroupSystemCalls
+import TestSupport
+import Testing
+
+@testable import GroupContainer
+
+/// How many records there were; and somebody looks on while it is written down.
+private struct Counted: LogState {
+    static let look = Guarded<(@Sendable () -> Void)?>(nil)
+    static let damage = (code: Diagnostic.Code.damageMet, meaning: "")
+    var count: UInt64
+
+    init(last sequence: UInt64) { count = sequence }
+
+    mutating func apply(_ body: [UInt8], at sequence: UInt64, isControl: Bool) { count = sequence }
+
+    func carriedBodies() -> [[UInt8]] {
+        Self.look.withLock { $0 }?()
+        return []
+    }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct `A log's state` {
+    @Test func `is read while the next file is made of it`() throws {
+        let sample = try SampleContainer()
+        let store = try #require(
+            try CompactedLog<Counted>.open(
+                sample.container.member, "n", label: "counted", wakeLabel: "n", creating: true))
+        func append() throws -> UInt64? {
+            var attempt = AppendAttempt()
+            return try store.append([1], &attempt, if: { _ in true }, applying: { $0.count = $1 })?.sequence
+        }
+        #expect(try append() == 1)
+        let end = try store.log.end()
+        try store.log.seal(#require(try store.log.file(end.file)), at: end.offset, by: 1)
+        let seen = Guarded<UInt64?>(nil)
+        Counted.look.withLock {
+            $0 = {
+                let hasRead = DispatchSemaphore(value: 0)
+                DispatchQueue(label: "reader").async {
+                    let count = try? store.checkedRead { $0.count }
+                    seen.withLock { $0 = count }
+                    hasRead.signal()
+                }
+                // It would wait for ever.
+                if hasRead.wait(timeout: .now() + 20) == .timedOut { Issue.record("a reader waits for a writer") }
+            }
+        }
+        defer { Counted.look.withLock { $0 = nil } }
+        #expect(try append() == 2)
+        #expect(seen.withLock { $0 } == 1)
+        #expect(try store.log.last().header.number == 2)
+    }
+
+    @Test func `goes on into the next file, whichever writer's turn it was in the full one`() throws {
+        let sample = try SampleContainer()
+        let defaults = try GroupDefaults(sample.container)
+        try defaults.set(1, forKey: "n")
+        let member = sample.container.member
+        // As another process, which has not looked for a while.
+        let late = try #require(try SuiteStore.open(member, suite: "standard", creating: false))
+        let log = try defaults.writableStore("set").log
+        let end = try log.end()
+        let full = try #require(try log.file(end.file))
+        try #require(AppendPriority(slot: 900, round: 0).take(in: full))
+        let turn = full.map.load64(SegmentHeader.turn)
+        log.seal(full, at: end.offset, by: 1)
+        _ = try log.makeFile(
+            after: end, preamble: SegmentPreamble(bodies: late.read { $0.carriedBodies() }, capacity: 262_144))
+        #expect(try late.append([.set("n", .integer(2))], by: defaults.writer).file == end.file + 1)
+        #expect(full.map.load64(SegmentHeader.turn) == turn, "nobody has waited for it, and ended it")
+    }
+}

@@ -1,0 +1,138 @@
+import Testing
+
+@testable import GroupContainer
+
+@Suite struct `A filter of changes` {
+    static func filter(_ rules: String...) -> ChangeFilter {
+        var filter = ChangeFilter()
+        for rule in rules {
+            if rule.hasPrefix("-") { filter.exclude("\(rule.dropFirst())") } else { filter.include(rule) }
+        }
+        return filter
+    }
+
+    @Test(
+        arguments: [
+            (filter(), "any/thing", true),
+            (filter("Library/**"), "Library/a/b", true), (filter("Library/**"), "Library", false),
+            (filter("Library/**"), "other", false),
+            (filter("-**/*.tmp"), "a/b.tmp", false), (filter("-**/*.tmp"), "a/b", true),
+            (filter("-**/*.log", "keep.log"), "keep.log", true), (filter("-**/*.log", "keep.log"), "x.log", false),
+            (filter("keep.log", "-**/*.log"), "keep.log", false), (filter("keep.log", "-**/*.log"), "x", false),
+            (filter("a/**", "-a/b/**", "a/b/c"), "a/b/c", true), (filter("a/**", "-a/b/**", "a/b/c"), "a/b/d", false),
+        ])
+    func `lets the last pattern that matches decide, and else the opposite of the first`(
+        filter: ChangeFilter, path: String, expected: Bool
+    ) {
+        #expect(filter.includes(ItemPath(path)) == expected)
+    }
+
+    @Test(
+        arguments: [
+            (filter(), "a", ChangeFilter.Coverage.all), (filter("a/**"), "a", .all), (filter("a/**"), "a/b", .all),
+            (filter("a/**"), "b", .none), (filter("a/*"), "a", .some), (filter("a/*"), "a/b", .none),
+            (filter("**/x/**"), "a", .some), (filter("**/x/**"), "a/x", .all),
+            (filter("-a/**"), "a", .none), (filter("-a/**", "a/b/*"), "a", .some), (filter("-a/**"), "b", .all),
+            (filter("-**/*.tmp"), "a", .some), (filter("a/**", "-**"), "a", .none),
+        ])
+    func `knows what it says of whatever is below a directory`(
+        filter: ChangeFilter, directory: String, expected: ChangeFilter.Coverage
+    ) {
+        #expect(filter.coverage(below: Array(directory.utf8)) == expected)
+    }
+
+    @Test func `chooses kinds and leaves out purposes, but never a marker`() throws {
+        var filter = ChangeFilter()
+        filter.kinds = [.removed]
+        let part = { (kind: ChangeRecord.Kind) in
+            ChangePart(kind: kind, path: Array("a".utf8), state: ModelTree.state(.file, 1))
+        }
+        #expect(try Change.changes([part(.created)], at: 1, by: filter)?.isEmpty == true)
+        #expect(try Change.changes([part(.removed)], at: 1, by: filter)?.count == 1)
+        filter.excludedPurposes = [""]
+        #expect(try Change.changes([part(.removed)], at: 1, by: filter)?.isEmpty == true)
+        for kind in [Change.Kind.rescan, .bookmark, .degraded(reason: "x")] {
+            #expect(filter.wants(Change(kind, sequence: 1, cursor: .sample(1), time: 0)))
+        }
+    }
+
+    private static let state = ModelTree.state(.file, 7)
+    private static let directory = ModelTree.state(.directory, 8)
+
+    private func treeIndex(_ paths: String...) -> TreeIndex {
+        var treeIndex = TreeIndex()
+        for (index, path) in paths.enumerated() {
+            let type: ItemType = path.hasSuffix("/") ? .directory : .file
+            let name = path.hasSuffix("/") ? "\(path.dropLast())" : path
+            let part = ChangePart(
+                kind: .created, path: Array(name.utf8), state: ModelTree.state(type, UInt64(index + 1)))
+            treeIndex.apply(part, at: UInt64(index + 1))
+        }
+        return treeIndex
+    }
+
+    private func told(_ from: String, _ to: String, _ state: ItemState, _ filter: ChangeFilter, _ treeIndex: TreeIndex)
+        throws -> [String]
+    {
+        let part = ChangePart(kind: .moved, path: Array(to.utf8), from: Array(from.utf8), state: state)
+        return try #require(try Change.changes([part], at: 9, by: filter, before: treeIndex)).map(\.summary)
+    }
+
+    @Test func `makes a file that is moved across its border created or removed`() throws {
+        let filter = Self.filter("in/**")
+        #expect(try told("in/a", "in/b", Self.state, filter, treeIndex()) == ["moved in/b from in/a"])
+        #expect(try told("out/a", "in/a", Self.state, filter, treeIndex()) == ["created in/a"])
+        #expect(try told("in/a", "out/a", Self.state, filter, treeIndex()) == ["removed in/a"])
+        #expect(try told("out/a", "b", Self.state, filter, treeIndex()) == [])
+    }
+
+    @Test func `tells what is in a directory that comes in, each with its own generation, as one transaction`() throws {
+        let filter = Self.filter("in/**", "-**/*.tmp")
+        let before = treeIndex("in/", "out/", "out/f/", "out/f/a", "out/f/b.tmp", "out/f/g/", "out/f/g/c")
+        let expected = ["created in/f", "created in/f/a", "created in/f/g", "created in/f/g/c"]
+        #expect(try told("out/f", "in/f", Self.directory, filter, before) == expected)
+        #expect(try told("in/f", "out/f", Self.directory, filter, before) == ["removed in/f"])
+        let part = ChangePart(
+            kind: .moved, path: Array("in/f".utf8), from: Array("out/f".utf8), state: Self.directory)
+        let changes = try #require(try Change.changes([part], at: 9, by: filter, before: before))
+        #expect(changes.map(\.generation) == [9, 4, 6, 7] && changes.allSatisfy { $0.sequence == 9 })
+        #expect(changes.map { $0.transaction?.index } == [0, 1, 2, 3] && changes[0].transaction?.count == 4)
+        #expect(try Change.changes([part], at: 9, by: filter, before: nil) == nil, "nobody knows what is in it")
+    }
+
+    @Test func `does not look for what it need not know`() throws {
+        let part = ChangePart(kind: .moved, path: Array("b".utf8), from: Array("a".utf8), state: Self.directory)
+        for filter in [Self.filter("-**/*.tmp"), Self.filter("a/**", "b/**"), Self.filter("c/**"), Self.filter()] {
+            let told = try FilteredChange.told([part], by: filter) { () throws -> TreeIndex? in
+                Issue.record("asked for the tree")
+                return nil
+            }
+            #expect(told?.count == (filter == Self.filter("c/**") ? 0 : 1))
+        }
+    }
+
+    private static let filters = [
+        filter(), filter("a/**"), filter("-a/**"), filter("**/*.txt"), filter("-**/*.txt"), filter("a", "a/**", "b/a"),
+        filter("-b/**", "b/a/**", "-**/c.txt"), filter("*"), filter("*/*"), filter("**/a/**"), filter("-**/b"),
+    ]
+
+    @Test(arguments: filters.indices, 1...6 as ClosedRange<UInt64>)
+    func `gives who keeps what is in exactly that, at random`(index: Int, seed: UInt64) throws {
+        let filter = Self.filters[index]
+        var tree = ModelTree(seed: seed)
+        var treeIndex = TreeIndex()
+        var copy = ModelCopy()
+        var log: [String] = []
+        for sequence in 1...200 as ClosedRange<UInt64> {
+            var parts: [ChangePart] = []
+            for _ in 0...(tree.number(below: 4) / 3) { if let part = tree.step() { parts.append(part) } }
+            if parts.isEmpty { continue }
+            let told = try #require(try Change.changes(parts, at: sequence, by: filter, before: treeIndex))
+            for part in parts { treeIndex.apply(part, at: sequence) }
+            for change in told { copy.apply(change) }
+            log = told.map(\.summary)
+            let expected = ModelCopy(of: tree) { filter.includes(ItemPath($0)) }
+            try #require(copy == expected, "change \(sequence): \(parts) was told as \(log)")
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import Testing
+
+@testable import GroupContainer
+
+@Suite struct `What settles` {
+    /// Changes as a person would say them, one a nanosecond apart: `+a` created, `~a` modified, `.a` touched, `-a`
+    /// removed, `a>b` moved, `a%b` exchanged; a `/` at the end is a directory; a `!` in front: found without
+    /// coordination.
+    private struct Script {
+        var settling: Debouncer
+        var now: Int64 = 0
+        var sequence: UInt64 = 0
+
+        init(quiet: Int64 = 100, atMost: Int64 = 1_000) { settling = Debouncer(quiet: quiet, atMost: atMost) }
+
+        mutating func note(_ words: String) throws {
+            for word in words.split(separator: " ") {
+                settling.note(try change(word), from: .sample(sequence - 1), at: now)
+            }
+        }
+
+        mutating func change(_ word: Substring) throws -> Change {
+            (now, sequence) = (now + 1, sequence + 1)
+            let isForeign = word.hasPrefix("!")
+            let isDirectory = word.hasSuffix("/")
+            let type: ItemType = isDirectory ? .directory : .file
+            let name = word.dropFirst(isForeign ? 1 : 0).dropLast(isDirectory ? 1 : 0)
+            let kinds: [Character: ChangeRecord.Kind] = ["+": .created, "~": .modified, ".": .touched, "-": .removed]
+            let state = ModelTree.state(type, sequence)
+            var part: ChangePart
+            if let at = name.firstIndex(where: { $0 == ">" || $0 == "%" }) {
+                part = ChangePart(
+                    kind: name[at] == ">" ? .moved : .exchanged, path: Array(name[name.index(after: at)...].utf8),
+                    from: Array(name[..<at].utf8), state: state, otherState: state)
+                if name[at] == ">" { part.otherState = nil }
+            } else {
+                let kind = kinds[name.first ?? " "] ?? .created
+                part = ChangePart(
+                    kind: kind, path: Array(name.dropFirst().utf8), state: kind == .removed ? nil : state,
+                    wasDirectory: isDirectory && kind == .removed)
+            }
+            var change = try #require(try Change.changes([part], at: sequence)?.first)
+            if isForeign { change.by = nil }
+            return change
+        }
+
+        mutating func all() -> [String] { settling.release(at: .max, end: .sample(sequence)).map(\.summary) }
+    }
+
+    @Test(
+        arguments: [
+            ("+a ~a ~a", ["created a"]), ("~a .a", ["modified a"]), (".a .a", ["touched a"]), ("+a -a", []),
+            ("~a -a", ["removed a"]), ("-a +a", ["modified a"]), ("-a +a -a", ["removed a"]),
+            ("+a -a +a", ["created a"]),
+            ("+d/ +d/a -d/a -d/", []), ("+d/ +d/a -d/", []), ("~d/a -d/", ["removed d"]),
+            ("-a +a/", ["removed a", "created a"]),
+            ("-a +a/ -a/", ["removed a"]), ("+a ~b ~a ~b", ["created a", "modified b"]),
+            // Written under another name and renamed.
+            ("+t ~t !t>a", ["created a"]), ("-a +t !t>a", ["modified a"]), ("~a +t t>a", ["modified a"]),
+            ("+t t>a -a", ["removed a"]), ("+t !t>a -a", []),
+            ("+d/ +d/x +e/ !d>e/d/", ["created e", "created e/d", "created e/d/x"]),
+            // Moves that go on, and back.
+            ("!a>b !b>c", ["moved c from a"]), ("a>b b>c", ["moved b from a", "moved c from b"]),
+            ("!a>b !b>a", []), ("!a>b ~b !b>a", ["modified a"]), ("!a>b -b", ["removed a"]),
+            ("!a>b ~b -b", ["removed a"]),
+            ("~a !a>b", ["moved b from a", "modified b"]),
+            ("~d/x .d/ !d>e/", ["moved e from d", "modified e/x", "touched e"]),
+            ("!a>b +a !b>c", ["moved c from a", "created a"]),
+            ("!a>b +d/ !b>d/b", ["moved b from a", "created d", "moved d/b from b"]),
+            ("~b a>b", ["moved b from a"]), ("-b a>b b>c", ["removed b", "moved c from a"]),
+            ("d/x>y/ y>d/", ["moved y from d/x", "moved d from y"]),
+            ("!d/x>y/ y>d/", ["moved y from d/x", "moved d from y"]),
+            ("~a a%b ~a", ["modified a", "exchanged b from a", "modified a"]),
+        ])
+    func `nets what happens to a path`(script: String, expected: [String]) throws {
+        var sample = Script()
+        try sample.note(script)
+        #expect(Set(sample.all()) == Set(expected))
+        var again = Script()
+        try again.note(script)
+        #expect(again.all().count == expected.count)
+    }
+
+    @Test func `releases a path once it was quiet for so long, at the latest after so long`() throws {
+        var sample = Script()
+        try sample.note("+a +b")
+        sample.now = 60
+        try sample.note("~b")
+        #expect(sample.settling.due == 101)
+        #expect(sample.settling.release(at: 100, end: .sample(3)).isEmpty)
+        #expect(sample.settling.release(at: 101, end: .sample(3)).map(\.summary) == ["created a"])
+        #expect(sample.settling.due == 161)
+        for moment in stride(from: 100 as Int64, to: 1_002, by: 50) {
+            sample.now = moment
+            try sample.note("~b")
+            #expect(sample.settling.release(at: moment + 2, end: .sample(3)).isEmpty == (moment < 1_000), "\(moment)")
+        }
+        #expect(sample.settling.isEmpty)
+    }
+
+    @Test func `keeps what concerns each other in its order`() throws {
+        var sample = Script()
+        try sample.note("~d/x")
+        sample.now = 50
+        try sample.note("!d>e/")
+        #expect(sample.settling.release(at: 120, end: .sample(2)).isEmpty, "the file is quiet, its directory is not")
+        #expect(sample.settling.release(at: 151, end: .sample(2)).map(\.summary) == ["moved e from d", "modified e/x"])
+        sample = Script(atMost: 60)
+        try sample.note("~d/x")
+        sample.now = 50
+        try sample.note("!d>e/")
+        let expected = ["moved e from d", "modified e/x"]
+        #expect(sample.settling.release(at: 61, end: .sample(2)).map(\.summary) == expected, "the file may not wait")
+    }
+
+    @Test func `gives each line a place that skips nothing that is held back`() throws {
+        var sample = Script()
+        try sample.note("+a +b +c")
+        sample.now = 50
+        try sample.note("~b")
+        let first = sample.settling.release(at: 110, end: .sample(4))
+        #expect(first.map(\.summary) == ["created a", "created c"])
+        #expect(first.map(\.cursor.sequence) == [1, 1], "b is held back still, from the second on")
+        #expect(sample.settling.place(end: .sample(9)).sequence == 1)
+        let rest = sample.settling.release(at: 200, end: .sample(9))
+        #expect(rest.map(\.summary) == ["created b"] && rest[0].cursor.sequence == 9 && rest[0].sequence == 4)
+        #expect(sample.settling.place(end: .sample(9)).sequence == 9)
+    }
+
+    /// 300 changes at random, and what is released of them, as they come.
+    private struct Run {
+        var original: [Change] = []
+        var released: [Change] = []
+        var exact = ModelCopy()
+
+        init(seed: UInt64, moves: Bool) throws {
+            var tree = ModelTree(seed: seed, moves: moves)
+            var settling = Debouncer(quiet: Int64(tree.number(below: 60)), atMost: Int64(20 + tree.number(below: 200)))
+            for moment in 1...300 as ClosedRange<Int64> {
+                guard let part = tree.step() else { continue }
+                let number = UInt64(original.count + 1)
+                var change = try #require(try Change.changes([part], at: number)?.first)
+                // Found by the leader, who tells first that what stood there is gone: then nothing is replaced.
+                if case .moved = change.kind, exact.items[change.path.description] == nil, !seed.isMultiple(of: 3) {
+                    change.by = nil
+                }
+                exact.apply(change)
+                original.append(change)
+                settling.note(change, from: .sample(number - 1), at: moment * 5)
+                released += settling.release(at: moment * 5, end: .sample(number))
+            }
+            released += settling.release(at: 0, end: .sample(UInt64(original.count)), all: true)
+            #expect(settling.isEmpty)
+        }
+    }
+
+    @Test(arguments: 1...100 as ClosedRange<UInt64>)
+    func `makes the same tree in fewer lines, at random`(seed: UInt64) throws {
+        let run = try Run(seed: seed, moves: true)
+        var copy = ModelCopy()
+        for change in run.released { copy.apply(change) }
+        try #require(
+            copy == run.exact, "\(run.original.map(\.summary)) was told as \(run.released.map(\.summary))")
+        #expect(run.released.count <= run.original.count)
+    }
+
+    @Test(arguments: 1...10 as ClosedRange<UInt64>)
+    func `skips nothing, whichever line's place one comes back with`(seed: UInt64) throws {
+        let run = try Run(seed: seed, moves: false)
+        var copy = ModelCopy()
+        for change in run.released {
+            copy.apply(change)
+            var again = copy
+            for missed in run.original where missed.sequence > change.cursor.sequence { again.apply(missed) }
+            try #require(again == run.exact, "from behind \(change.summary)")
+        }
+    }
+}

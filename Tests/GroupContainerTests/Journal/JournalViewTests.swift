@@ -1,0 +1,169 @@
+import GroupSystemCalls
+import TestSupport
+import Testing
+
+@testable import GroupContainer
+
+@Suite(.timeLimit(.minutes(1)))
+struct `What the journal says that stands there` {
+    /// Items, of whose records the journal has none any more.
+    private static func checkpointed() throws -> SmallJournal {
+        let small = try SmallJournal()
+        _ = try small.tester.write(bytes: [1], to: "a")
+        _ = try small.tester.write(bytes: [1], to: "d/b")
+        try small.rotate(files: 4)
+        #expect(try small.log.fileNumbers().first.map { $0 > 1 } == true)
+        return small
+    }
+
+    private static func place(_ path: String) throws -> ItemLocation { try ItemLocation(Array(path.utf8)) }
+
+    private static func fresh(_ small: SmallJournal, forLookingUp: Bool) throws -> JournalView {
+        let journal = small.member.journal
+        var tree = try forLookingUp ? JournalView(forLookingUpIn: journal) : JournalView(journal)
+        try tree.catchUp(journal)
+        return tree
+    }
+
+    @Test(arguments: [true, false])
+    func `is in the checkpoint, and in the records behind it`(forLookingUp: Bool) throws {
+        let small = try Self.checkpointed()
+        _ = try small.tester.write(bytes: [2], to: "c")
+        _ = try small.tester.move("d", to: "e")
+        let tree = try Self.fresh(small, forLookingUp: forLookingUp)
+        let whole = try small.member.recordedTree()
+        #expect(try tree.item(at: Self.place("a"))?.generation == 1)
+        #expect(try tree.item(at: Self.place("d/b")) == nil)
+        #expect(try tree.item(at: Self.place("e/b"))?.generation == 3)
+        #expect(try tree.item(at: Self.place("c"))?.state.inode == small.temporary.status(of: "c").inode)
+        #expect(whole.treeIndex.items.count == 4)
+        #expect(try tree.item(at: Self.place("e")) == whole.item(at: Self.place("e")))
+    }
+
+    @Test func `gives generations whose records are gone`() throws {
+        let small = try Self.checkpointed()
+        #expect(try small.tester.generation(of: "a") == 1)
+        #expect(code { try small.tester.write(bytes: [3], to: "a", if: .generation(2)) } == .conflict)
+        guard case .written(let generation) = try small.tester.write(bytes: [3], to: "a", if: .generation(1)) else {
+            Issue.record("it was not written")
+            return
+        }
+        #expect(try small.tester.generation(of: "a") == generation)
+        #expect(try small.container.status().sequence == generation)
+    }
+
+    @Test(arguments: [true, false])
+    func `goes on when the place that was read to has been dropped`(forLookingUp: Bool) throws {
+        let small = try SmallJournal()
+        _ = try small.tester.write(bytes: [1], to: "a")
+        var tree = try Self.fresh(small, forLookingUp: forLookingUp)
+        let old = tree.position
+        try small.rotate(files: 5)
+        _ = try small.tester.write(bytes: [1], to: "b")
+        // Not even mapped any more.
+        small.log.forgetAll(last: 1)
+        try tree.catchUp(small.member.journal)
+        #expect(try small.log.fileNumbers().first.map { $0 > old.file } == true)
+        #expect(try tree.item(at: Self.place("a"))?.generation == 1)
+        #expect(try tree.item(at: Self.place("b")) != nil)
+        let record = ChangeRecord(
+            .created, path: [0x63], state: nil, isCoordinated: false, processIdentifier: 0, purpose: [], time: 0)
+        #expect(try tree.append(record, to: small.member.journal))
+        var late = JournalView(beginningAt: old)
+        #expect(try !late.append(record, to: small.member.journal))
+    }
+
+    @Test func `is read from the beginning as long as that is kept, whatever the checkpoint is`() throws {
+        let small = try SmallJournal(files: 16)
+        _ = try small.tester.write(bytes: [1], to: "a")
+        try small.rotate()
+        try small.temporary.put("nonsense", at: ".group/checkpoint")
+        for forLookingUp in [true, false] {
+            #expect(try Self.fresh(small, forLookingUp: forLookingUp).item(at: Self.place("a"))?.generation == 1)
+        }
+    }
+
+    // case 9, case 11, case 37
+    @Test(arguments: ["empty", "cut", "flipped", "newer", "gone", "directory"])
+    func `is an error where neither the checkpoint nor the beginning is to be had`(damage: String) throws {
+        let small = try Self.checkpointed()
+        switch damage {
+        case "empty": try small.temporary.put("", at: ".group/checkpoint")
+        case "cut": try small.temporary.open(".group/checkpoint").setSize(300)
+        case "flipped": try small.flipBit(of: ".group/checkpoint", at: 40)
+        case "newer": try small.flipBit(of: ".group/checkpoint", at: 8)
+        case "directory": try small.temporary.run("sh", "-c", "rm .group/checkpoint; mkdir .group/checkpoint")
+        default: try small.temporary.run("rm", ".group/checkpoint")
+        }
+        for forLookingUp in [true, false] {
+            let error = #expect(throws: CoordinationError.self) { try Self.fresh(small, forLookingUp: forLookingUp) }
+            #expect(error?.code == (damage == "newer" ? .newerFormat : .damaged), "\(damage)")
+            #expect(error?.item == ".group/checkpoint")
+        }
+        #expect(try small.tester.write(bytes: [7], to: "a") != .unchanged, "what needs no generation goes on")
+        #expect(try !small.member.checkJournal().isEmpty)
+    }
+
+    // case 9
+    @Test func `is not told by an entry of the checkpoint that is damaged`() throws {
+        let small = try Self.checkpointed()
+        let size = Int(try small.temporary.status(of: ".group/checkpoint").size)
+        // The last entry's path, which is "d/b".
+        try small.flipBit(of: ".group/checkpoint", at: size - 9)
+        let error = #expect(throws: CoordinationError.self) { try small.member.recordedItem(at: Self.place("d/b")) }
+        #expect(error?.item == ".group/checkpoint")
+    }
+
+    // case 43
+    @Test func `is not told by the checkpoint of another history`() throws {
+        let small = try SmallJournal()
+        _ = try small.tester.write(bytes: [1], to: "a")
+        try small.rotate(files: 4)
+        let other = try SmallJournal()
+        try other.rotate(files: 4)
+        try small.temporary.run("cp", other.temporary.path + "/.group/checkpoint", ".group/checkpoint")
+        #expect(code { try Self.fresh(small, forLookingUp: false) } == .damaged)
+    }
+
+    @Test func `can be told for a place before the checkpoint as long as all records are there`() throws {
+        let small = try SmallJournal()
+        _ = try small.tester.write(bytes: [1], to: "a")
+        let place = try small.log.end()
+        _ = try small.tester.write(bytes: [1], to: "b")
+        try small.member.writeCheckpoint(try Self.fresh(small, forLookingUp: false))
+        let tree = try #require(try JournalView(small.member.journal, at: place))
+        #expect(try tree.item(at: Self.place("a"))?.generation == 1)
+        #expect(try tree.item(at: Self.place("b")) == nil)
+        try small.rotate(files: 4)
+        #expect(try JournalView(small.member.journal, at: place) == nil)
+    }
+
+    // case 43
+    @Test func `is not told by the checkpoint of a time that was rolled back`() throws {
+        let small = try SmallJournal()
+        try small.rotate(files: 4)
+        try small.temporary.run("cp", "-r", ".group/journal", "backup")
+        try small.rotate(files: 3)
+        try small.temporary.run("sh", "-c", "rm .group/journal/*.log; cp backup/*.log .group/journal")
+        small.log.forgetAll(last: 5)
+        // Files of the same numbers, and as long; a checkpoint is not made, as none can be read.
+        try small.fill(files: 4)
+        #expect(try small.log.file(8)?.header.number == 8)
+        for forLookingUp in [true, false] {
+            #expect(code { try Self.fresh(small, forLookingUp: forLookingUp) } == .damaged)
+        }
+    }
+
+    // case 43
+    @Test func `is not told by a checkpoint of what the journal has not come to`() throws {
+        let small = try SmallJournal()
+        try small.rotate(files: 4)
+        try small.temporary.run("cp", "-r", ".group/journal", "backup")
+        try small.rotate(files: 4)
+        // Restored, but not the checkpoint.
+        try small.temporary.run("sh", "-c", "rm .group/journal/*.log; cp backup/*.log .group/journal")
+        small.log.forgetAll(last: 5)
+        #expect(code { try Self.fresh(small, forLookingUp: false) } == .damaged)
+        #expect(code { try Self.fresh(small, forLookingUp: true) } == .damaged)
+    }
+}

@@ -1,0 +1,79 @@
+import TestSupport
+import Testing
+
+@testable import GroupContainer
+
+@Suite
+struct `A repairer's note` {
+    private static let samples = `A record's bytes`.changes.map {
+        IntentRecord(way: .fromPlaceToPlace, inode: .max, journalFile: 3, journalOffset: 4_096, change: $0)
+    }
+
+    @Test(arguments: samples)
+    func `comes back as it was written`(note: IntentRecord) {
+        #expect(IntentRecord(decoding: note.encoded()) == note)
+    }
+
+    @Test(arguments: samples)
+    func `that was cut short is none`(note: IntentRecord) {
+        let bytes = note.encoded()
+        for count in 0..<bytes.count { #expect(IntentRecord(decoding: Array(bytes[..<count])) == nil) }
+    }
+
+    @Test func `with a bit flipped is none`() {
+        let bytes = Self.samples[0].encoded()
+        for bit in 0..<(bytes.count * 8) {
+            var flipped = bytes
+            flipped[bit / 8] ^= 1 << UInt8(bit % 8)
+            #expect(IntentRecord(decoding: flipped) == nil)
+        }
+    }
+
+    @Test func `that is anything never does harm`() {
+        var generator = SeededGenerator(seed: 4)
+        for turn in 0..<10_000 {
+            let note = Self.samples[turn % Self.samples.count]
+            let bytes = mutated(note.encoded(), using: &generator)
+            if let found = IntentRecord(decoding: bytes) { #expect(found == note) }
+        }
+    }
+
+    private static func note(_ way: IntentRecord.Way) -> IntentRecord {
+        var change = `A record's bytes`.change(.touched)
+        change.state?.mode = 0o640
+        return IntentRecord(way: way, inode: 7, journalFile: 1, journalOffset: 4_096, change: change)
+    }
+
+    private static func state(_ inode: UInt64?, mode: UInt32 = 0o600) -> ItemState? {
+        guard let inode else { return nil }
+        var state = `A record's bytes`.state
+        (state.inode, state.mode) = (inode, mode)
+        return state
+    }
+
+    /// What stands in staging, at the path, and where it came from; nil where nothing does.
+    @Test(
+        arguments: [
+            (IntentRecord.Way.intoPlace, 7, nil, nil, false), (.intoPlace, nil, 7, nil, true),
+            (.intoPlace, nil, 8, nil, false), (.intoPlace, nil, nil, nil, false), (.intoPlace, 7, 7, nil, false),
+            (.intoStaging, nil, 7, nil, false), (.intoStaging, 7, nil, nil, true), (.intoStaging, 7, 8, nil, true),
+            (.intoStaging, 8, nil, nil, false), (.intoStaging, nil, nil, nil, false),
+            (.fromPlaceToPlace, nil, nil, 7, false), (.fromPlaceToPlace, nil, 8, 7, false),
+            (.fromPlaceToPlace, nil, 7, nil, true), (.fromPlaceToPlace, nil, 7, 8, true),
+            (.fromPlaceToPlace, nil, 7, 7, false), (.fromPlaceToPlace, nil, nil, nil, false),
+        ] as [(IntentRecord.Way, UInt64?, UInt64?, UInt64?, Bool)])
+    func `says that it happened where the inode stands at the end of its way`(
+        way: IntentRecord.Way, staged: UInt64?, place: UInt64?, origin: UInt64?, expected: Bool
+    ) {
+        let found = Self.note(way).hasHappened(staged: staged, place: Self.state(place), origin: origin)
+        #expect(found == expected)
+    }
+
+    @Test func `says that a mode was set where the item has it`() {
+        let note = Self.note(.inPlace)
+        #expect(note.hasHappened(staged: nil, place: Self.state(7, mode: 0o640), origin: nil))
+        #expect(!note.hasHappened(staged: nil, place: Self.state(7, mode: 0o600), origin: nil))
+        #expect(!note.hasHappened(staged: nil, place: Self.state(8, mode: 0o640), origin: nil))
+        #expect(!note.hasHappened(staged: nil, place: nil, origin: nil))
+    }
+}

@@ -1,0 +1,140 @@
+import Testing
+
+@testable import GroupContainer
+
+@Suite struct `A foreign change` {
+    static let every: [Hint] = [.attributes, .comparison, .content]
+
+    private static func state(_ type: ItemType = .file, hash: UInt64? = 7) -> ItemState {
+        ItemState(
+            type: type, inode: 1, size: 10, modified: 100, changed: 200, mode: 0o644, owner: 0, group: 0,
+            contentHash: type == .file ? hash : nil)
+    }
+
+    private static func changed(_ state: ItemState, _ change: (inout ItemState) -> Void) -> ItemState {
+        var state = state
+        state.contentHash = nil
+        change(&state)
+        return state
+    }
+
+    @Test(arguments: every) func `is none where nothing was and nothing is`(evidence: Hint) {
+        #expect(ExternalChange.decide(known: nil, found: nil, by: evidence) == .nothing)
+    }
+
+    @Test(arguments: ItemType.allCases, every)
+    func `is a creation or a removal where only one of both is`(type: ItemType, evidence: Hint) {
+        #expect(ExternalChange.decide(known: nil, found: Self.state(type), by: evidence) == .created)
+        #expect(ExternalChange.decide(known: Self.state(type), found: nil, by: evidence) == .removed)
+    }
+
+    @Test(arguments: ItemType.allCases, ItemType.allCases)
+    func `is a replacement when another kind of thing stands there`(known: ItemType, found: ItemType) {
+        if known == found { return }
+        for evidence in Self.every {
+            let change = ExternalChange.decide(known: Self.state(known), found: Self.state(found), by: evidence)
+            #expect(change == .replaced, "\(evidence)")
+        }
+    }
+
+    @Test(arguments: ItemType.allCases, [Hint.attributes, .comparison])
+    func `is none where all looks the same`(type: ItemType, evidence: Hint) {
+        let found = Self.changed(Self.state(type)) { _ in }
+        #expect(ExternalChange.decide(known: Self.state(type), found: found, by: evidence) == .nothing)
+    }
+
+    @Test(arguments: [ItemType.directory, .link, .other])
+    func `of what has no content of its own is none where all looks the same`(type: ItemType) {
+        let found = Self.changed(Self.state(type)) { _ in }
+        #expect(ExternalChange.decide(known: Self.state(type), found: found, by: .content) == .nothing)
+    }
+
+    @Test func `of content is looked into even where all looks the same, as dates are coarse`() {
+        let found = Self.changed(Self.state()) { _ in }
+        #expect(ExternalChange.decide(known: Self.state(), found: found, by: .content) == .needsContent)
+        #expect(ExternalChange.decide(known: Self.state(hash: nil), found: found, by: .content) == .nothing)
+    }
+
+    @Test(arguments: every) func `is a modification when the size is another`(evidence: Hint) {
+        for hash in [nil, UInt64(7)] {
+            let found = Self.changed(Self.state()) { $0.size = 11 }
+            #expect(ExternalChange.decide(known: Self.state(hash: hash), found: found, by: evidence) == .modified)
+        }
+    }
+
+    @Test func `of attributes is a touch without a look at the content`() {
+        let found = Self.changed(Self.state()) { ($0.mode, $0.changed) = (0o600, 201) }
+        for hash in [nil, UInt64(7)] {
+            #expect(ExternalChange.decide(known: Self.state(hash: hash), found: found, by: .attributes) == .touched)
+        }
+    }
+
+    @Test func `of attributes of another inode is looked into`() {
+        let found = Self.changed(Self.state()) { ($0.inode, $0.changed) = (2, 201) }
+        #expect(ExternalChange.decide(known: Self.state(), found: found, by: .attributes) == .needsContent)
+        #expect(ExternalChange.decide(known: Self.state(hash: nil), found: found, by: .attributes) == .modified)
+    }
+
+    @Test(arguments: [Hint.comparison, .content])
+    func `of the dates is looked into where the content is known`(evidence: Hint) {
+        let found = Self.changed(Self.state()) { ($0.modified, $0.changed) = (101, 201) }
+        #expect(ExternalChange.decide(known: Self.state(), found: found, by: evidence) == .needsContent)
+        #expect(ExternalChange.decide(known: Self.state(hash: nil), found: found, by: evidence) == .modified)
+    }
+
+    @Test func `of the inode's date alone is a touch where the content was never read`() {
+        let found = Self.changed(Self.state()) { $0.changed = 201 }
+        #expect(ExternalChange.decide(known: Self.state(hash: nil), found: found, by: .comparison) == .touched)
+        #expect(ExternalChange.decide(known: Self.state(hash: nil), found: found, by: .content) == .modified)
+    }
+
+    @Test(arguments: [Hint.comparison, .content])
+    func `of a large file is not looked into`(evidence: Hint) {
+        var known = Self.state()
+        known.size = ItemState.largestHashed + 1
+        let found = Self.changed(known) { ($0.modified, $0.changed) = (101, 201) }
+        #expect(ExternalChange.decide(known: known, found: found, by: evidence) == .modified)
+        known.size = ItemState.largestHashed
+        let smaller = Self.changed(known) { ($0.modified, $0.changed) = (101, 201) }
+        #expect(ExternalChange.decide(known: known, found: smaller, by: evidence) == .needsContent)
+    }
+
+    @Test(arguments: every) func `of a directory's entries is not the directory's`(evidence: Hint) {
+        let found = Self.changed(Self.state(.directory)) { ($0.size, $0.modified, $0.changed) = (60, 101, 201) }
+        #expect(ExternalChange.decide(known: Self.state(.directory), found: found, by: evidence) == .nothing)
+        let closed = Self.changed(Self.state(.directory)) { $0.mode = 0o700 }
+        #expect(ExternalChange.decide(known: Self.state(.directory), found: closed, by: evidence) == .touched)
+    }
+
+    @Test(arguments: [ItemType.link, .other])
+    func `of a link is a modification when it is another one`(type: ItemType) {
+        for evidence in Self.every {
+            let other = Self.changed(Self.state(type)) { ($0.inode, $0.modified, $0.changed) = (2, 101, 201) }
+            #expect(ExternalChange.decide(known: Self.state(type), found: other, by: evidence) == .modified)
+            let touched = Self.changed(Self.state(type)) { $0.changed = 201 }
+            #expect(ExternalChange.decide(known: Self.state(type), found: touched, by: evidence) == .touched)
+        }
+    }
+
+    @Test func `is told by the content once that was read`() {
+        let known = Self.state()
+        let later = Self.changed(known) { ($0.modified, $0.changed) = (101, 201) }
+        #expect(ExternalChange.decide(hash: 8, known: known, found: later) == .modified)
+        #expect(ExternalChange.decide(hash: 7, known: known, found: later) == .touched)
+        #expect(ExternalChange.decide(hash: 7, known: known, found: Self.changed(known) { _ in }) == .nothing)
+    }
+
+    @Test(arguments: ItemType.allCases) func `is a move for the same thing with the dates of before`(type: ItemType) {
+        let gone = Self.state(type)
+        #expect(ExternalChange.isMove(of: gone, to: Self.changed(gone) { $0.changed = 201 }))
+        #expect(!ExternalChange.isMove(of: gone, to: Self.changed(gone) { $0.inode = 2 }))
+        #expect(!ExternalChange.isMove(of: gone, to: Self.changed(gone) { $0.modified = 101 }))
+        for other in ItemType.allCases where other != type {
+            #expect(!ExternalChange.isMove(of: gone, to: Self.changed(gone) { $0.type = other }))
+        }
+    }
+
+    @Test func `is not a move for a file of another size`() {
+        #expect(!ExternalChange.isMove(of: Self.state(), to: Self.changed(Self.state()) { $0.size = 11 }))
+    }
+}

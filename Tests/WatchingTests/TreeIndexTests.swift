@@ -1,0 +1,144 @@
+import Testing
+
+@testable import GroupContainer
+
+@Suite struct `A tree index` {
+    static func state(_ type: ItemType, inode: UInt64, size: UInt64 = 0) -> ItemState {
+        ItemState(
+            type: type, inode: inode, size: size, modified: 1, changed: 1, mode: 0o644, owner: 0, group: 0,
+            contentHash: nil)
+    }
+
+    static func record(
+        _ kind: ChangeRecord.Kind, _ path: String, from: String? = nil, _ state: ItemState? = nil
+    ) -> ChangeRecord {
+        ChangeRecord(
+            kind, path: Array(path.utf8), from: from.map { Array($0.utf8) }, state: state, isCoordinated: false,
+            processIdentifier: 0, purpose: [], time: 0)
+    }
+
+    static func location(_ path: String) throws -> ItemLocation { try ItemLocation(Array(path.utf8)) }
+
+    static func paths(_ treeIndex: TreeIndex) -> [String] {
+        treeIndex.items.keys.map { String(decoding: $0.bytes, as: UTF8.self) }.sorted()
+    }
+
+    /// Directory a with a/f and a/b with a/b/g; beside them the file ab.
+    private func sample() -> TreeIndex {
+        var treeIndex = TreeIndex()
+        treeIndex.apply(Self.record(.created, "a", Self.state(.directory, inode: 1)))
+        treeIndex.apply(Self.record(.created, "a/f", Self.state(.file, inode: 2)))
+        treeIndex.apply(Self.record(.created, "a/b", Self.state(.directory, inode: 3)))
+        treeIndex.apply(Self.record(.created, "a/b/g", Self.state(.file, inode: 4)))
+        treeIndex.apply(Self.record(.created, "ab", Self.state(.file, inode: 5)))
+        return treeIndex
+    }
+
+    @Test func `has two directories at each other's place after an exchange`() throws {
+        var treeIndex = sample()
+        treeIndex.apply(Self.record(.created, "c", Self.state(.directory, inode: 6)))
+        treeIndex.apply(Self.record(.created, "c/h", Self.state(.file, inode: 7)))
+        var exchange = Self.record(.exchanged, "a", from: "c", Self.state(.directory, inode: 6))
+        exchange.otherState = Self.state(.directory, inode: 1)
+        treeIndex.apply(exchange)
+        #expect(Self.paths(treeIndex) == ["a", "a/h", "ab", "c", "c/b", "c/b/g", "c/f"])
+        #expect(treeIndex[try Self.location("a")]?.inode == 6)
+        #expect(treeIndex[try Self.location("c")]?.inode == 1)
+        #expect(treeIndex.place(ofInode: 4) == (try Self.location("c/b/g")))
+    }
+
+    @Test func `has what was created, as it was last modified or touched`() throws {
+        var treeIndex = TreeIndex()
+        treeIndex.apply(Self.record(.created, "f", Self.state(.file, inode: 1)))
+        treeIndex.apply(Self.record(.modified, "f", Self.state(.file, inode: 1, size: 9)))
+        #expect(try treeIndex[Self.location("f")] == Self.state(.file, inode: 1, size: 9))
+        treeIndex.apply(Self.record(.touched, "f", Self.state(.file, inode: 2, size: 9)))
+        #expect(try treeIndex[Self.location("f")]?.inode == 2)
+        #expect(treeIndex.place(ofInode: 1) == nil)
+        #expect(try treeIndex.place(ofInode: 2) == Self.location("f"))
+    }
+
+    @Test func `has all that a transaction did, one after the other`() throws {
+        var treeIndex = sample()
+        let part = { (kind: ChangeRecord.Kind, path: String, from: String?, state: ItemState?) in
+            ChangePart(kind: kind, path: Array(path.utf8), from: from.map { Array($0.utf8) }, state: state)
+        }
+        treeIndex.apply(
+            ChangeRecord(
+                transaction: [
+                    part(.created, "n", nil, Self.state(.directory, inode: 6)),
+                    part(.created, "n/f", nil, Self.state(.file, inode: 7)), part(.removed, "ab", nil, nil),
+                    part(.moved, "n/b", "a/b", nil), part(.modified, "a/f", nil, Self.state(.file, inode: 8)),
+                ],
+                operation: ChangeRecord.noOperation, processIdentifier: 1, purpose: [], time: 0))
+        #expect(Self.paths(treeIndex) == ["a", "a/f", "n", "n/b", "n/b/g", "n/f"])
+        #expect(try treeIndex[Self.location("a/f")]?.inode == 8)
+        #expect(treeIndex.place(ofInode: 5) == nil && treeIndex.place(ofInode: 2) == nil)
+        #expect(try treeIndex.place(ofInode: 4) == Self.location("n/b/g"))
+    }
+
+    @Test func `loses a directory with all that was in it, and nothing beside it`() throws {
+        var treeIndex = sample()
+        treeIndex.apply(Self.record(.removed, "a"))
+        #expect(Self.paths(treeIndex) == ["ab"])
+        #expect((1...4).allSatisfy { treeIndex.place(ofInode: $0) == nil })
+        #expect(try treeIndex.place(ofInode: 5) == Self.location("ab"))
+    }
+
+    @Test func `moves a directory with all that is in it, and nothing beside it`() throws {
+        var treeIndex = sample()
+        treeIndex.apply(Self.record(.moved, "z", from: "a", Self.state(.directory, inode: 1)))
+        #expect(Self.paths(treeIndex) == ["ab", "z", "z/b", "z/b/g", "z/f"])
+        #expect(try treeIndex.place(ofInode: 4) == Self.location("z/b/g"))
+        #expect(try treeIndex[Self.location("z/b/g")] == Self.state(.file, inode: 4))
+    }
+
+    @Test func `moves a file over another one`() throws {
+        var treeIndex = sample()
+        treeIndex.apply(Self.record(.moved, "ab", from: "a/f"))
+        #expect(Self.paths(treeIndex) == ["a", "a/b", "a/b/g", "ab"])
+        #expect(try treeIndex.place(ofInode: 2) == Self.location("ab"))
+        #expect(treeIndex.place(ofInode: 5) == nil)
+    }
+
+    @Test func `has each item at the generation of its own last record, wherever its directory goes`() throws {
+        var treeIndex = TreeIndex()
+        treeIndex.apply(Self.record(.created, "a", Self.state(.directory, inode: 1)), at: 1)
+        treeIndex.apply(Self.record(.created, "a/f", Self.state(.file, inode: 2)), at: 2)
+        treeIndex.apply(Self.record(.moved, "b", from: "a", Self.state(.directory, inode: 1)), at: 3)
+        #expect(try treeIndex.generation(of: Self.location("b")) == 3)
+        #expect(try treeIndex.generation(of: Self.location("b/f")) == 2)
+        #expect(try treeIndex.generation(of: Self.location("a/f")) == nil)
+        treeIndex.apply(Self.record(.touched, "b/f", Self.state(.file, inode: 2)), at: 4)
+        #expect(try treeIndex.generation(of: Self.location("b/f")) == 4)
+        // A note of a repairer says nothing of what it is.
+        treeIndex.apply(Self.record(.moved, "g", from: "b/f"), at: 5)
+        #expect(try treeIndex.generation(of: Self.location("g")) == 5)
+        treeIndex.apply(Self.record(.removed, "g"), at: 6)
+        #expect(try treeIndex.generation(of: Self.location("g")) == nil)
+    }
+
+    @Test func `lists what lies deepest first`() throws {
+        let below = try sample().below(Self.location("a")).map { String(decoding: $0.bytes, as: UTF8.self) }
+        #expect(below == ["a/f", "a/b/g", "a/b"])
+    }
+
+    @Test func `tells the last place of an inode that has several names`() throws {
+        var treeIndex = TreeIndex()
+        treeIndex.apply(Self.record(.created, "f", Self.state(.file, inode: 1)))
+        treeIndex.apply(Self.record(.created, "g", Self.state(.file, inode: 1)))
+        #expect(try treeIndex.place(ofInode: 1) == Self.location("g"))
+        treeIndex.apply(Self.record(.removed, "f"))
+        #expect(try treeIndex.place(ofInode: 1) == Self.location("g"))
+        treeIndex.apply(Self.record(.removed, "g"))
+        #expect(treeIndex.place(ofInode: 1) == nil)
+    }
+
+    @Test func `takes no notice of terms, nor of paths that name no item`() {
+        var treeIndex = sample()
+        treeIndex.apply(Self.record(.term, ""))
+        treeIndex.apply(Self.record(.created, "../out", Self.state(.file, inode: 9)))
+        treeIndex.apply(Self.record(.moved, "q", from: "/etc", Self.state(.file, inode: 9)))
+        #expect(treeIndex == sample())
+    }
+}
