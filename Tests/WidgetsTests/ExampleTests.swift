@@ -97,6 +97,14 @@ struct `The example` {
         let container = try await TemporaryContainer(creating: false)
         let outcome = try await container.start("readme-example", [container.path]).finish()
         #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")
+        #expect(outcome.lines.prefix(2) == ["next: Milk", "newData"] && outcome.lines.count == 3, "\(outcome)")
+        #expect(outcome.lines.last?.hasPrefix("created todo.json todo-app g1-") == true, "\(outcome)")
+    }
+
+    @Test func `of the tour runs to its end and prints what it promises`() async throws {
+        let container = try await TemporaryContainer(creating: false)
+        let outcome = try await container.start("readme-example", [container.path, "tour"]).finish()
+        #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")
         let lines = outcome.lines
         #expect(lines.prefix(3) == ["1 no theme", "next: Milk", "newData"])
         let told = lines.dropFirst(3).map { $0.split(separator: " ").prefix(3).joined(separator: " ") }

@@ -1,11 +1,13 @@
 import GroupContainer
 import GroupSystemCalls
 
-// Runs the README's example in the container at the path that is its only argument. `Example.swift` is the README's
-// code, to the letter; tools/check compares them.
+// Runs the README's example in the container at a path, or the tour of docs/tour.md. `Example.swift` and `Tour.swift` are
+// the code of these documents, to the letter; tools/check compares them.
 
-guard CommandLine.arguments.count == 2 else {
-    print("usage: readme-example PATH")
+let words = CommandLine.arguments.dropFirst()
+guard let path = words.first, words.count == 1 || Array(words.dropFirst()) == ["tour"] else {
+    print("usage: readme-example PATH [tour]")
     exitProcess(64)
 }
-try await example(Container(path: CommandLine.arguments[1], creating: true))
+let container = try Container(path: path, creating: true)
+if words.count == 1 { try await example(container) } else { try await tour(container) }

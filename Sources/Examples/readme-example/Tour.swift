@@ -1,0 +1,51 @@
+public import GroupContainer
+import Widgets
+
+struct Todo: Codable, Equatable, Sendable {
+    var title: String
+    var done = false
+}
+
+extension GroupDefaults.Key<Int> { static let opened = Self("opened", default: 0) }
+
+struct NextTodo: WidgetProvider {
+    static let kind = "next-todo"
+    var interests: [Interest] { [.path("Library/todo.json")] }
+
+    func snapshot(in context: Context) async throws -> String {
+        let todos = try await context.coordinator.read("Library/todo.json", as: [Todo].self)
+        return todos.first { !$0.done }?.title ?? "all done"
+    }
+}
+
+/// What a program does with a container.
+public func tour(_ container: Container) async throws {
+    let todos = container.coordinator(purpose: "todo-app")
+    let start = container.changes(since: .start)
+
+    // Reads, changes and writes under one lock: no other process's change is lost.
+    try await todos.update("Library/todo.json", default: [Todo]()) { $0.append(Todo(title: "Milk")) }
+
+    // The same calls, for a plain program.
+    try todos.blocking.write([Todo(title: "Bread")], to: "Library/next-week.json")
+
+    // Several items: all granted, or none.
+    try await todos.coordinate(.reading("Library/todo.json"), .writing("Library/backup.json")) { access in
+        _ = try access.write(bytes: access.readBytes("Library/todo.json"), to: "Library/backup.json")
+    }
+
+    // Small values: every process sees a set at once, and none is lost.
+    let defaults = try GroupDefaults(container, suite: "settings")
+    try defaults.update(.opened) { $0 += 1 }
+    print(defaults[.opened], defaults.string(forKey: "theme") ?? "no theme")
+
+    // In a widget's process: is there something new for me?
+    let result = try await Refresh(NextTodo(), in: container).performUpdate { print("next:", $0) }
+    print(result)  // newData, noData or failed
+
+    // What happened, and then what happens: in order, each once. A cursor outlives the process.
+    for try await change in start {
+        print(change.kind.name, change.path, change.by?.purpose ?? "uncoordinated", change.cursor)
+        if change.path == "Library/backup.json" { break }
+    }
+}
