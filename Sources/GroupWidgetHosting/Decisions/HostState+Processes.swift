@@ -80,7 +80,7 @@ extension HostState {
     private func noteComplaint(
         _ text: String, of widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]
     ) {
-        if widget.process?.chatter.note(at: now.monotonic, ifAllowed: true) == true {
+        if widget.process?.unasked.take(at: now.monotonic) == true {
             actions.append(.log(HostLogLine(Self.cut(text), of: widget.manifest.kind)))
         }
     }
@@ -89,7 +89,7 @@ extension HostState {
 
     /// Nobody asked for it: into the log with it, but not without end.
     private func chat(_ text: String, of widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
-        if widget.process?.chatter.note(at: now.monotonic) == true {
+        if widget.process?.unasked.take(at: now.monotonic) == true {
             actions.append(.log(HostLogLine(Self.cut(text), of: widget.manifest.kind)))
         } else {
             fail(&widget, "says too much", at: now, &actions)

@@ -29,7 +29,8 @@ struct HostedProcess: Hashable, Sendable {
     let startedAt: Int64
     var phase: Phase
     var update: Update?
-    var chatter = Chatter()
+    /// What the widget may write to the log without being asked: 200 lines at once, and then 20 a second.
+    var unasked = TokenBucket(TokenBucket.Rate(tokens: 20, period: 1_000_000_000, capacity: 200))
     /// The number of the last suspension that it was told; an answer that comes too late is no fault.
     var lastSuspension = 0
     /// Whether it has answered that one.

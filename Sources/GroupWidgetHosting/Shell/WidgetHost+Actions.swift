@@ -90,12 +90,12 @@ extension WidgetHost where FrontEnd: ~Copyable {
         for line in process.readErrors(at: Self.now.monotonic) {
             events.append(.process(process.run, .complained(line)))
         }
-        if process.errors == nil || process.hearing.deafUntil != nil { forget(number) }
+        if process.errors == nil || process.errorLimit.pausedUntil != nil { forget(number) }
     }
 
     /// Those that have said too much on their standard error are heard again when their time has come.
     mutating func hearAgain(at now: Int64) {
-        for (kind, process) in processes where process.hearing.beginsAgain(at: now) {
+        for (kind, process) in processes where process.errorLimit.endsPause(at: now) {
             if let number = process.errors?.number { attend(number, kind, .errors) }
         }
     }

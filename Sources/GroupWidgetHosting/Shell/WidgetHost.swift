@@ -88,10 +88,10 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
     private func wait(at now: Moment) -> Int64 {
         if !events.isEmpty || isInputAlwaysReady && frontInput != nil { return 0 }
         if frontEnd.blockedOutput != frontOutput { return 0 }
-        let hearing = processes.values.compactMap { process in
-            process.hearing.deafUntil.map { max(0, $0 - now.monotonic) }
+        let errorLimit = processes.values.compactMap { process in
+            process.errorLimit.pausedUntil.map { max(0, $0 - now.monotonic) }
         }
-        let waits = [state.wait(at: now), frontEnd.wait(at: now), surroundings.wait(at: now.monotonic), hearing.min()]
+        let waits = [state.wait(at: now), frontEnd.wait(at: now), surroundings.wait(at: now.monotonic), errorLimit.min()]
         return waits.compactMap { $0 }.min() ?? 1_000_000_000
     }
 

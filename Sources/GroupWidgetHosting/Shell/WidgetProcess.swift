@@ -12,7 +12,7 @@ final class WidgetProcess {
     private var lines = LineBuffer()
     private var complaints = LineBuffer(largest: 65_536)
     /// Of its standard error.
-    var hearing = Hearing()
+    var errorLimit = ErrorStreamLimit()
     private var outbox: ArraySlice<UInt8> = []
     private var chunk = [UInt8](repeating: 0, count: 65_536)
 
@@ -88,7 +88,7 @@ final class WidgetProcess {
             errors = nil
             return []
         }
-        hearing.note(count, at: now)
+        errorLimit.note(count, at: now)
         complaints.append(chunk[..<count])
         var found: [String] = []
         while let line = complaints.next() { found.append(String(decoding: line, as: UTF8.self)) }

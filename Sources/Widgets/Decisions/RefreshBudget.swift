@@ -1,8 +1,7 @@
-/// How often a widget may be refreshed that nobody looks at: a number a day, of which some may be used at once. A token
-/// bucket (Turner, 1986): it refills evenly, so a widget that asks too often waits for the next token, not for the next
-/// day.
+/// How often a widget that is not visible may be refreshed: a number a day, of which some may come at once. The budget is a
+/// token bucket that fills evenly, so a widget that asks too often waits for the next token, not for the next day.
 ///
-/// Times are nanoseconds since 1970; a clock that was set back by more than it takes to refill refills at once.
+/// Times are nanoseconds since 1970; a clock that was set back by more than it takes to fill the bucket fills it at once.
 public struct RefreshBudget: Hashable, Sendable {
     /// What is allowed.
     public struct Limit: Hashable, Sendable {
@@ -17,45 +16,50 @@ public struct RefreshBudget: Hashable, Sendable {
             self.atOnce = max(1, min(atOnce, self.perDay))
         }
 
-        /// After so long there is one more.
-        var interval: Int64 { Self.day / Int64(perDay) }
+        /// The time between two tokens.
+        fileprivate var interval: Int64 { Self.day / Int64(perDay) }
+        fileprivate var rate: TokenBucket.Rate {
+            TokenBucket.Rate(tokens: 1, period: interval, capacity: Int64(atOnce))
+        }
 
         private static let day: Int64 = 86_400_000_000_000
     }
 
     /// What is allowed.
     public let limit: Limit
-    /// When the bucket will be full again, if nothing more is spent: says both how many are left and when the next one
-    /// comes.
-    private(set) var fullAt: Int64
+    private var bucket: TokenBucket
 
-    /// Nothing was spent yet.
+    /// The moment at which all of it will be allowed again, to be kept.
+    var fullAt: Int64 { bucket.fullAt }
+
+    /// A budget of which nothing was spent yet.
     public init(_ limit: Limit = Limit()) { self.init(limit, fullAt: .min) }
 
-    /// As it was kept.
-    init(_ limit: Limit, fullAt: Int64) { (self.limit, self.fullAt) = (limit, fullAt) }
+    /// A budget as it was kept.
+    init(_ limit: Limit, fullAt: Int64) { (self.limit, bucket) = (limit, TokenBucket(limit.rate, fullAt: fullAt)) }
 
     /// How many refreshes may be made at that moment.
     public func left(at now: Int64) -> Int {
-        let used = (missing(at: now) + limit.interval - 1) / limit.interval
-        return limit.atOnce - Int(used)
+        limit.atOnce - Int((missing(at: now) + limit.interval - 1) / limit.interval)
     }
 
-    /// When there is one again; nil: now.
-    public func nextToken(after now: Int64) -> Int64? {
-        if left(at: now) > 0 { return nil }
-        return fullAt - limit.interval * Int64(limit.atOnce - 1)
-    }
+    /// The moment at which there is one again; nil: there is one now.
+    public func nextToken(after now: Int64) -> Int64? { left(at: now) > 0 ? nil : bucket.nextToken(after: now) }
 
-    /// One was made.
+    /// Spends one; with none left, the bucket stays empty from now on.
     public mutating func spend(at now: Int64) {
-        let used = min(missing(at: now) + limit.interval, largest)
-        fullAt = now.addingReportingOverflow(used).partialValue
+        if left(at: now) <= 0 {
+            bucket = TokenBucket(limit.rate, fullAt: now.addingReportingOverflow(largest).partialValue)
+            return
+        }
+        // A moment that no spending leads to is that of a clock which was set back.
+        if missing(at: now) == 0 { bucket = TokenBucket(limit.rate) }
+        bucket.spend(at: now)
     }
 
     private var largest: Int64 { limit.interval * Int64(limit.atOnce) }
 
-    /// Until it is full. More than the whole of it would be a clock that was set back.
+    /// The time until the bucket is full. More than the whole of it would be a clock that was set back.
     private func missing(at now: Int64) -> Int64 {
         let (time, overflow) = fullAt.subtractingReportingOverflow(now)
         return overflow || time < 0 || time > largest ? 0 : time
