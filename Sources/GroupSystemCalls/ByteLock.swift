@@ -11,11 +11,11 @@ package struct ByteRange: Equatable, Hashable, Sendable {
         self.length = length
     }
 
-    /// Every byte a file could have.
+    /// Every byte that a file could have.
     package static let all = ByteRange(start: 0, length: 0)
 }
 
-/// How a range is locked.
+/// The way in which a range is locked.
 package enum ByteLock: Sendable {
     case shared, exclusive, none
 
@@ -29,7 +29,8 @@ package enum ByteLock: Sendable {
 }
 
 extension FileDescriptor {
-    /// Sets the lock of this open file description on a range, without waiting. False: somebody is in the way.
+    /// Sets the lock of this open file description on a range, without waiting. Returns false where another lock
+    /// conflicts.
     /// System calls: fcntl(F_OFD_SETLK)
     package func tryLock(_ lock: ByteLock, _ range: ByteRange) throws(Errno) -> Bool {
         do throws(Errno) {
@@ -41,7 +42,7 @@ extension FileDescriptor {
         }
     }
 
-    /// The first lock of another open file description that keeps `lock` from being set.
+    /// Returns the first lock of another open file description that keeps `lock` from being set.
     /// System calls: fcntl(F_OFD_GETLK)
     package func conflict(with lock: ByteLock, _ range: ByteRange) throws(Errno) -> ByteRange? {
         var found = ByteRange(start: 0, length: 0)
@@ -52,12 +53,12 @@ extension FileDescriptor {
         return answer == 1 ? found : nil
     }
 
-    /// Has this descriptor closed in any child that forks without exec, where it would prolong its parent's locks.
+    /// Closes this descriptor in each child that forks without exec, where it would prolong its parent's locks.
     package func closeInForkedChild() throws(Errno) { _ = try check { clinux_fork_close_in_child(number) } }
 
-    /// To be called before a descriptor given to `closeInForkedChild` is closed.
+    /// Ends the effect of `closeInForkedChild`; to be called before the descriptor is closed.
     package func forgetInForkedChild() { clinux_fork_forget(number) }
 }
 
-/// Changes in a forked child: what was opened under another generation belongs to the parent.
+/// A number that changes in a forked child: a file that was opened under another generation belongs to the parent.
 package var forkGeneration: UInt32 { clinux_fork_generation() }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A path on its way into the kernel. Names are bytes: Linux does not know what a character is.
+/// Passes a path to the kernel, with a NUL at its end. Names are bytes: Linux does not interpret them as characters.
 func withCString<Answer>(_ bytes: [UInt8], _ body: (UnsafePointer<CChar>) -> Answer) -> Answer {
     var terminated = bytes
     terminated.append(0)

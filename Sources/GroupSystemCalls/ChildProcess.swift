@@ -1,12 +1,12 @@
 import CGroupLinux
 import Glibc
 
-/// A command that was started and not yet waited for.
+/// A command that was started, and whose end was not waited for yet.
 package struct ChildProcess: ~Copyable {
     package let identifier: Int32
 
-    /// Looks the command up in PATH; its standard error is ours. With `diesWithParent` the kernel kills it when the
-    /// starting thread ends, so that it cannot outlive a lock that it runs under.
+    /// Starts a command, which is looked up in PATH; its standard error is that of this process. With `diesWithParent`
+    /// the kernel kills it when the starting thread ends, so that it cannot outlive a lock that it runs under.
     /// System calls: fork(2), prctl(PR_SET_PDEATHSIG), execve(2)
     package init(
         _ words: [[UInt8]], input: borrowing FileDescriptor, output: borrowing FileDescriptor, diesWithParent: Bool
@@ -14,8 +14,8 @@ package struct ChildProcess: ~Copyable {
         try self.init(words, input: input.number, output: output.number, diesWithParent: diesWithParent)
     }
 
-    /// The same with this process's own standard input and output where the number is -1, and its own environment
-    /// where none is given.
+    /// Starts a command with this process's own standard input and output where the number is -1, and its own
+    /// environment where none is given.
     private init(
         _ words: [[UInt8]], environment: [[UInt8]]? = nil, input: Int32, output: Int32, diesWithParent: Bool
     ) throws(Errno) {
@@ -42,7 +42,8 @@ package struct ChildProcess: ~Copyable {
         unsafe words.map { word in unsafe withCString(word) { unsafe strdup($0) } } + [nil]
     }
 
-    /// The exit status as a shell gives it: 128 + n for one that signal n ended. System calls: waitpid(2)
+    /// Waits for the end, and returns the exit status as a shell does: 128 + n where signal n ended the command.
+    /// System calls: waitpid(2)
     package consuming func wait() throws(Errno) -> Int32 {
         var status: Int32 = 0
         let identifier = identifier
@@ -50,7 +51,8 @@ package struct ChildProcess: ~Copyable {
         return Self.exitStatus(status)
     }
 
-    /// The same once it has ended; nil if it lives on for so long, or a signal comes.
+    /// Waits for the end for a limited time, and returns the exit status; nil if the command still runs then, or a
+    /// signal arrives.
     /// System calls: pidfd_open(2), ppoll(2), waitpid(2)
     package func wait(nanoseconds: Int64) throws(Errno) -> Int32? {
         var status: Int32 = 0
@@ -59,7 +61,8 @@ package struct ChildProcess: ~Copyable {
         return answer == 0 ? nil : Self.exitStatus(status)
     }
 
-    /// Once it was waited for, the number may be another process's. System calls: kill(2)
+    /// Sends a signal; not after the end was waited for, as the number may then be another process's.
+    /// System calls: kill(2)
     package func signal(_ number: Int32) { _ = kill(identifier, number) }
 
     private static func exitStatus(_ status: Int32) -> Int32 {
@@ -69,9 +72,9 @@ package struct ChildProcess: ~Copyable {
 }
 
 extension ChildProcess {
-    /// Starts a command that is nobody's child, in a session of its own, so it outlives this process. It reads nothing,
-    /// and what it prints goes nowhere, but for its standard error, which is ours. System calls: fork(2), setsid(2),
-    /// execve(2)
+    /// Starts a command that is no child of this process and has a session of its own, so that it outlives this
+    /// process. Its input and output are /dev/null; its standard error is that of this process. System calls: fork(2),
+    /// setsid(2), execve(2)
     package static func startDetached(_ words: [[UInt8]]) throws(Errno) {
         let nothing = try FileDescriptor.open(path: Array("/dev/null".utf8), .readingAndWriting)
         let arguments = unsafe pointers(words)
@@ -80,15 +83,16 @@ extension ChildProcess {
         if error != 0 { throw Errno(error) }
     }
 
-    /// Runs a command with this process's input and output, and returns its exit status. It dies when the calling
-    /// thread does. System calls: fork(2), execve(2), waitpid(2)
+    /// Runs a command with this process's input and output, and returns its exit status. The kernel kills it when the
+    /// calling thread ends. System calls: fork(2), execve(2), waitpid(2)
     package static func run(_ words: [[UInt8]]) throws(Errno) -> Int32 {
         try ChildProcess(words, input: -1, output: -1, diesWithParent: true).wait()
     }
 
-    /// Runs a command with `input` as its standard input and returns what it prints, and its exit status. The input is
-    /// a file in memory rather than a pipe, so a command that prints before it has read everything cannot come to a
-    /// standstill. It dies when the calling thread does. Nil: it has printed more than `limit` bytes, and was killed.
+    /// Runs a command with `input` as its standard input, and returns its output and its exit status. The input is a
+    /// file in memory rather than a pipe, so a command that writes before it has read everything cannot deadlock. The
+    /// kernel kills it when the calling thread ends. Returns nil where it has written more than `limit` bytes, and was
+    /// killed.
     /// System calls: memfd_create(2), pipe2(2)
     package static func filter(
         _ words: [[UInt8]], input: [UInt8], limit: Int
@@ -110,8 +114,9 @@ extension ChildProcess {
         return (output, try child.wait())
     }
 
-    /// Starts a command with `input` as its standard input, a file in memory, and these variables besides our own. It
-    /// dies when the calling thread does. System calls: memfd_create(2), fork(2), execve(2)
+    /// Starts a command with `input` as its standard input, which is a file in memory, and these variables besides this
+    /// process's own. The kernel kills it when the calling thread ends. System calls: memfd_create(2), fork(2),
+    /// execve(2)
     package static func start(
         _ words: [[UInt8]], input: [UInt8], variables: [(name: String, value: [UInt8])]
     ) throws(Errno) -> ChildProcess {
@@ -122,7 +127,7 @@ extension ChildProcess {
         return try ChildProcess(words, environment: all, input: source.number, output: -1, diesWithParent: true)
     }
 
-    /// Our own environment with these variables in place of those of the same names.
+    /// Returns this process's environment with these variables in place of those of the same names.
     static func environment(with variables: [(name: String, value: [UInt8])]) -> [[UInt8]] {
         let names = variables.map { Array($0.name.utf8) + [UInt8(ascii: "=")] }
         let own = currentEnvironment().filter { variable in !names.contains { variable.starts(with: $0) } }
@@ -140,7 +145,7 @@ extension ChildProcess {
         return variables
     }
 
-    /// Closes our end of its output, so that reading it comes to an end.
+    /// Starts a command, and closes this process's end of its output, so that reading the output comes to an end.
     private static func start(
         _ words: [[UInt8]], input: borrowing FileDescriptor, output: consuming FileDescriptor
     ) throws(Errno) -> ChildProcess {

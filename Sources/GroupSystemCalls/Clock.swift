@@ -1,10 +1,10 @@
 import Glibc
 
-/// Nanoseconds since some fixed moment; does not jump, and goes on while the machine is suspended, so that a deadline
-/// means what its user meant. System calls: clock_gettime(CLOCK_BOOTTIME)
+/// Returns the nanoseconds since some fixed moment. The clock does not jump, and goes on while the machine is
+/// suspended, so that a deadline is right for its user. System calls: clock_gettime(CLOCK_BOOTTIME)
 package func monotonicNanoseconds() -> Int64 { nanoseconds(of: CLOCK_BOOTTIME) }
 
-/// Nanoseconds since 1970, for people to read; never compared to decide anything.
+/// Returns the nanoseconds since 1970, for people to read; no decision depends on them.
 /// System calls: clock_gettime(CLOCK_REALTIME)
 package func wallNanoseconds() -> Int64 { nanoseconds(of: CLOCK_REALTIME) }
 
@@ -14,7 +14,7 @@ private func nanoseconds(of clock: clockid_t) -> Int64 {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }
 
-/// Gives the processor away for a moment. System calls: nanosleep(2)
+/// Sleeps for a time. System calls: nanosleep(2)
 package func pause(nanoseconds: Int64) {
     var time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
     var left = timespec()
@@ -34,11 +34,11 @@ package struct CalendarTime: Sendable {
     }
 }
 
-/// From now on times have the user's names of days and months, and his order: `LC_ALL`, `LC_TIME`, `LANG`. Nothing else of
-/// a locale is taken. Before there are other threads. Library calls: setlocale(3)
+/// Gives times the user's names of days and months, and the user's order, by `LC_ALL`, `LC_TIME` and `LANG`. Takes
+/// nothing else from a locale. To be called before there are other threads. Library calls: setlocale(3)
 package func takeLocaleOfTimes() { unsafe _ = setlocale(LC_TIME, "") }
 
-/// A moment as strftime(3) writes it in this machine's time zone; empty where that writes nothing.
+/// Returns a moment as strftime(3) writes it in this machine's time zone; empty where that writes nothing.
 /// Library calls: localtime_r(3), strftime(3)
 package func localTime(_ format: [UInt8], secondsSince1970: Int64) -> [UInt8] {
     var seconds = time_t(secondsSince1970)

@@ -1,22 +1,22 @@
 import CGroupLinux
 import Glibc
 
-/// Calls on an entry of a directory. `name` is one component, so none of them can leave the directory.
+/// Calls on an entry of a directory. `name` is one component, so no call can leave the directory.
 extension FileDescriptor {
-    /// What the directory itself says of an entry's type.
+    /// The type of an entry, as the directory itself contains it.
     package enum EntryKind: Sendable {
         case directory, other
-        /// The file system does not say.
+        /// The file system does not provide the type.
         case unknown
     }
 
-    /// The names in a directory, without `.` and `..`, in no order. System calls: openat2(2), getdents(2)
+    /// Returns the names in a directory, without `.` and `..`, in no order. System calls: openat2(2), getdents(2)
     package func entryNames() throws(Errno) -> [[UInt8]] { try entries().map(\.name) }
 
-    /// The same, each with its kind. System calls: openat2(2), getdents(2)
+    /// Returns the entries of a directory, without `.` and `..`, in no order. System calls: openat2(2), getdents(2)
     package func entries() throws(Errno) -> [(name: [UInt8], kind: EntryKind)] {
         let own = try FileDescriptor.open([UInt8(ascii: ".")], in: self, [.reading, .directory])
-        // fdopendir owns its descriptor, so it gets one of its own, with a position of its own.
+        // fdopendir owns its descriptor, so it gets a separate one, with a separate position.
         let number = try check { fcntl(own.number, F_DUPFD_CLOEXEC, 3) }
         guard let stream = unsafe fdopendir(number) else {
             let error = Errno.last
@@ -50,7 +50,8 @@ extension FileDescriptor {
         _ = try check { unsafe withCString(name) { unsafe unlinkat(number, $0, directory ? AT_REMOVEDIR : 0) } }
     }
 
-    /// Another name for the same file; of a symbolic link, for the link. Not for directories. System calls: linkat(2)
+    /// Makes a hard link to a file; for a symbolic link, to the symbolic link itself. Not for directories.
+    /// System calls: linkat(2)
     package func link(
         _ name: [UInt8], as newName: [UInt8], in directory: borrowing FileDescriptor
     ) throws(Errno) {
@@ -62,7 +63,8 @@ extension FileDescriptor {
         }
     }
 
-    /// Atomic: a process that opens `newName` gets the old file or the new one. System calls: renameat2(2)
+    /// Renames an entry atomically: a process that opens `newName` gets the old file or the new one.
+    /// System calls: renameat2(2)
     package func rename(
         _ name: [UInt8], to newName: [UInt8], in directory: borrowing FileDescriptor, replacing: Bool
     ) throws(Errno) {
@@ -74,7 +76,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Each stands in the other's place afterwards, in one step. `invalid` where the file system cannot.
+    /// Exchanges two entries in one step. Error: `invalid` where the file system cannot do so.
     /// System calls: renameat2(RENAME_EXCHANGE)
     package func exchange(
         _ name: [UInt8], with other: [UInt8], in directory: borrowing FileDescriptor
@@ -87,7 +89,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Where a symbolic link points. System calls: readlinkat(2)
+    /// Returns the target of a symbolic link. System calls: readlinkat(2)
     package func linkTarget(of name: [UInt8]) throws(Errno) -> [UInt8] {
         var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let number = number
@@ -103,7 +105,8 @@ extension FileDescriptor {
         return Array(target[..<count])
     }
 
-    /// Where the kernel says that it is, from the root of all files. System calls: readlink(2)
+    /// Returns the absolute path of the open file, as the kernel shows it in /proc. System calls: openat2(2),
+    /// readlinkat(2)
     package func absolutePath() throws(Errno) -> [UInt8] {
         let links = try FileDescriptor.open(path: Array("/proc/thread-self/fd".utf8), [.placeOnly, .directory])
         return try links.linkTarget(of: Array("\(number)".utf8))

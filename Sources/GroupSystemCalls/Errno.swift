@@ -6,7 +6,7 @@ package struct Errno: Error, Equatable, Hashable, Sendable, CustomStringConverti
 
     package init(_ code: Int32) { self.code = code }
 
-    /// What the calling thread's last system call left.
+    /// The error of the calling thread's last system call.
     static var last: Errno { Errno(errno) }
 
     package static let notPermitted = Errno(EPERM)
@@ -29,11 +29,11 @@ package struct Errno: Error, Equatable, Hashable, Sendable, CustomStringConverti
     package static let invalid = Errno(EINVAL)
     package static let notSupported = Errno(ENOTSUP)
     package static let noAttribute = Errno(ENODATA)
-    /// No file system lets a file have any number of names.
+    /// The file has as many hard links as its file system allows.
     package static let noMoreNames = Errno(EMLINK)
     package static let notEmpty = Errno(ENOTEMPTY)
     package static let noSystemCall = Errno(ENOSYS)
-    /// Of a socket that is opened like a file.
+    /// The error for a socket that is opened like a file.
     package static let noSuchDevice = Errno(ENXIO)
 
     package var description: String {
@@ -42,14 +42,15 @@ package struct Errno: Error, Equatable, Hashable, Sendable, CustomStringConverti
     }
 }
 
-/// The funnel of every call that answers -1 and sets errno.
+/// Makes a call that returns -1 and sets errno in case of an error, and throws that error.
 func check<Number: FixedWidthInteger>(_ call: () -> Number) throws(Errno) -> Number {
     let answer = call()
     if answer == -1 { throw Errno.last }
     return answer
 }
 
-/// The same for a call that a signal may interrupt. Never for close(2): Linux has closed the descriptor by then.
+/// Makes such a call again as long as a signal interrupts it. Never for close(2): Linux has closed the descriptor by
+/// then.
 func retryingOnInterrupt<Number: FixedWidthInteger>(_ call: () -> Number) throws(Errno) -> Number {
     while true {
         let answer = call()

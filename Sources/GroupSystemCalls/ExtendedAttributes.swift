@@ -1,14 +1,15 @@
 import CGroupLinux
 import Glibc
 
-/// A file's extended attributes: names with a namespace in front (`user.comment`), values of any bytes.
+/// The extended attributes of a file: names with a namespace in front (`user.comment`), values of any bytes.
 ///
-/// They are read through `/proc/thread-self/fd` (not every thread has the process's table: see `SeparateTable`), because the calls that take a descriptor refuse a `placeOnly` one, and a file
-/// that may not be read can only be opened as that. A file system without attributes has none.
+/// The calls that take a descriptor refuse a `placeOnly` one, and a file that may not be read can only be opened in
+/// that way. So attributes are read through `/proc/thread-self/fd` (not every thread has the process's table: see
+/// `SeparateTable`). A file system without attributes has none.
 extension FileDescriptor {
     private var ownPath: [UInt8] { Array("/proc/thread-self/fd/\(number)".utf8) }
 
-    /// The names of all that this user may see. System calls: listxattr(2)
+    /// Returns the names of all attributes that this user may see. System calls: listxattr(2)
     package func attributeNames() throws(Errno) -> [[UInt8]] {
         let path = ownPath
         do throws(Errno) {
@@ -22,8 +23,8 @@ extension FileDescriptor {
         }
     }
 
-    /// An attribute's value; nil where there is none of that name. Errors: EACCES for one of a user (`user.`) where the
-    /// file may not be read, however it was opened. System calls: getxattr(2)
+    /// Returns the value of an attribute; nil where there is none of that name. Errors: EACCES for an attribute of the
+    /// namespace `user.` where the file may not be read, however it was opened. System calls: getxattr(2)
     package func attribute(_ name: [UInt8]) throws(Errno) -> [UInt8]? {
         let path = ownPath
         do throws(Errno) {
@@ -38,7 +39,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Makes or replaces an attribute. System calls: fsetxattr(2)
+    /// Sets an attribute, new or existing. System calls: fsetxattr(2)
     package func setAttribute(_ name: [UInt8], to value: [UInt8]) throws(Errno) {
         let number = number
         _ = try check {
@@ -48,7 +49,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Nothing is left of it; nothing happens where there was none. System calls: fremovexattr(2)
+    /// Removes an attribute; does nothing where there is none. System calls: fremovexattr(2)
     package func removeAttribute(_ name: [UInt8]) throws(Errno) {
         let number = number
         do throws(Errno) {
@@ -59,8 +60,8 @@ extension FileDescriptor {
     }
 }
 
-/// What such a call answers, however much that is: it may grow between two calls, so asking for the size first would not
-/// do either. The kernel's limit is 64 KiB, beyond which it says E2BIG rather than ERANGE.
+/// Returns the result of such a call, whatever its size. The value may grow between two calls, so a request for the
+/// size first would not suffice either. The kernel's limit is 64 KiB; beyond it the error is E2BIG rather than ERANGE.
 private func growing(_ call: (UnsafeMutableRawPointer?, Int) -> Int) throws(Errno) -> [UInt8] {
     var size = 1_024
     while true {

@@ -1,10 +1,10 @@
 import CGroupLinux
 import Glibc
 
-/// The content of one file into another: shared on the disk where the file system can, else copied by the kernel, else
-/// through this process.
+/// Copying the content of one file into another: shared on the disk where the file system can do so, else copied by the
+/// kernel, else through this process.
 extension FileDescriptor {
-    /// Everything of `source`, to this empty file; where the one has holes, the other has them.
+    /// Copies everything of `source` to this empty file; the holes of `source` stay holes.
     /// System calls: ioctl(FICLONE), lseek(SEEK_DATA, SEEK_HOLE), copy_file_range(2), ftruncate(2), pread(2), write(2)
     package func copyContent(of source: borrowing FileDescriptor) throws(Errno) {
         let (from, to) = (source.number, number)
@@ -15,7 +15,7 @@ extension FileDescriptor {
             _ = try check { lseek(to, place, SEEK_SET) }
             let copied = try copy(data, of: source)
             place += copied
-            // It was cut off meanwhile.
+            // The source was truncated meanwhile.
             if copied < data.upperBound - data.lowerBound { return try setSize(place) }
         }
         let size = Int(clamping: try source.status().size)
@@ -23,12 +23,12 @@ extension FileDescriptor {
             try setSize(size)
             place = size
         }
-        // Files of the kernel's own say that they are empty.
+        // Files of the kernel's own have size 0, but may have content.
         _ = try check { lseek(to, place, SEEK_SET) }
         _ = try copyThroughMemory(place..<Int.max, of: source)
     }
 
-    /// The next range with something in it; nil where there is nothing but a hole, or the end.
+    /// Returns the next range with data; nil where only a hole follows, or the end.
     private func data(from place: Int) throws(Errno) -> Range<Int>? {
         let size = Int(clamping: try status().size)
         if place >= size { return nil }
@@ -38,7 +38,7 @@ extension FileDescriptor {
             return start < end ? start..<end : nil
         } catch {
             if error.code == ENXIO { return nil }
-            // A file system that does not know its holes.
+            // The file system does not support the search for holes.
             if error == .invalid || error == .notSupported { return place..<size }
             throw error
         }
@@ -46,21 +46,21 @@ extension FileDescriptor {
 
     private static let (seekData, seekHole): (Int32, Int32) = (3, 4)
 
-    /// To where this file stands; how much there was.
+    /// Copies a range to the present position of this file, and returns the number of bytes that there were.
     private func copy(_ range: Range<Int>, of source: borrowing FileDescriptor) throws(Errno) -> Int {
         let (from, to) = (source.number, number)
         var place = range.lowerBound
         do throws(Errno) {
             _ = try check { lseek(from, place, SEEK_SET) }
             while place < range.upperBound {
-                // Bounded, so that a signal does not wait for gigabytes.
+                // Limited, so that a signal need not wait for gigabytes.
                 let most = min(range.upperBound - place, 1 << 26)
                 let count = try retryingOnInterrupt { clinux_copy_range(from, to, most) }
                 if count == 0 { break }
                 place += count
             }
         } catch {
-            // What this file system, or this kernel, cannot; it says so before it has copied anything.
+            // This file system, or this kernel, cannot do it; it reports that before it has copied anything.
             let unable = [EXDEV, EINVAL, ENOSYS, EOPNOTSUPP, EBADF]
             if !unable.contains(error.code) { throw error }
         }
@@ -87,7 +87,7 @@ extension FileDescriptor {
         return place - range.lowerBound
     }
 
-    /// Whether both have the same bytes from where they stand on. System calls: read(2)
+    /// Returns whether two files have the same bytes from their present positions on. System calls: read(2)
     package func hasSameContent(as other: borrowing FileDescriptor) throws(Errno) -> Bool {
         var (mine, others) = ([UInt8](repeating: 0, count: 1 << 16), [UInt8](repeating: 0, count: 1 << 16))
         while true {

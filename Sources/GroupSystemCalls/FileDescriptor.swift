@@ -9,7 +9,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
     deinit { close(number) }
 
-    /// How a file is opened. Every descriptor is close-on-exec besides.
+    /// The way in which a file is opened. Every descriptor is close-on-exec besides.
     package struct OpenMode: OptionSet, Sendable {
         package let rawValue: Int32
         package init(rawValue: Int32) { self.rawValue = rawValue }
@@ -28,11 +28,11 @@ package struct FileDescriptor: ~Copyable, Sendable {
         package static let placeOnly = OpenMode(rawValue: 0o10000000)
     }
 
-    /// What a path may pass through on its way.
+    /// The entries that the resolution of a path may pass through.
     package enum Resolution: Sendable {
-        /// Anything: a path that the user named.
+        /// Anything: for a path that the user named.
         case free
-        /// Nothing but directories below the starting directory: no `..` out of it, no symbolic link at all.
+        /// Only directories below the starting directory: no `..` that leaves it, and no symbolic link at all.
         case beneathWithoutLinks
 
         var flags: UInt64 {
@@ -43,7 +43,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Never waits for the other end of a FIFO: what should be a file may be one.
+    /// Opens a file below a directory. Never waits for the other end of a FIFO, which may be there in place of a file.
     ///
     /// System calls: openat2(2)
     package static func open(
@@ -52,7 +52,8 @@ package struct FileDescriptor: ~Copyable, Sendable {
     ) throws(Errno) -> FileDescriptor {
         let number = directory.number
         let openMode = openMode.contains(.placeOnly) ? openMode : openMode.union(.nonBlocking)
-        // EAGAIN: a rename elsewhere made the kernel unsure whether the walk stayed below; it asks to be asked again.
+        // EAGAIN: because of a rename elsewhere the kernel cannot be sure that the path stayed below; the call is to be
+        // repeated.
         while true {
             do throws(Errno) {
                 return FileDescriptor(
@@ -79,7 +80,8 @@ package struct FileDescriptor: ~Copyable, Sendable {
             })
     }
 
-    /// Why nothing at all can be opened, where that is so: a filter of system calls (seccomp), or an old kernel.
+    /// The reason why no file at all can be opened, where that is so: a filter of system calls (seccomp), or an old
+    /// kernel.
     /// System calls: openat2(2)
     package static var refusalOfOpening: Errno? {
         do throws(Errno) {
@@ -90,17 +92,17 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Of an empty file in memory, without a name. System calls: memfd_create(2)
+    /// Creates an empty file in memory, without a name. System calls: memfd_create(2)
     package static func inMemory() throws(Errno) -> FileDescriptor {
         FileDescriptor(owning: try check { clinux_memory_file() })
     }
 
-    /// A second number for the same open file description. System calls: fcntl(2)
+    /// Returns a second descriptor of the same open file description. System calls: fcntl(2)
     package func duplicate() throws(Errno) -> FileDescriptor {
         FileDescriptor(owning: try check { fcntl(number, F_DUPFD_CLOEXEC, 3) })
     }
 
-    /// Everything up to the end, or `limit` bytes. System calls: read(2)
+    /// Reads up to the end, or until there are `limit` bytes or more. System calls: read(2)
     package func readAll(limit: Int = .max) throws(Errno) -> [UInt8] {
         var content: [UInt8] = []
         let expected = try status().size
@@ -114,10 +116,10 @@ package struct FileDescriptor: ~Copyable, Sendable {
         return content
     }
 
-    /// Whether that is all that can be read of it. No more is read than it takes to tell. System calls: read(2)
+    /// Returns whether the rest of the file is exactly `content`. Reads no more than that takes. System calls: read(2)
     package func holds(_ content: [UInt8]) throws(Errno) -> Bool {
         var rest = content[...]
-        // What differs mostly differs early.
+        // Begins with a small chunk: most differences are near the beginning.
         var chunk = [UInt8](repeating: 0, count: 4_096)
         while true {
             let count = try read(into: &chunk)
@@ -128,8 +130,8 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// The content of a regular file; of anything else nothing: a FIFO would wait. System calls: openat2(2), statx(2),
-    /// read(2)
+    /// Returns the content of a regular file, and nothing for any other: a FIFO would wait. System calls: openat2(2),
+    /// statx(2), read(2)
     package static func content(
         of path: [UInt8], in directory: borrowing FileDescriptor, limit: Int = .max
     ) throws(Errno) -> [UInt8] {
@@ -145,7 +147,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// All of it, however many calls that takes. System calls: write(2)
+    /// Writes all bytes, in as many calls as that takes. System calls: write(2)
     package func writeAll(_ content: [UInt8]) throws(Errno) {
         let number = number
         var done = 0
@@ -158,7 +160,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// The same. System calls: write(2)
+    /// Writes all bytes, in as many calls as that takes. System calls: write(2)
     package func writeAll(_ bytes: Span<UInt8>) throws(Errno) {
         let number = number
         var done = 0
@@ -171,7 +173,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// All of it over what the file begins with; what is behind it stays. System calls: pwrite(2)
+    /// Writes all bytes over the beginning of the file; the bytes after them stay. System calls: pwrite(2)
     package func overwrite(_ content: [UInt8]) throws(Errno) {
         let number = number
         var done = 0
@@ -184,18 +186,19 @@ package struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// The disk may begin with the content, while something else is done before it is synchronized. A hint.
+    /// Lets the disk begin with the content, while other work is done before it is synchronized. A hint.
     /// System calls: sync_file_range(2)
     package func beginWriting() { _ = clinux_begin_writing(number) }
 
-    /// Content and metadata to the disk. A failure is final: the kernel has dropped what it could not write.
+    /// Writes content and metadata to the disk. A failure is final: the kernel has dropped what it could not write.
     /// System calls: fsync(2)
     package func synchronize() throws(Errno) { _ = try retryingOnInterrupt { fsync(number) } }
 
-    /// Content, and what is needed to read it, to the disk. System calls: fdatasync(2)
+    /// Writes the content, and the metadata that is needed to read it, to the disk. System calls: fdatasync(2)
     package func synchronizeData() throws(Errno) { _ = try retryingOnInterrupt { fdatasync(number) } }
 
-    /// Everything on its file system to the disk: for what cannot be opened. System calls: syncfs(2)
+    /// Writes everything on the file's file system to the disk: for files that cannot be opened.
+    /// System calls: syncfs(2)
     package func synchronizeFileSystem() throws(Errno) {
         _ = try retryingOnInterrupt { clinux_sync_filesystem(number) }
     }
@@ -203,7 +206,8 @@ package struct FileDescriptor: ~Copyable, Sendable {
     /// System calls: fchmod(2)
     package func setMode(_ mode: UInt32) throws(Errno) { _ = try check { fchmod(number, mode) } }
 
-    /// Sets its dates to now: a process that watches its directory is told. System calls: futimens(2)
+    /// Sets the file's times to now, of which a process that watches its directory is notified.
+    /// System calls: futimens(2)
     package func touch() throws(Errno) { _ = try check { futimens(number, nil) } }
 
     /// System calls: fchown(2)
@@ -211,28 +215,30 @@ package struct FileDescriptor: ~Copyable, Sendable {
         _ = try check { fchown(number, owner, group) }
     }
 
-    /// Room on the disk for the whole file, so that writing to a map of it cannot fail. System calls: fallocate(2)
+    /// Reserves space on the disk for the whole file, so that writing to a map of it cannot fail.
+    /// System calls: fallocate(2)
     package func allocate(_ size: Int) throws(Errno) {
         _ = try retryingOnInterrupt { clinux_allocate(number, Int64(size)) }
     }
 
-    /// Gives the disk blocks of a range back; the file's size stays, and the range reads as zeros. Best effort.
+    /// Frees the disk blocks of a range; the file's size stays, and the range reads as zeros. Best effort.
     /// System calls: fallocate(FALLOC_FL_PUNCH_HOLE)
     package func freeRange(start: Int, length: Int) { _ = clinux_free_range(number, Int64(start), Int64(length)) }
 
     /// System calls: ftruncate(2)
     package func setSize(_ size: Int) throws(Errno) { _ = try retryingOnInterrupt { ftruncate(number, off_t(size)) } }
 
-    /// Asks a copy-on-write file system to write in place; one that does not know the flag needs none.
+    /// Sets the flag by which a copy-on-write file system writes in place; a file system without the flag does not need
+    /// it.
     /// System calls: ioctl(FS_IOC_SETFLAGS)
     package func avoidCopyOnWrite() { _ = clinux_set_nocow(number) }
 
-    /// The file system's magic number (`statfs.f_type`). System calls: fstatfs(2)
+    /// Returns the file system's magic number (`statfs.f_type`). System calls: fstatfs(2)
     package func fileSystemType() throws(Errno) -> Int {
         try retryingOnInterrupt { clinux_filesystem_type(number) }
     }
 
-    /// How many bytes of its file system this user may still fill. System calls: fstatfs(2)
+    /// Returns the number of bytes of the file system that this user may still fill. System calls: fstatfs(2)
     package func freeSpace() throws(Errno) -> UInt64 {
         var bytes: UInt64 = 0
         let number = number

@@ -1,26 +1,26 @@
 import Glibc
 
-/// A lock that a process holds on a file, whichever code made it and by whichever call.
+/// A lock that a process holds on a file, whichever code took it and by whichever call.
 package struct FileLock: Hashable, Sendable {
-    /// Where the kernel says that the file is; empty where nothing but the lock can be seen.
+    /// The path of the file, by the kernel; empty where only the lock can be seen.
     package var path: [UInt8]
     /// `POSIX`, `OFDLCK`, `FLOCK` or `LEASE`.
     package var family: String
     package var isExclusive: Bool
-    /// The first byte that it covers.
+    /// The first byte of its range.
     package var start: Int64
 
-    /// As /proc/PID/fdinfo and /proc/locks describe it: `1: POSIX  ADVISORY  WRITE 812 08:01:1234 0 EOF`. Nil: it is
-    /// none, or one that is still awaited.
+    /// Parses a line of /proc/PID/fdinfo or /proc/locks: `1: POSIX  ADVISORY  WRITE 812 08:01:1234 0 EOF`. Nil where
+    /// the line is no lock, or a lock that is still waited for.
     package init?(_ line: some Sequence<UInt8>, path: [UInt8]) {
         let words = Self.words(line)
         guard words.count >= 8, words[1] != "->", let start = Int64(words[words.count - 2]) else { return nil }
         (self.path, self.start, family, isExclusive) = (path, start, words[1], words[3] == "WRITE")
     }
 
-    /// What the processes hold that are signalled with the leader of a group. What somebody has handed down to us and
-    /// them alike is not theirs. Of a process that may not be looked at /proc/locks tells, without its open file
-    /// description locks. Linear in the files that they have open.
+    /// Returns the locks that a process holds. A lock that this process and the other one have both inherited does not
+    /// count. The locks of a process that may not be examined come from /proc/locks, which does not assign open file
+    /// description locks to processes. Linear in the files that the process has open.
     package static func held(by process: Int32) -> [FileLock] {
         guard let found = lines(of: process) else { return listed(of: process) }
         let own = found.contains { !isOfProcess($0.line) } ? Set((lines(of: getpid()) ?? []).map(\.line)) : []
@@ -28,14 +28,15 @@ package struct FileLock: Hashable, Sendable {
             .compactMap { FileLock($0.line, path: $0.path) }
     }
 
-    /// A lock of a process rather than of an open file, which may have been handed down.
+    /// Returns whether the lock belongs to a process rather than to an open file, which may be inherited.
     private static func isOfProcess(_ line: [UInt8]) -> Bool { words(line).dropFirst().first == "POSIX" }
 
     private static func words(_ line: some Sequence<UInt8>) -> [String] {
         String(decoding: Array(line), as: UTF8.self).split(separator: " ").map(String.init)
     }
 
-    /// Without their numbers, which differ between two who look. Nil: it may not be looked at.
+    /// Returns the locks without their numbers, which differ between two readings. Nil where the process may not be
+    /// examined.
     private static func lines(of process: Int32) -> [(path: [UInt8], line: [UInt8])]? {
         guard let tasks = try? OpenFiles.directory("/proc/\(process)/task").entryNames() else { return [] }
         for task in tasks {
@@ -43,10 +44,10 @@ package struct FileLock: Hashable, Sendable {
             guard let files = try? OpenFiles.directory(place + "/fd"), let names = try? files.entryNames() else {
                 return nil
             }
-            // A thread that has ended has none, and the other ones have the same.
+            // A thread that has ended has no files, and all other threads have the same ones.
             if names.isEmpty { continue }
             return names.flatMap { name in
-                // A file has a path; an inotify instance, which may say very much, has none.
+                // A file has a path; an inotify instance, whose fdinfo may be very long, has none.
                 guard let path = try? files.linkTarget(of: name), path.first == UInt8(ascii: "/") else {
                     return [(path: [UInt8], line: [UInt8])]()
                 }
@@ -75,7 +76,7 @@ extension OpenFiles {
         try FileDescriptor.open(path: Array(path.utf8), [.reading, .directory])
     }
 
-    /// The processes of a process group, in this namespace and in those below it. Linear in all processes.
+    /// Returns the processes of a process group, in this namespace and in those below it. Linear in all processes.
     /// System calls: getdents(2), getpgid(2)
     package static func processes(ofGroup group: Int32) -> [Int32] {
         let names = (try? directory("/proc").entryNames()) ?? []

@@ -1,14 +1,14 @@
 import CGroupLinux
 import Glibc
 
-/// What `statx(2)` says of a file. Times are nanoseconds since 1970.
+/// The result of `statx(2)` for a file. Times are nanoseconds since 1970.
 package struct FileStatus: Equatable, Sendable {
     package var inode: UInt64
     package var size: UInt64
     package var mountID: UInt64
-    /// No other mount of this boot has the same, nor will have: Linux 6.8 or later.
+    /// Whether no other mount of this boot has the same number, nor will have it: Linux 6.8 or later.
     package var mountIsUnique: Bool
-    /// In bytes: what it takes on the disk.
+    /// The space that the file takes on the disk, in bytes.
     package var allocated: UInt64
     package var modified: Int64
     package var changed: Int64
@@ -17,7 +17,7 @@ package struct FileStatus: Equatable, Sendable {
     package var group: UInt32
     package var links: UInt32
     package var device: UInt64
-    /// Which device a device file stands for.
+    /// The device that a device file stands for.
     package var node: UInt64
 
     init(_ raw: clinux_status) {
@@ -51,7 +51,7 @@ extension FileDescriptor {
         return FileStatus(raw)
     }
 
-    /// Of the entry itself, also where it is a symbolic link. `name` is one component.
+    /// Returns the status of the entry itself, also where it is a symbolic link. `name` is one component.
     /// System calls: statx(2)
     package func status(of name: [UInt8]) throws(Errno) -> FileStatus {
         var raw = clinux_status()
@@ -60,7 +60,7 @@ extension FileDescriptor {
         return FileStatus(raw)
     }
 
-    /// The same, or nil where nothing stands.
+    /// Returns the status of the entry itself, or nil where there is no entry.
     package func statusIfPresent(of name: [UInt8]) throws(Errno) -> FileStatus? {
         do {
             return try status(of: name)

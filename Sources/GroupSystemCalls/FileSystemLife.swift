@@ -1,22 +1,23 @@
 import CGroupLinux
 import Glibc
 
-/// One life of a file system: from when it was mounted until its last mount is gone. Other mounts of it, in another
-/// mount namespace for instance, show the same life; unmounted and mounted again it has another one.
+/// A life of a file system: from its first mount until its last mount is gone. Other mounts of it, in another mount
+/// namespace for instance, have the same life; after it is unmounted and mounted again it has another one.
 package struct FileSystemLife: Equatable, Sendable {
     package var boot: [UInt8]
     package var device: UInt64
-    /// Of the mount that it was asked through; 0 where the kernel may give the number again.
+    /// The mount through which it was read; 0 where the kernel may use the number again.
     package var mount: UInt64
-    /// The same for all mounts of this life, and for no other life in this boot; 0 where nothing here tells.
+    /// A number that all mounts of this life share, and no other life in this boot has; 0 where no such number is
+    /// available.
     package var session: UInt64
 
     package init(boot: [UInt8], device: UInt64, mount: UInt64, session: UInt64) {
         (self.boot, self.device, self.mount, self.session) = (boot, device, mount, session)
     }
 
-    /// Whether what a file of it says was written in this life. `other` names a mount or a session that it was seen
-    /// with: neither number is ever given again, so one that is there still has been there all the time.
+    /// Returns whether the content of a file of it was written in this life. `other` has a mount or a session that it
+    /// was seen with: neither number is ever used again, so one that is still there has been there all the time.
     package func isSame(as other: FileSystemLife) -> Bool {
         boot == other.boot && device == other.device
             && (mount != 0 && mount == other.mount || session != 0 && session == other.session)
@@ -24,16 +25,17 @@ package struct FileSystemLife: Equatable, Sendable {
 }
 
 extension FileDescriptor {
-    /// The life of the file system that it is on, without its session.
+    /// Returns the life of the file system that contains the file, without its session.
     package func fileSystemLife(_ status: FileStatus) throws(Errno) -> FileSystemLife {
         FileSystemLife(
             boot: try bootIdentifier(), device: status.device, mount: status.mountIsUnique ? status.mountID : 0,
             session: 0)
     }
 
-    /// `FileSystemLife.session`. A file system in memory ends with its last mount. One on a disk has a directory in
-    /// /sys/fs as long as it is mounted, whose inode number is not given to another one in the same boot.
-    /// System calls: fstatfs(2), readlink(2), open(2), statx(2)
+    /// Returns the number for `FileSystemLife.session`. A file system in memory ends with its last mount. A file system
+    /// on a disk has a directory in /sys/fs as long as it is mounted, and the inode number of that directory is not
+    /// used again in the same boot.
+    /// System calls: fstatfs(2), readlinkat(2), openat2(2), statx(2)
     package func fileSystemSession(_ status: FileStatus) -> UInt64 {
         switch UInt32(truncatingIfNeeded: (try? fileSystemType()) ?? 0) {
         case 0x0102_1994: return 1
@@ -44,7 +46,7 @@ extension FileDescriptor {
         }
     }
 
-    /// As the kernel calls it: "sda1".
+    /// Returns the kernel's name of the device, such as "sda1".
     private func blockDevice(of status: FileStatus) -> String? {
         let directory = try? FileDescriptor.open(path: Array("/sys/dev/block".utf8), [.placeOnly, .directory])
         let name = Array("\(status.device >> 32):\(status.device & 0xffff_ffff)".utf8)
@@ -67,7 +69,7 @@ extension FileDescriptor {
 
     private static let sysfs = 0x6265_6572
 
-    /// 0 where it is not there, as in a sandbox without /sys.
+    /// Returns the inode number of the directory, or 0 where there is none, as in a sandbox without /sys.
     private static func identity(ofSession path: String) -> UInt64 {
         guard let directory = try? open(path: Array("/sys/fs/\(path)".utf8), [.placeOnly, .directory]),
             (try? directory.fileSystemType()) == sysfs

@@ -1,6 +1,6 @@
 public import Glibc
 
-/// A value behind a mutex. (`Synchronization.Mutex` would do; ThreadSanitizer does not understand it.)
+/// A value protected by a mutex. (`Synchronization.Mutex` would do, but ThreadSanitizer does not understand it.)
 @safe public final class Guarded<Value>: @unchecked Sendable {
     @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
     @usableFromInline var value: Value
@@ -17,8 +17,9 @@ public import Glibc
         unsafe mutex.deallocate()
     }
 
-    /// Runs `body` alone. It should decide and return; what takes long or calls out comes after.
-    /// (Public, because only then it is inlined: it costs a mutex, not a search for the metadata of its types.)
+    /// Runs `body` while it holds the mutex. `body` should decide and return; long work and calls of other code come
+    /// after it. (Public, because only then it is inlined: it then costs a mutex, and no search for the metadata of its
+    /// types.)
     @inlinable public func withLock<Answer, Failure: Error>(_ body: (inout Value) throws(Failure) -> Answer)
         throws(Failure)
         -> Answer

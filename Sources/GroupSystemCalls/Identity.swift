@@ -1,17 +1,17 @@
 import CGroupLinux
 import Glibc
 
-/// The running kernel's identity: changes with each boot. Reads /proc/sys/kernel/random/boot_id.
+/// Returns the running kernel's identity, which changes with each boot. Reads /proc/sys/kernel/random/boot_id.
 package func bootIdentifier() throws(Errno) -> [UInt8] {
     let file = try FileDescriptor.open(path: Array("/proc/sys/kernel/random/boot_id".utf8), .reading)
     let digits = try file.readAll(limit: 64).filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "\n") }
     return Array(digits.prefix(32))
 }
 
-/// This program's name, as ps(1) shows it.
+/// Returns this program's name, as ps(1) shows it.
 package func programName() -> String { programName(of: "self") }
 
-/// The same of another process; "?" where there is none.
+/// Returns the name of a process's program; "?" where there is no such process.
 package func programName(ofProcess process: Int32) -> String { programName(of: "\(process)") }
 
 private func programName(of process: String) -> String {
@@ -21,8 +21,8 @@ private func programName(of process: String) -> String {
     return String(decoding: name.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
 }
 
-/// Where this process's program is, from the root of all files; nil where the kernel does not say. System calls:
-/// readlink(2)
+/// Returns the absolute path of this process's program; nil where the kernel does not provide it.
+/// System calls: readlinkat(2)
 package func programPath() -> [UInt8]? {
     let place = try? FileDescriptor.open(path: Array("/proc/self".utf8), [.placeOnly, .directory])
     return (try? place?.linkTarget(of: Array("exe".utf8))) ?? nil
@@ -37,22 +37,22 @@ package func environmentValue(_ name: String) -> String? {
 
 package func effectiveUser() -> UInt32 { geteuid() }
 
-/// The number of a Unix group, or nil if there is none of that name. Library calls: getgrnam(3)
+/// Returns the number of a Unix group, or nil if there is none of that name. Library calls: getgrnam(3)
 package func groupNumber(named name: String) -> UInt32? {
     guard let entry = unsafe getgrnam(name) else { return nil }
     return unsafe entry.pointee.gr_gid
 }
 
-/// The name of a Unix group, or nil if there is none of that number. Library calls: getgrgid(3)
+/// Returns the name of a Unix group, or nil if there is none of that number. Library calls: getgrgid(3)
 package func groupName(ofNumber number: UInt32) -> String? {
     guard let entry = unsafe getgrgid(number), let name = unsafe entry.pointee.gr_name else { return nil }
     return unsafe String(cString: name)
 }
 
-/// Ends the process after what was registered with atexit(3).
+/// Ends the process, after the functions that were registered with atexit(3).
 package func exitProcess(_ status: Int32) -> Never { exit(status) }
 
-/// For a command, before it opens anything. A limit of file size is an error of write(2) rather than the end of the
-/// process; SIGQUIT ends it without a backtrace; and standard descriptors that are closed stay unusable, instead of
-/// becoming the next file that is opened. System calls: sigaction(2), open(2)
+/// Prepares the process of a command; to be called before it opens anything. A limit of file size then is an error of
+/// write(2) rather than the end of the process, SIGQUIT ends the process without a backtrace, and standard descriptors
+/// that are closed stay unusable, instead of becoming the next file that is opened. System calls: sigaction(2), open(2)
 package func prepareProcess() { clinux_prepare_process() }

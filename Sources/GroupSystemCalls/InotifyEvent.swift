@@ -1,11 +1,11 @@
 import Glibc
 
-/// What happened in a watched directory, or to the directory itself, or to the queue: `inotify(7)`.
+/// An event of a watched directory, of an entry in it, or of the queue: `inotify(7)`.
 package struct InotifyEvent: Equatable, Sendable {
-    /// The number that `InotifyQueue.watch` gave; -1 for an overflow, which belongs to none.
+    /// The number that `InotifyQueue.watch` returned; -1 for an overflow, which belongs to no watch.
     package var watch: Int32
     package var kinds: Kinds
-    /// Joins `movedFrom` to `movedTo`; otherwise 0.
+    /// A number that joins `movedFrom` to `movedTo`; otherwise 0.
     package var cookie: UInt32
     /// The entry's name in the directory; empty where the event is about the directory or the queue.
     package var name: [UInt8]
@@ -28,24 +28,24 @@ package struct InotifyEvent: Equatable, Sendable {
         package static let movedTo = Kinds(rawValue: UInt32(IN_MOVED_TO))
         package static let created = Kinds(rawValue: UInt32(IN_CREATE))
         package static let removed = Kinds(rawValue: UInt32(IN_DELETE))
-        /// The directory itself is gone, and nobody has it open any more.
+        /// The directory itself was removed, and no process has it open any more.
         package static let watchedRemoved = Kinds(rawValue: UInt32(IN_DELETE_SELF))
         package static let watchedMoved = Kinds(rawValue: UInt32(IN_MOVE_SELF))
         package static let unmounted = Kinds(rawValue: UInt32(IN_UNMOUNT))
-        /// The queue was full: from here on events are missing, of any watch.
+        /// The queue was full: from here on events of any watch may be missing.
         package static let overflow = Kinds(rawValue: UInt32(IN_Q_OVERFLOW))
-        /// The watch's last event: it was taken back, or its directory is gone. Its number is not given again.
+        /// The last event of a watch: the watch was ended, or its directory is gone. The number is not used again.
         package static let ignored = Kinds(rawValue: UInt32(IN_IGNORED))
-        /// Besides another kind: the entry is a directory.
+        /// A flag besides another kind: the entry is a directory.
         package static let isDirectory = Kinds(rawValue: UInt32(IN_ISDIR))
     }
 }
 
 extension InotifyEvent {
-    /// The kernel's structure without the name, which follows it.
+    /// The size of the kernel's structure without the name that follows it.
     static let headSize = MemoryLayout<inotify_event>.size
 
-    /// Copies what the kernel wrote: a head and, as long as it says, a name that is filled up with NULs.
+    /// Copies an event that the kernel wrote: a head, and a name of the length given there, padded with NULs.
     init(_ raw: UnsafeRawPointer) {
         let head = unsafe raw.load(as: inotify_event.self)
         let name = unsafe UnsafeRawBufferPointer(start: raw + Self.headSize, count: Int(head.len))

@@ -1,16 +1,17 @@
 import CGroupLinux
 
-/// The descriptor number of the process's inotify queue, taken before those of any locks.
+/// The descriptor number of the process's inotify queue, reserved before those of any locks.
 ///
-/// Of a killed process the kernel lets go of the files from the highest number to the lowest, and of an inotify queue it
-/// takes 10 to 20 ms to let go (it waits until nobody looks at the queue's watches any more): locks with lower numbers
-/// stay taken as long, though their holder is dead. This is how Linux does it, and no more than that: whatever the order,
-/// the locks go in the end.
+/// When a process is killed, the kernel closes its files from the highest number to the lowest, and takes 10 to 20 ms
+/// to close an inotify queue (it waits until no code uses the queue's watches any more). Locks with lower numbers stay
+/// held for as long, though their holder is dead. This is only how Linux behaves at present; whatever the order, the
+/// locks are released in the end.
 package enum InotifyNumber {
-    /// The number is an eventfd's until the queue gets it.
+    /// The reserved number, which is that of an eventfd until the queue gets it.
     private static let place = Guarded<(isTaken: Bool, number: Int32?)>((false, nil))
 
-    /// Keeps the lowest number that is free, unless there is one, or was. None free: then it has no say in the order.
+    /// Reserves the lowest free number, unless one is or was reserved already. Where no number is free, the order stays
+    /// as it is.
     /// System calls: eventfd(2)
     package static func keep() {
         place.withLock { place in
@@ -19,7 +20,8 @@ package enum InotifyNumber {
         }
     }
 
-    /// The next descriptor that is opened is the queue's; another thread that opens one at this moment may get it.
+    /// Frees the reserved number, so that the next descriptor that is opened, the queue's, gets it; another thread that
+    /// opens a file at this moment may get it instead.
     /// System calls: close(2)
     static func release() {
         place.withLock { place in

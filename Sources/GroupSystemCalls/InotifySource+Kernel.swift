@@ -1,7 +1,7 @@
 #if !InotifyTools
     import Glibc
 
-    /// Events from the kernel directly: for those who cannot take libinotifytools' licence.
+    /// The source of events directly from the kernel, for users who cannot accept libinotifytools' license.
     struct InotifySource: ~Copyable {
         private let queue: FileDescriptor
         private var buffer = [UInt8](repeating: 0, count: 65_536)

@@ -2,20 +2,21 @@
     import CGroupInotifyTools
     import Glibc
 
-    /// Events by way of libinotifytools 3.22, of which only what was measured to be sound is called: its
-    /// initialisation, once in a process and never undone, one watch, and `inotifytools_next_events(0, 1)`. Watches are
-    /// the kernel's own calls on its descriptor: its recursion loses directories, and its table serves only that.
+    /// The source of events by way of libinotifytools 3.22. Only those of its functions are called that were measured
+    /// to be sound: its initialization, once in a process and never undone, one watch, and
+    /// `inotifytools_next_events(0, 1)`. Watches are made by the kernel's own calls on its descriptor: the library's
+    /// recursion loses directories, and its table serves only the recursion.
     struct InotifySource: ~Copyable {
         let descriptor: Int32
 
         /// Borrows the library from the process; EBUSY while another source has it.
         init() throws(Errno) {
-            // Inside the lock, because the library is no more than static variables.
+            // Inside the lock, because the library consists of static variables.
             descriptor = try library.withLock { (library) throws(Errno) in try library.lend() }
         }
 
         deinit {
-            // The library stays; what was watched through it must not.
+            // The library stays; the watches that were made through it must not.
             for watch in (try? watches(of: descriptor)) ?? [] { inotify_rm_watch(descriptor, watch.number) }
             library.withLock { $0.isLent = false }
         }
@@ -30,9 +31,9 @@
 
     private let library = Guarded(Library())
 
-    /// The library's static variables, as far as we know them.
+    /// The library's static variables, as far as they are known.
     private struct Library {
-        /// select(2), by which it reads, ends the process at a descriptor of 1024.
+        /// select(2), by which the library reads, ends the process at a descriptor of 1024.
         static let descriptorLimit: Int32 = 1000
 
         var descriptor: Int32?
@@ -43,21 +44,23 @@
             if descriptor == nil { descriptor = try find() }
             guard let descriptor else { throw .noSuchEntry }
             if descriptor >= Self.descriptorLimit { throw .tooManyFiles }
-            // What the sentinel or an earlier borrower left behind, in the kernel's queue or the library's buffer.
+            // Events that the sentinel or an earlier borrower left behind, in the kernel's queue or the library's
+            // buffer.
             while try nextEvent() != nil {}
             isLent = true
             return descriptor
         }
 
-        /// Initialises the library and finds its descriptor, which it does not tell: the one that watches a file in
-        /// memory, which has no name that could stay behind, and which nobody else can know of.
+        /// Initializes the library and finds its descriptor, which the library does not return: it is the descriptor
+        /// that watches a certain file in memory, which has no name that could stay behind, and which no other code can
+        /// know.
         /// System calls: memfd_create(2), inotify_init(2), inotify_add_watch(2), fcntl(F_SETFD)
         private func find() throws(Errno) -> Int32 {
             let sentinel = try FileDescriptor.inMemory()
             // The library would get about this number too, and keep it: better not to begin.
             if sentinel.number >= Self.descriptorLimit { throw .tooManyFiles }
             let inode = try sentinel.status().inode
-            // Another queue of the process may watch a directory of the same number on another disk.
+            // Another queue of the process may watch a directory of the same inode number on another disk.
             let others = try descriptors(watching: inode).map(\.number)
             InotifyNumber.release()
             guard inotifytools_initialize() != 0 else { throw Errno(inotifytools_error()) }
@@ -77,7 +80,7 @@
         private func descriptors(watching inode: UInt64) throws(Errno) -> [(number: Int32, watch: Int32)] {
             let directory = try FileDescriptor.open(path: Array("/proc/self/fdinfo".utf8), [.reading, .directory])
             return try directory.entryNames().compactMap { name in
-                // One that cannot be read was closed meanwhile, by another thread or with the list.
+                // A descriptor that cannot be read was closed meanwhile, by another thread or with the list.
                 guard let number = Int32(String(decoding: name, as: UTF8.self)), let watches = try? watches(of: number),
                     let watch = watches.first(where: { $0.inode == inode })
                 else { return nil }
@@ -86,9 +89,9 @@
         }
     }
 
-    /// The next event in the library's buffer or the kernel's queue, without waiting: nil if there is none. One at a
-    /// time, because it spins until as many are there as were asked for; and not `inotifytools_next_event(0)`, which
-    /// waits.
+    /// Returns the next event in the library's buffer or the kernel's queue, without waiting; nil if there is none.
+    /// Requests one event at a time, because the library spins until it has as many as were requested;
+    /// `inotifytools_next_event(0)` would wait.
     private func nextEvent() throws(Errno) -> InotifyEvent? {
         while true {
             if let event = unsafe inotifytools_next_events(0, 1) { return unsafe InotifyEvent(UnsafeRawPointer(event)) }
@@ -98,7 +101,7 @@
         }
     }
 
-    /// What an inotify descriptor of this process watches; nothing for any other descriptor.
+    /// Returns the watches of an inotify descriptor of this process; nothing for any other descriptor.
     /// Reads /proc/self/fdinfo, lines like `inotify wd:1 ino:b sdev:1b mask:400 …` with hexadecimal numbers.
     private func watches(of descriptor: Int32) throws(Errno) -> [(number: Int32, inode: UInt64)] {
         let file = try FileDescriptor.open(path: Array("/proc/self/fdinfo/\(descriptor)".utf8), .reading)

@@ -1,14 +1,15 @@
 import CGroupLinux
 import Glibc
 
-/// A wait in the kernel for one or more byte locks, taken one after the other on a thread named `lock-wait` that
-/// sleeps in `fcntl(F_OFD_SETLKW)`. Nothing polls; cancelling takes less than a millisecond and leaves no lock behind.
+/// A wait in the kernel for one or more byte locks, taken one after the other on a thread named `lock-wait` that sleeps
+/// in `fcntl(F_OFD_SETLKW)`. Nothing polls; a cancellation takes less than a millisecond and leaves no lock behind.
 @safe package final class LockWaiter: Sendable {
-    /// One call of the thread.
+    /// One step of the thread: a lock on a range.
     package struct Step: Equatable, Sendable {
         package var lock: ByteLock
         package var range: ByteRange
-        /// All of it or nothing: the waiter waits for the holder of a byte of it with nothing of it held.
+        /// Whether the range is locked as a whole or not at all: while another process holds a byte of it, the waiter
+        /// holds no other byte of it.
         package var isUndivided: Bool
 
         package init(_ lock: ByteLock, _ range: ByteRange, isUndivided: Bool = false) {
@@ -28,7 +29,7 @@ import Glibc
 
     private nonisolated(unsafe) let waiter: OpaquePointer
 
-    /// `done` is called exactly once, on the waiting thread, also when the wait is cancelled.
+    /// Starts the wait. `done` is called exactly once, on the waiting thread, also when the wait is cancelled.
     /// The descriptor must stay open until then.
     package init(
         _ steps: [Step], on descriptor: Int32, done: @escaping @Sendable (Outcome) -> Void
@@ -55,6 +56,6 @@ import Glibc
 
     deinit { unsafe clinux_lock_waiter_release(waiter) }
 
-    /// Ends the wait; where the grant came first, `done` says so.
+    /// Ends the wait; where the lock was granted first, `done` receives `granted`.
     package func cancel() { unsafe clinux_lock_waiter_cancel(waiter) }
 }

@@ -1,11 +1,12 @@
-/// The kernel's word that memory is short: pressure stall information, where this user may ask for it.
+/// The kernel's notification that memory is short: pressure stall information, where this user may use it.
 package struct MemoryPressure: ~Copyable, Sendable {
     private let file: FileDescriptor
 
-    /// `urgent`-ready whenever processes had to wait for memory for 0.2 s of 2 s.
+    /// The descriptor, which is ready as `urgent` whenever processes had to wait for memory for 0.2 s of 2 s.
     package var descriptor: Int32 { file.number }
 
-    /// Errors: `noSuchEntry`, `notPermitted`, `accessDenied`, `notSupported` where the kernel does not tell.
+    /// Begins to monitor. Errors: `noSuchEntry`, `notPermitted`, `accessDenied`, `notSupported` where the kernel does
+    /// not allow it.
     /// System calls: openat2(2), write(2)
     package init() throws(Errno) { file = try Self.asking() }
 

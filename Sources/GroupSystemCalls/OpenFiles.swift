@@ -1,6 +1,6 @@
-/// What /proc says of the files that processes have open. Of those of other users it says nothing, except to root.
+/// The files that processes have open, by /proc. The files of other users' processes are visible only to root.
 package enum OpenFiles {
-    /// What this user's processes have of inotify. Linear in the files that they have open.
+    /// Returns how much of inotify this user's processes use. Linear in the files that they have open.
     package static func inotifyUse() -> (instances: Int, watches: Int) {
         var (instances, watches) = (0, 0)
         for process in processes(of: effectiveUser()) {
@@ -12,8 +12,8 @@ package enum OpenFiles {
         return (instances, watches)
     }
 
-    /// Who holds an exclusive lock on the first byte of the file with that inode; nil where nobody says so. Linear in
-    /// the files that are open.
+    /// Returns a process that holds an exclusive lock which begins at the first byte of the file with that inode; nil
+    /// where none is visible. Linear in the files that are open.
     package static func holderOfFirstByte(ofInode inode: UInt64) -> Int32? {
         processes(of: nil).first { process in
             files(of: process).contains { file, _ in
@@ -27,7 +27,7 @@ package enum OpenFiles {
         }
     }
 
-    /// Those that /proc shows; of one user, or of all.
+    /// Returns the processes that /proc shows, of one user or of all (nil).
     static func processes(of user: UInt32?) -> [Int32] {
         guard let directory = try? FileDescriptor.open(path: Array("/proc".utf8), [.reading, .directory]),
             let names = try? directory.entryNames()

@@ -1,7 +1,7 @@
 import CGroupLinux
 import Glibc
 
-/// A wait for descriptors to become readable that any thread can end.
+/// A wait for descriptors to become readable, which any thread can end.
 package final class Poller: Sendable {
     let epoll: FileDescriptor
     let waker: FileDescriptor
@@ -13,22 +13,23 @@ package final class Poller: Sendable {
         try add(waker.number)
     }
 
-    /// Readable itself while something that was added can be read, so that another one can wait for all of it.
+    /// The descriptor of the poller itself, readable while an added one can be read, so that another poller can wait
+    /// for all of them.
     package var descriptor: Int32 { epoll.number }
 
-    /// Waits for this descriptor too. It leaves by being closed. System calls: epoll_ctl(EPOLL_CTL_ADD)
+    /// Adds a descriptor to wait for; closing it removes it. System calls: epoll_ctl(EPOLL_CTL_ADD)
     package func add(_ descriptor: Int32) throws(Errno) {
         let epoll = epoll.number
         _ = try check { clinux_epoll_add(epoll, descriptor) }
     }
 
-    /// True: something that was added can be read. False: the time is over (nil has no end), or `wake` was called.
-    /// A wake that meets something readable is answered with true and is used up, so what it was for is to be looked
-    /// at after every wait. For one thread at a time. System calls: epoll_pwait2(2), read(2)
+    /// Waits, and returns true if an added descriptor can be read; false when the time is over (nil: no limit), or
+    /// `wake` was called. A wake that coincides with a readable descriptor gives true and is used up, so its reason is
+    /// to be checked after every wait. For one thread at a time. System calls: epoll_pwait2(2), read(2)
     package func wait(nanoseconds: Int64?) throws(Errno) -> Bool {
-        // A deadline, so that a signal every now and then does not put the end off.
+        // An absolute deadline, so that repeated signals do not postpone the end.
         let deadline = nanoseconds.map { Self.saturated(monotonicNanoseconds(), $0) }
-        // Two, of which at most one is the waker: a full queue cannot hide behind a wake, nor a wake behind it.
+        // Two entries, of which at most one is the waker: neither a wake nor a full queue can hide the other.
         var ready: [Int32] = [-1, -1]
         while true {
             let left = deadline.map { max(0, $0 - monotonicNanoseconds()) } ?? -1
@@ -43,10 +44,10 @@ package final class Poller: Sendable {
         }
     }
 
-    /// Ends the wait that is going on, or else the next one. From any thread. System calls: write(2)
+    /// Ends the present wait, or else the next one. From any thread. System calls: write(2)
     package func wake() {
         var one: UInt64 = 1
-        // EAGAIN: the counter is full, so that a wake is on its way.
+        // EAGAIN: the counter is full, so a wake is pending already.
         _ = unsafe write(waker.number, &one, 8)
     }
 

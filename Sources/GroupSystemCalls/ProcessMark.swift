@@ -1,19 +1,19 @@
-/// Names one process on the whole machine. A process number alone does not: each PID namespace counts its own, and
-/// gives a number again after its process has ended.
+/// The identity of a process on the whole machine. A process identifier alone is not enough: each PID namespace has its
+/// own, and uses a number again after its process has ended.
 package struct ProcessMark: Hashable, Sendable {
-    /// Its number in its own PID namespace.
+    /// The process identifier in the process's own PID namespace.
     package var identifier: Int32
-    /// The inode of its PID namespace; 0 where that is not known.
+    /// The inode of that PID namespace; 0 where it is not known.
     package var namespace: UInt64
-    /// In the kernel's ticks since boot; 0 where that is not known.
+    /// The start of the process, in the kernel's ticks since boot; 0 where it is not known.
     package var started: UInt64
 
     package init(identifier: Int32, namespace: UInt64, started: UInt64) {
         (self.identifier, self.namespace, self.started) = (identifier, namespace, started)
     }
 
-    /// Marks the calling process. System calls: open(2), read(2) of /proc/self, which is this process also where /proc
-    /// is another PID namespace's.
+    /// Returns the mark of the calling process. System calls: openat2(2), read(2) of /proc/self, which is this process
+    /// also where /proc is another PID namespace's.
     package static func ofThisProcess() -> ProcessMark {
         ProcessMark(
             identifier: processIdentifier(), namespace: ProcessTable.namespace(of: "self") ?? 0,
@@ -21,13 +21,13 @@ package struct ProcessMark: Hashable, Sendable {
     }
 }
 
-/// The processes that /proc shows, searched by their marks.
+/// The processes that /proc shows, found by their marks.
 package struct ProcessTable {
-    /// A process that was looked for.
+    /// The result of a search for a process.
     package struct Entry {
-        /// Its number in this process's PID namespace, with which a signal reaches it; nil where that is not known.
+        /// The process identifier in this process's PID namespace, for signals; nil where it is not known.
         package var identifier: Int32?
-        /// Nil where /proc does not show it.
+        /// The state of the process; nil where /proc does not show it.
         package var view: ProcessView?
     }
 
@@ -36,7 +36,8 @@ package struct ProcessTable {
     package let isOwnProc =
         (try? OpenFiles.directory("/proc").linkTarget(of: Array("self".utf8)))
         .map { Int32(String(decoding: $0, as: UTF8.self)) == processIdentifier() } ?? false
-    /// Each process of another namespace, or of this one under a /proc that is not its own; by its number there.
+    /// The processes of other namespaces, and those of this one under a /proc that is not its own, by their numbers
+    /// there.
     private lazy var others = readOthers()
 
     private struct Place: Hashable {
@@ -46,8 +47,8 @@ package struct ProcessTable {
 
     package init() {}
 
-    /// Looks for a process. Reads /proc/PID/stat and cmdline; once for each table, and only for a process of another
-    /// PID namespace, /proc/PID/ns/pid and status of every process.
+    /// Finds a process. Reads /proc/PID/stat and cmdline; once for each table, and only for a process of another PID
+    /// namespace, also /proc/PID/ns/pid and status of every process.
     package mutating func find(_ mark: ProcessMark) -> Entry {
         if mark.namespace == 0 || mark.namespace == own, isOwnProc {
             let view = Self.view("\(mark.identifier)", mark)
@@ -74,12 +75,12 @@ package struct ProcessTable {
         return places
     }
 
-    /// Nil where this user may not look into that process.
+    /// Returns the inode of a process's PID namespace; nil where this user may not examine the process.
     fileprivate static func namespace(of process: String) -> UInt64? {
         try? FileDescriptor.open(path: Array("/proc/\(process)/ns/pid".utf8), .reading).status().inode
     }
 
-    /// The last number of the line `NSpid:`, which has one for each namespace that the process is in.
+    /// Returns the last number of the line `NSpid:`, which has one for each namespace that the process is in.
     private static func innermostIdentifier(of process: Int32) -> Int32? {
         let text =
             (try? FileDescriptor.open(path: Array("/proc/\(process)/status".utf8), .reading).readAll(limit: 65_536))

@@ -1,28 +1,29 @@
 import Glibc
 
-/// What /proc says of a process at this moment.
+/// The state of a process at this moment, by /proc.
 package struct ProcessView: Sendable {
     package enum Condition: Sendable {
         case running
-        /// By a signal, or by a debugger.
+        /// Stopped by a signal, or by a debugger.
         case stopped
-        /// Its first thread has ended; what the others hold, it holds still.
+        /// The first thread has ended; what the other threads hold, the process still holds.
         case zombie
     }
 
     package var condition: Condition
-    /// In the kernel's ticks since boot.
+    /// The start of the process, in the kernel's ticks since boot.
     package var started: UInt64
-    /// Its words, separated by blanks; empty for a zombie.
+    /// The words of the command, separated by blanks; empty for a zombie.
     package var command: [UInt8]
 
-    /// Nil where there is no such process, or no /proc. Reads /proc/PID/stat and /proc/PID/cmdline.
+    /// Reads the state of a process; nil where there is no such process, or no /proc. Reads /proc/PID/stat and
+    /// /proc/PID/cmdline.
     package init?(of process: Int32) { self.init(of: "\(process)") }
 
-    /// By its name in /proc: a number, or "self".
+    /// Reads the state of a process by its name in /proc: a number, or "self".
     init?(of process: String) {
         guard let stat = Self.content(of: "/proc/\(process)/stat"),
-            // The name is in parentheses and may have any byte in it.
+            // The name is in parentheses and may contain any byte.
             let end = stat.lastIndex(of: UInt8(ascii: ")"))
         else { return nil }
         let fields = stat[(end + 1)...].split(separator: UInt8(ascii: " "))
@@ -35,7 +36,7 @@ package struct ProcessView: Sendable {
         command = words.split(separator: 0).joined(separator: [UInt8(ascii: " ")]).map { $0 }
     }
 
-    /// None of its threads does anything: each is stopped, or has ended. Reads /proc/PID/task/TID/stat.
+    /// Returns whether no thread of the process runs: each is stopped, or has ended. Reads /proc/PID/task/TID/stat.
     package static func isStill(_ process: Int32) -> Bool {
         let tasks = (try? OpenFiles.directory("/proc/\(process)/task").entryNames()) ?? []
         return tasks.allSatisfy { task in
@@ -52,7 +53,7 @@ package struct ProcessView: Sendable {
 }
 
 extension ProcessView.Condition {
-    /// As /proc/PID/stat has it.
+    /// Translates the letter in /proc/PID/stat.
     fileprivate init(_ letter: UInt8) {
         switch letter {
         case UInt8(ascii: "T"), UInt8(ascii: "t"): self = .stopped

@@ -1,17 +1,17 @@
 import Glibc
 
 extension FileDescriptor {
-    /// Removes an entry, whatever it is; a directory with everything in it, however deep, with two descriptors and
-    /// without following a link. What may not be listed or emptied is made so first, if it is this user's own. Goes on
-    /// behind what cannot be removed and throws the first reason. Absent: nothing to do. Only for a tree that nobody
-    /// else works in. `removed` is called for each entry that is gone. System calls: unlinkat(2), openat2(2),
-    /// getdents(2), fchmodat(2)
+    /// Removes an entry of any type; a directory with everything in it, at any depth, with two descriptors and without
+    /// following a symbolic link. A directory that may not be listed or emptied is made accessible first, if it belongs
+    /// to this user. Goes on after entries that cannot be removed, and throws the first error. An entry that does not
+    /// exist is no error. Only for a tree in which no other process works. Calls `removed` for each entry that is gone.
+    /// System calls: unlinkat(2), openat2(2), getdents(2), fchmodat(2)
     package func removeTree(_ name: [UInt8], removed: () -> Void = {}) throws(Errno) {
         var failure: Errno?
         if try removeUnlessDirectory(name) { return removed() }
         try allowEmptying(name)
         var current = try FileDescriptor.open(name, in: self, [.reading, .directory, .notFollowing])
-        // From the top to the present directory: what it is, and which of its entries are left.
+        // The directories from the top to the present one, each with its entries that are left.
         var path = [try Level(name: name, of: current)]
         while var level = path.popLast() {
             if let entry = level.entries.popLast() {
@@ -38,7 +38,7 @@ extension FileDescriptor {
                 }
                 let above = try FileDescriptor.open(
                     [UInt8(ascii: "."), UInt8(ascii: ".")], in: current, [.reading, .directory], resolving: .free)
-                // Somebody moved it away while we were in it: what is around it now is none of our business.
+                // Another process moved the directory away meanwhile: what is around it now must not be touched.
                 if try above.status().inode != parent.inode { throw Errno.busy }
                 current = above
                 do throws(Errno) {
@@ -66,7 +66,7 @@ extension FileDescriptor {
         }
     }
 
-    /// False: it is a directory that has something in it.
+    /// Removes an entry, except for a directory that is not empty; returns false for that.
     private func removeUnlessDirectory(_ name: [UInt8]) throws(Errno) -> Bool {
         do throws(Errno) {
             try unlink(name)
@@ -89,7 +89,7 @@ extension FileDescriptor {
         if status.permissions & 0o700 != 0o700 { try? setMode(of: name, status.permissions | 0o700) }
     }
 
-    /// Of an entry; never of what a link leads to. System calls: fchmodat(2)
+    /// Sets the mode of an entry, never that of a symbolic link's target. System calls: fchmodat(2)
     package func setMode(of name: [UInt8], _ mode: UInt32) throws(Errno) {
         let number = number
         _ = try check { unsafe withCString(name) { unsafe fchmodat(number, $0, mode, AT_SYMLINK_NOFOLLOW) } }

@@ -1,15 +1,15 @@
 import CGroupLinux
 
-/// Threads whose table of descriptors is not the process's: where files are opened and closed that the process may have
-/// open besides.
+/// Threads with a descriptor table other than the process's, to open and close files that the process may also have
+/// open.
 ///
-/// A lock that was set by `fcntl(F_SETLK)`, as SQLite sets them, belongs to a table of descriptors and an inode, and
-/// goes when *any* descriptor of the inode is closed in that table. So a library may not open and close what the
-/// program around it may have locked. Closing one in another table leaves it alone.
+/// A lock that was set by `fcntl(F_SETLK)`, as SQLite sets them, belongs to a descriptor table and an inode, and is
+/// released when *any* descriptor of the inode is closed in that table. So a library may not open and close a file that
+/// the program around it may have locked. Closing a descriptor in another table does not affect the lock.
 package enum SeparateTable {
     private final class Reader: Sendable {
         let end: FileDescriptor
-        /// The threads of a forked child's parent are not the child's.
+        /// The threads of a forked child's parent do not exist in the child.
         let forkGeneration = GroupSystemCalls.forkGeneration
 
         init() throws(Errno) {
@@ -25,7 +25,7 @@ package enum SeparateTable {
     }
 
     private static let idle = Guarded([Reader]())
-    /// The threads that stay for the next one who asks: two for a program that does two things at once.
+    /// The number of threads that are kept for later calls: two, for a program that does two things at once.
     private static let kept = 2
 
     private static func take() throws(Errno) -> Reader {
@@ -53,9 +53,9 @@ package enum SeparateTable {
         idle.withLock { if $0.count < kept { $0.append(reader) } }
     }
 
-    /// Runs `body` on such a thread while this one waits. It gets a descriptor of the directory, and uses no other one
-    /// from outside of it: their numbers are not those of its table. Nothing that it opens leaves it. System calls:
-    /// sendmsg(2), recv(2); on the other thread recvmsg(2), close(2), send(2)
+    /// Runs `body` on such a thread while this one waits. `body` gets a descriptor of the directory, and must use no
+    /// other one from outside: their numbers are not those of its table. No descriptor that it opens may leave it.
+    /// System calls: sendmsg(2), recv(2); on the other thread recvmsg(2), close(2), send(2)
     package static func within<Answer>(
         _ directory: borrowing FileDescriptor, _ body: (borrowing FileDescriptor) throws(Errno) -> Answer
     ) throws(Errno) -> Answer {
@@ -67,7 +67,7 @@ package enum SeparateTable {
         return try answer.get()
     }
 
-    /// The same with two directories.
+    /// Runs `body` on such a thread with two directories.
     package static func within<Answer>(
         _ directory: borrowing FileDescriptor, _ other: borrowing FileDescriptor,
         _ body: (borrowing FileDescriptor, borrowing FileDescriptor) throws(Errno) -> Answer

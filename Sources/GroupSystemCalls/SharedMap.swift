@@ -1,15 +1,15 @@
 public import CGroupLinux
 public import Glibc
 
-/// A file's bytes as memory that every process which maps it shares, for reading: the kernel refuses a store, and there
-/// is none here; `WritableMap` has them. Words are read atomically; a range is copied, never lent out. An access
-/// outside the map is a mistake of the caller: a caller that takes an offset from the file itself checks it first.
-/// Guarded against SIGBUS: see `isDamaged`. (Public, and inlinable where it is a word: a log is read a word at a time,
-/// and a call costs more than the load.)
+/// A file's bytes as read-only memory that is shared by every process which maps the file: the kernel refuses a store;
+/// for stores there is `WritableMap`. Words are read atomically; a range is copied, never lent out. An access outside
+/// the map is an error of the caller: a caller that takes an offset from the file itself checks it first. Guarded
+/// against SIGBUS: see `isDamaged`. (Public, and inlinable for words: a log is read a word at a time, and a call costs
+/// more than the load.)
 @safe public class SharedMap: @unchecked Sendable {
     @usableFromInline final let base: UnsafeMutableRawPointer
     @usableFromInline final let guardSlot: Int32
-    /// In bytes.
+    /// The size in bytes.
     public final let size: Int
 
     fileprivate init(_ descriptor: borrowing FileDescriptor, size: Int, protection: Int32) throws(Errno) {
@@ -17,7 +17,7 @@ public import Glibc
         guard let mapped = unsafe mapped, unsafe mapped != UnsafeMutableRawPointer(bitPattern: -1) else {
             throw Errno.last
         }
-        // Without it, read-around makes a small durable append write a megabyte.
+        // Without this, read-around makes a small durable append write a megabyte.
         unsafe madvise(mapped, size, MADV_RANDOM)
         let slot = unsafe clinux_map_guard(mapped, size)
         if slot < 0 {
@@ -39,7 +39,8 @@ public import Glibc
         unsafe munmap(base, size)
     }
 
-    /// The file was cut short, or the disk was full when a page of it was first written: zeros were read instead.
+    /// Whether zeros were read instead of content, because the file was truncated, or the disk was full when a page was
+    /// first written.
     @inlinable public final var isDamaged: Bool { clinux_map_is_damaged(guardSlot) != 0 }
 
     @inlinable final func address(_ offset: Int, _ count: Int) -> UnsafeMutableRawPointer {
@@ -47,18 +48,18 @@ public import Glibc
         return unsafe base + offset
     }
 
-    /// Atomically.
+    /// Loads a word atomically.
     @inlinable public final func load64(_ offset: Int) -> UInt64 { unsafe clinux_load64(address(offset, 8)) }
 
-    /// Atomically.
+    /// Loads a word atomically.
     @inlinable public final func load32(_ offset: Int) -> UInt32 { unsafe clinux_load32(address(offset, 4)) }
 
-    /// Eight bytes from anywhere, little-endian; not atomically.
+    /// Reads eight bytes from any offset, little-endian; not atomically.
     @inlinable public final func word(at offset: Int) -> UInt64 {
         unsafe UInt64(littleEndian: address(offset, 8).loadUnaligned(as: UInt64.self))
     }
 
-    /// Whether the same bytes stand at two places.
+    /// Returns whether two ranges have the same bytes.
     @inlinable public final func isEqual(_ offset: Int, _ other: Int, count: Int) -> Bool {
         unsafe memcmp(address(offset, count), address(other, count), count) == 0
     }
@@ -67,33 +68,34 @@ public import Glibc
         unsafe Array(UnsafeRawBufferPointer(start: address(offset, count), count: count))
     }
 
-    /// Whether any bit of a bitmap is set. `count` is in bytes, a multiple of 8.
+    /// Returns whether any bit of a bitmap is set. `count` is in bytes, a multiple of 8.
     package final func hasBits(_ offset: Int, count: Int) -> Bool {
         let words = unsafe address(offset, count)
         for word in stride(from: 0, to: count, by: 8) where unsafe clinux_load64(words + word) != 0 { return true }
         return false
     }
 
-    /// The numbers of the bits that are set in a bitmap.
+    /// Returns the numbers of the bits that are set in a bitmap.
     package final func bits(_ offset: Int, count: Int) -> [Int] {
         if !hasBits(offset, count: count) { return [] }
         return (0..<count * 8).filter { load64(offset + $0 / 64 * 8) >> UInt64($0 % 64) & 1 == 1 }
     }
 
-    /// Everything written before is seen by a reader that reads after its own fence.
+    /// Orders memory accesses: a reader that reads after its own fence sees everything that was written before this
+    /// one.
     @inlinable public static func fence() { clinux_fence() }
 }
 
-/// The same, and words are written atomically.
+/// A file's bytes as shared memory for reading and writing; words are written atomically.
 @safe public final class WritableMap: SharedMap, @unchecked Sendable {
     /// System calls: mmap(2), madvise(2)
     package init(_ descriptor: borrowing FileDescriptor, size: Int) throws(Errno) {
         try super.init(descriptor, size: size, protection: PROT_READ | PROT_WRITE)
     }
 
-    /// Atomically.
+    /// Stores a word atomically.
     @inlinable public func store64(_ offset: Int, _ value: UInt64) { unsafe clinux_store64(address(offset, 8), value) }
-    /// Compare and swap. True: it was the expected one.
+    /// Compares and swaps a word. Returns true if it had the expected value.
     @inlinable public func exchange64(_ offset: Int, _ expected: UInt64, _ desired: UInt64) -> Bool {
         unsafe clinux_exchange64(address(offset, 8), expected, desired) != 0
     }
@@ -101,7 +103,7 @@ public import Glibc
     package func clearBits64(_ offset: Int, _ bits: UInt64) { _ = unsafe clinux_and64(address(offset, 8), ~bits) }
     package func add64(_ offset: Int, _ value: UInt64) -> UInt64 { unsafe clinux_add64(address(offset, 8), value) }
 
-    /// Atomically.
+    /// Stores a word atomically.
     @inlinable public func store32(_ offset: Int, _ value: UInt32) { unsafe clinux_store32(address(offset, 4), value) }
     package func exchange32(_ offset: Int, _ expected: UInt32, _ desired: UInt32) -> Bool {
         unsafe clinux_exchange32(address(offset, 4), expected, desired) != 0
@@ -115,7 +117,7 @@ public import Glibc
         }
     }
 
-    /// A text that ends with a zero byte, cut to what fits into `limit` bytes with it.
+    /// Writes a text with a zero byte at its end, truncated so that both fit into `limit` bytes.
     package func write(_ text: [UInt8], at offset: Int, terminatedWithin limit: Int) {
         let target = unsafe address(offset, limit)
         let count = min(text.count, limit - 1)
@@ -125,7 +127,7 @@ public import Glibc
         unsafe target.storeBytes(of: 0, toByteOffset: count, as: UInt8.self)
     }
 
-    /// Sleeps while the word is `expected`, at most so long. System calls: futex(FUTEX_WAIT)
+    /// Sleeps while the word is `expected`, for at most that time. System calls: futex(FUTEX_WAIT)
     package func wait(whileWord offset: Int, is expected: UInt32, nanoseconds: Int64) {
         _ = unsafe clinux_futex_wait(address(offset, 4), expected, nanoseconds)
     }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Entries that are neither files nor directories, and the owner of any.
+/// Entries that are neither files nor directories, and the owner of any entry.
 extension FileDescriptor {
     /// System calls: symlinkat(2)
     package func makeLink(_ name: [UInt8], to target: [UInt8]) throws(Errno) {
@@ -12,13 +12,13 @@ extension FileDescriptor {
         }
     }
 
-    /// A FIFO, a socket or a device like another one; the latter only as root. System calls: mknodat(2)
+    /// Makes a FIFO, a socket or a device like another one; a device only as root. System calls: mknodat(2)
     package func makeNode(_ name: [UInt8], like status: FileStatus) throws(Errno) {
         let number = number
         _ = try check { unsafe withCString(name) { unsafe mknodat(number, $0, status.mode, dev_t(status.node)) } }
     }
 
-    /// Of the entry itself, also where it is a link. System calls: fchownat(2)
+    /// Sets the owner of the entry itself, also where it is a symbolic link. System calls: fchownat(2)
     package func setOwner(of name: [UInt8], _ owner: UInt32, group: UInt32) throws(Errno) {
         let number = number
         _ = try check {

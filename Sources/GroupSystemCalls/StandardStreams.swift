@@ -1,16 +1,16 @@
 import Glibc
 
-/// A process's standard input and output, taken away from whatever else in it might read or print.
+/// A process's standard input and output, taken away from all other code in it that might read or print.
 package enum StandardStreams {
-    /// What stands behind standard output; what is printed from now on goes to standard error. System calls: fcntl(2),
-    /// dup3(2)
+    /// Returns the file of standard output; what is printed from now on goes to standard error. System calls: fcntl(2),
+    /// dup2(2)
     package static func takeOutput() throws(Errno) -> FileDescriptor {
         let taken = FileDescriptor(owning: try check { fcntl(1, F_DUPFD_CLOEXEC, 3) })
         _ = try retryingOnInterrupt { dup2(2, 1) }
         return taken
     }
 
-    /// What stands behind standard input, which is empty from now on. System calls: fcntl(2), openat2(2), dup2(2)
+    /// Returns the file of standard input, which is empty from now on. System calls: fcntl(2), openat2(2), dup2(2)
     package static func takeInput() throws(Errno) -> FileDescriptor {
         let taken = FileDescriptor(owning: try check { fcntl(0, F_DUPFD_CLOEXEC, 3) })
         let nothing = try FileDescriptor.open(path: Array("/dev/null".utf8), .reading)

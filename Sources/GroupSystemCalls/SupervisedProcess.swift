@@ -1,20 +1,22 @@
 import CGroupLinux
 import Glibc
 
-/// A child that is talked with, stopped and continued, and whose end is noticed without waiting for it.
+/// A child process that can be communicated with, stopped and continued, and whose end is noticed without a blocking
+/// wait.
 package struct SupervisedProcess: ~Copyable, Sendable {
     package enum Event: Hashable, Sendable {
         case exited(Int32)
         case killed(signal: Int32)
-        /// All of it stands still.
+        /// All threads of the process are stopped.
         case stopped
     }
 
     package let identifier: Int32
     private let leadsGroup: Bool
 
-    /// Looks the command up in PATH. It dies with the thread that starts it, also where it is stopped then; what it
-    /// starts itself is signalled with it as long as it stays in its group. Standard error of -1 is ours.
+    /// Starts a command, which is looked up in PATH. The kernel kills it when the thread that starts it ends, also
+    /// while it is stopped. Processes that it starts are signaled with it as long as they stay in its group. For
+    /// `errors` -1 is this process's own standard error.
     /// System calls: fork(2), prctl(PR_SET_PDEATHSIG), setpgid(2), execve(2)
     package init(
         _ words: [[UInt8]], variables: [(name: String, value: [UInt8])], input: borrowing FileDescriptor,
@@ -29,19 +31,20 @@ package struct SupervisedProcess: ~Copyable, Sendable {
         self.leadsGroup = leadsGroup
     }
 
-    /// To all of its group; to it alone where it leads none. Not after its end was noticed. System calls: kill(2)
+    /// Sends a signal to its group, or to the process alone where it leads no group. Not after its end was noticed.
+    /// System calls: kill(2)
     package func signal(_ signal: Signal) { _ = kill(leadsGroup ? -identifier : identifier, signal.rawValue) }
 
-    /// What `signal` reaches: it, and its group. System calls: getdents(2), getpgid(2)
+    /// The processes that `signal` reaches: its group, or the process alone. System calls: getdents(2), getpgid(2)
     package var signalled: [Int32] { leadsGroup ? OpenFiles.processes(ofGroup: identifier) : [identifier] }
 
-    /// What it may be told by the kernel.
+    /// The signals that can be sent to it.
     package enum Signal: Int32, Sendable {
         case kill = 9, goOn = 18, stop = 19
     }
 
-    /// What became of it since the last call; nil: nothing. After `exited` or `killed` it is gone, and its number may
-    /// be another's. System calls: waitid(2)
+    /// Returns what happened to it since the last call; nil for nothing. After `exited` or `killed` it is gone, and its
+    /// number may be another process's. System calls: waitid(2)
     package func nextEvent() -> Event? {
         var number: Int32 = 0
         switch unsafe clinux_child_event(identifier, &number) {
@@ -49,12 +52,12 @@ package struct SupervisedProcess: ~Copyable, Sendable {
         case 2: return .killed(signal: number)
         case 3: return .stopped
         case 0: return nil
-        // ECHILD: somebody else has waited for it; there is nothing more to learn.
+        // ECHILD: other code has waited for it; nothing more can be found out.
         default: return .exited(-1)
         }
     }
 
-    /// The resident memory of a process, in bytes; nil where there is none. Reads /proc/PID/statm.
+    /// Returns the resident memory of a process, in bytes; nil where there is no such process. Reads /proc/PID/statm.
     package static func residentMemory(of process: Int32) -> UInt64? {
         guard let file = try? FileDescriptor.open(path: Array("/proc/\(process)/statm".utf8), .reading),
             let text = try? file.readAll(limit: 256)
@@ -66,22 +69,22 @@ package struct SupervisedProcess: ~Copyable, Sendable {
 }
 
 extension FileDescriptor {
-    /// Both ends of a pipe. System calls: pipe2(2)
+    /// Creates a pipe. System calls: pipe2(2)
     package static func pipe() throws(Errno) -> PipeEnds {
         var ends: [Int32] = [-1, -1]
         _ = try check { unsafe clinux_pipe(&ends) }
         return PipeEnds(reading: FileDescriptor(owning: ends[0]), writing: FileDescriptor(owning: ends[1]))
     }
 
-    /// Reading and writing answer `tryAgain` rather than wait. Of the open file description: for every process that
-    /// shares it, too. System calls: fcntl(F_SETFL)
+    /// Makes reading and writing throw `tryAgain` rather than wait. Affects the open file description, so every process
+    /// that shares it, too. System calls: fcntl(F_SETFL)
     package func setNonBlocking() throws(Errno) {
         let number = number
         let flags = try check { fcntl(number, F_GETFL) }
         _ = try check { fcntl(number, F_SETFL, flags | O_NONBLOCK) }
     }
 
-    /// As much of it as there is room for now; how much. System calls: write(2)
+    /// Writes as many bytes as there is room for now, and returns their number. System calls: write(2)
     package func writeSome(_ content: ArraySlice<UInt8>) throws(Errno) -> Int {
         let number = number
         return try retryingOnInterrupt {
@@ -90,7 +93,7 @@ extension FileDescriptor {
     }
 }
 
-/// The ends of a pipe.
+/// The two ends of a pipe.
 package struct PipeEnds: ~Copyable {
     package var reading: FileDescriptor
     package var writing: FileDescriptor

@@ -1,10 +1,10 @@
 import Glibc
 
-/// An object for each thread. A caller that sets it sets it back before the thread ends.
+/// An object for each thread. A caller that sets it must restore the former value before the thread ends.
 /// Library calls: pthread_key_create(3), pthread_getspecific(3), pthread_setspecific(3)
 @safe package final class ThreadLocal<Value: AnyObject>: @unchecked Sendable {
     private let key: pthread_key_t
-    /// Where the process has no key left, nothing is kept.
+    /// Whether there is a key; where the process has none left, no object is kept.
     private let isUsable: Bool
 
     package init() {

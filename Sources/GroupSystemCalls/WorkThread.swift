@@ -2,8 +2,9 @@ import CGroupLinux
 import Dispatch
 import Glibc
 
-/// Threads for work that blocks. Dispatch has 255 at most for everything in the process, the cooperative pool's and its
-/// timers' among them: work that blocks on those would stop all of it. A few are kept for the next work.
+/// Threads for work that blocks. Dispatch has at most 255 threads for everything in the process, including the
+/// cooperative pool and its timers: work that blocks on them would stop all of it. A few threads are kept for later
+/// work.
 package enum WorkThread {
     package typealias Work = @Sendable () -> Void
 
@@ -14,16 +15,16 @@ package enum WorkThread {
     }
     private struct State: Sendable {
         var idle: [Worker] = []
-        /// The threads of a forked child's parent are not the child's.
+        /// The threads of a forked child's parent do not exist in the child.
         var forkGeneration = clinux_fork_generation()
     }
     private static let state = Guarded(State())
     private static let kept = 16
-    /// For how long.
+    /// The time for which an idle thread is kept.
     private static let patience = DispatchTimeInterval.seconds(5)
 
-    /// Has a thread do the work now. Errors: `EAGAIN`, the process or the system may not have more threads; nothing is
-    /// done then. Library calls: pthread_create(3), where none is idle
+    /// Runs the work on a thread, now. Error: `EAGAIN` where the process or the system may not have more threads;
+    /// nothing is done then. Library calls: pthread_create(3), where no thread is idle
     package static func start(_ work: @escaping Work) throws(Errno) {
         let idle = state.withLock { state in
             if state.forkGeneration != clinux_fork_generation() { state = State() }
@@ -65,7 +66,7 @@ package enum WorkThread {
                 return true
             }
             if isUnused { return }
-            // Work came in the same moment.
+            // Work was assigned at the same moment.
             worker.woken.wait()
         }
     }

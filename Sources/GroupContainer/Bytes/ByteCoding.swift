@@ -4,14 +4,14 @@
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
 
-    /// With room for so many bytes.
+    /// Makes a writer with room for `capacity` bytes.
     init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
     mutating func write<Number: FixedWidthInteger & BitwiseCopyable>(_ number: Number) {
         unsafe withUnsafeBytes(of: number.littleEndian) { unsafe bytes.append(contentsOf: $0) }
     }
 
-    /// Its length in two bytes, then the bytes. What is longer is cut; callers check first where that matters.
+    /// Writes the length in two bytes, then the bytes. Longer content is cut; callers check first if that matters.
     mutating func write(counted content: [UInt8]) {
         let kept = content.prefix(Int(UInt16.max))
         write(UInt16(kept.count))
@@ -20,19 +20,19 @@ struct ByteWriter {
 
     mutating func write(raw content: some Sequence<UInt8>) { bytes.append(contentsOf: content) }
 
-    /// Its length in two bytes, then its UTF-8. What is longer is not to be written.
+    /// Writes the length in two bytes, then the UTF-8. Callers must not pass longer text.
     mutating func write(text: String) {
         write(UInt16(truncatingIfNeeded: text.utf8.count))
         write(raw: text.utf8)
     }
 
-    /// Four bytes for a length that is known only after what it counts.
+    /// Reserves four bytes for a length that is known only after the bytes that it counts.
     mutating func reserveCount() -> Int {
         write(UInt32(0))
         return bytes.count
     }
 
-    /// The length of what was written since.
+    /// Fills in the length of what was written since `reserveCount`.
     mutating func fillCount(at place: Int) {
         var rest = UInt32(truncatingIfNeeded: bytes.count - place)
         for index in place - 4..<place {
@@ -42,7 +42,7 @@ struct ByteWriter {
     }
 }
 
-/// Reads them again, from bytes that may be anything.
+/// Reads numbers and byte strings, from bytes that may be anything.
 struct ByteReader {
     struct TooShort: Error, Equatable {}
 
@@ -80,15 +80,15 @@ struct ByteReader {
         return Array(bytes[position..<(position + count)])
     }
 
-    /// So many bytes of UTF-8; what is none is replaced.
+    /// Reads `count` bytes of UTF-8; invalid bytes are replaced.
     mutating func text(_ count: Int) throws(TooShort) -> String {
         if count < 0 || remaining < count { throw TooShort() }
         defer { position += count }
         return String(decoding: bytes[position..<(position + count)], as: UTF8.self)
     }
 
-    /// One that is too long to be written again, once what is no UTF-8 in it is replaced, is none: a compaction would
-    /// write what nobody can read.
+    /// Reads a counted text. Throws for a text that, after the replacement of invalid bytes, is too long to be written
+    /// again: a compaction would write a record that cannot be read.
     mutating func countedText() throws(TooShort) -> String {
         let text = try text(Int(number(UInt16.self)))
         if text.utf8.count > Int(UInt16.max) { throw TooShort() }
@@ -96,7 +96,7 @@ struct ByteReader {
     }
 }
 
-/// Lower-case hexadecimal digits.
+/// The coding of bytes as lower-case hexadecimal digits.
 enum Hexadecimal {
     static func encode(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)

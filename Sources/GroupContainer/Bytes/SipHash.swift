@@ -1,7 +1,7 @@
 // Imports nothing: no file, clock or process.
 
-/// SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012). Swift's own `Hasher` will not do: its
-/// key differs in every process, and these numbers are kept in files. Linear in the number of bytes.
+/// SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012). Swift's own `Hasher` is unsuitable:
+/// its key differs in every process, and these hashes are kept in files. Linear in the number of bytes.
 struct SipHash {
     private let key: (UInt64, UInt64)
 
@@ -30,8 +30,8 @@ struct SipHash {
         return state.finished(count: bytes.count)
     }
 
-    /// The same by eight bytes at a time: `word` gives those from an offset on, little-endian. What the last one has
-    /// behind the bytes is not looked at.
+    /// The form of `hash` that reads eight bytes at a time: `word` returns those from an offset on, little-endian. The
+    /// bytes of the last word after `count` are ignored.
     func hash(count: Int, _ word: (_ offset: Int) -> UInt64) -> UInt64 {
         var state = State(key)
         var offset = 0
@@ -43,7 +43,7 @@ struct SipHash {
         return state.finished(count: count)
     }
 
-    /// One hash on its way: what has been added can be finished at any point, and more be added then.
+    /// The state of a hash: it can be finished at any point, and more bytes can be added after that.
     struct State {
         private var v0, v1, v2, v3: UInt64
         private var word: UInt64 = 0
@@ -67,7 +67,7 @@ struct SipHash {
             }
         }
 
-        /// Of a word's lower bytes so many, fewer than all; the last ones.
+        /// Adds the lower bytes of the last word; `bytes` is fewer than eight.
         fileprivate mutating func add(_ last: UInt64, bytes: Int) { word = last & (1 << UInt64(bytes * 8) - 1) }
 
         fileprivate func finished(count: Int) -> UInt64 {

@@ -1,28 +1,28 @@
 // Imports nothing: no file, clock or process.
 
-/// One thing that happened to a channel: a message, or what a listener did. Its bytes are the body of a record in the
-/// channel's log. A message's record is counted there, and its sequence is its number; all others are control records.
+/// A record of a channel's log: a message, or what a listener did. Its bytes are the body of the record. The log counts
+/// the records of messages, and the sequence number of such a record is the message's number; all others are control
+/// records.
 struct ChannelRecord: Equatable, Sendable {
-    /// What happened.
+    /// The content of the record.
     enum Step: Equatable, Sendable {
-        /// A message; nil: a signal, without content.
+        /// A message; nil is a signal, which has no content.
         case post([UInt8]?)
-        /// Somebody listens under a name. Where nobody did before: from here on, or from the oldest message that is
-        /// kept.
+        /// A process listens under a name. A new listener begins here, or with the oldest message that is kept.
         case listen(String, fromOldest: Bool)
-        /// That listener is done with all messages up to a number.
+        /// The listener has acknowledged all messages up to a number.
         case acknowledge(String, upTo: UInt64)
-        /// That listener is forgotten.
+        /// The listener is removed.
         case remove(String)
-        /// As it stood when the log was compacted.
+        /// A message as it was when the log was compacted.
         case carriedPost(number: UInt64, [UInt8]?)
-        /// The same of a message that only a newer version understands: its body.
+        /// The body of a message that only a newer version understands, as it was when the log was compacted.
         case carriedUnknown(number: UInt64, [UInt8])
-        /// The same of a listener, and when it was first there.
+        /// A listener as it was when the log was compacted, with the time when it first listened.
         case carriedListener(String, acknowledged: UInt64, since: Int64)
     }
 
-    /// Who did it; of what was carried, who did it then.
+    /// The process that wrote the record; for a carried message or listener, the process that wrote it originally.
     var processIdentifier: Int32
     /// Nanoseconds since 1970.
     var time: Int64
@@ -43,10 +43,10 @@ struct ChannelRecord: Equatable, Sendable {
         static let carriedListener: UInt8 = 9
     }
 
-    /// What it takes besides a message's content, at most, but for the purpose.
+    /// The most bytes of a record besides a message's content and the purpose.
     static let overhead = 64
 
-    /// It is not counted in the log.
+    /// Whether the log does not count the record.
     var isControl: Bool { if case .post = step { false } else { true } }
 
     func encoded() -> [UInt8] {
@@ -100,7 +100,8 @@ struct ChannelRecord: Equatable, Sendable {
         (self.processIdentifier, self.time, self.purpose, self.step) = (processIdentifier, time, purpose, step)
     }
 
-    /// Error: it is not one, or one that only a newer version understands; it is kept all the same.
+    /// Decodes a record. Throws where the bytes are no record, or one that only a newer version understands; the caller
+    /// keeps the bytes in both cases.
     init(decoding bytes: [UInt8]) throws(ByteReader.TooShort) {
         var reader = ByteReader(bytes)
         guard try reader.number(UInt8.self) == Self.kind else { throw ByteReader.TooShort() }

@@ -1,43 +1,44 @@
 // Imports nothing: no file, clock or process.
 
-/// What a channel comes to, by the records that were read: which messages somebody still waits for, and how far each
-/// listener is. The fold of its log, without what the messages say.
+/// The state of a channel, by the records that were read: the messages that a listener still waits for, and how far
+/// each listener is. The fold of the channel's log, without the content of the messages.
 struct ChannelState: LogState, Equatable {
     struct Message: Equatable, Sendable {
         var number: UInt64
-        /// About as many bytes as it takes.
+        /// The approximate size, in bytes.
         var size: Int
-        /// When it was posted, in nanoseconds since 1970; 0 where only a newer version knows.
+        /// The time of the post, in nanoseconds since 1970; 0 where only a newer version can read it.
         var time: Int64
     }
 
     struct Listener: Equatable, Sendable {
-        /// It is done with all messages up to this one.
+        /// The number up to which the listener has acknowledged all messages.
         var acknowledged: UInt64
-        /// When it was first there, and when it came the last time, in nanoseconds since 1970.
+        /// The times when the listener first and last began to listen, in nanoseconds since 1970.
         var since: Int64
         var opened: Int64
-        /// Who came the last time.
+        /// The process that began to listen last.
         var processIdentifier: Int32
         var purpose: String
     }
 
-    /// Ascending.
+    /// The messages that are kept, in ascending order of their numbers.
     private(set) var messages: ArraySlice<Message> = []
-    /// Of those.
+    /// The approximate size of these messages, in bytes.
     private(set) var size = 0
     private(set) var listeners: [String: Listener] = [:]
-    /// Control bodies that only a newer version understands, in their order: they are carried on.
+    /// The control bodies that only a newer version understands, in their order. Compaction carries them into the next
+    /// segment.
     private(set) var unknown: [[UInt8]] = []
     /// The number of the last message that was posted.
     private(set) var last: UInt64
 
-    /// Where nobody listens, the newest messages are kept for who may come: so many, and of so many bytes, but the last
-    /// one always.
+    /// Where there is no listener, the newest messages are kept for a future one: at most this many, of at most this
+    /// many bytes, but always the last one.
     static let unheardCount = 1_000
     static let unheardSize = 1 << 20
 
-    /// Before the first record of a file: so many messages were posted before it.
+    /// Creates the state before the first record of a segment: `last` messages were posted before it.
     init(last: UInt64 = 0) { self.last = last }
 
     mutating func apply(_ body: [UInt8], at sequence: UInt64, isControl: Bool) {
@@ -48,8 +49,8 @@ struct ChannelState: LogState, Equatable {
         }
     }
 
-    /// A record with the sequence that the log has behind it. Constant, but for acknowledgements: linear in the
-    /// listeners.
+    /// Applies a record, with the sequence number of the log after it. Constant time, except for a record of a
+    /// listener: linear in the listeners.
     mutating func apply(_ record: ChannelRecord, at sequence: UInt64) {
         last = max(last, sequence)
         switch record.step {
@@ -80,7 +81,7 @@ struct ChannelState: LogState, Equatable {
         }
     }
 
-    /// One that this version does not understand. Where it is counted, it is a message of a new kind.
+    /// Keeps a body that this version does not understand. Where the log counts it, it is a message of a new kind.
     mutating func keep(_ body: [UInt8], at sequence: UInt64, isControl: Bool) {
         last = max(last, sequence)
         if isControl { unknown.append(body) } else { note(sequence, bodyCount: body.count) }
@@ -101,7 +102,7 @@ struct ChannelState: LogState, Equatable {
         if listeners.isEmpty { prune() }
     }
 
-    /// Who listened before has no more to wait for them.
+    /// Drops the messages that all listeners have acknowledged.
     private mutating func prune() {
         let done = listeners.values.map(\.acknowledged).min()
         while let first = messages.first {
@@ -121,7 +122,7 @@ struct ChannelState: LogState, Equatable {
 
     // MARK: Questions
 
-    /// The messages behind a number. Logarithmic.
+    /// Returns the messages after a number. Logarithmic.
     func messages(behind number: UInt64) -> ArraySlice<Message> {
         var (low, high) = (messages.startIndex, messages.endIndex)
         while low < high {
@@ -131,7 +132,7 @@ struct ChannelState: LogState, Equatable {
         return messages[low...]
     }
 
-    /// Who is the furthest behind. Linear in the listeners.
+    /// The listener that is the furthest behind. Linear in the listeners.
     var slowest: (name: String, listener: Listener)? {
         listeners.min { ($0.value.acknowledged, $0.key) < ($1.value.acknowledged, $1.key) }
             .map { ($0.key, $0.value) }
@@ -139,7 +140,7 @@ struct ChannelState: LogState, Equatable {
 
     // MARK: Compacting
 
-    /// The bodies of records that make the same state but for the messages, which stand behind them.
+    /// Returns the bodies of records that make the same state except for the messages, whose records come after them.
     func carriedBodies() -> [[UInt8]] {
         unknown
             + listeners.sorted { $0.key < $1.key }.map { name, listener in
@@ -150,14 +151,14 @@ struct ChannelState: LogState, Equatable {
             }
     }
 
-    /// What messages say is not kept in memory.
+    /// Whether compaction has to read the log again: the content of messages is not kept in memory.
     var carriesRecords: Bool { !messages.isEmpty }
 
     static let damage = (
         code: Diagnostic.Code.channelDamaged, meaning: "who misses a message of these is told so"
     )
 
-    /// What a record of the log is carried as, if it is a message that is still kept.
+    /// Returns the carried form of a record of the log, if the record is a message that is still kept.
     func carried(_ body: [UInt8], at sequence: UInt64, isControl: Bool) -> [UInt8]? {
         guard let oldest = messages.first?.number, isControl || sequence >= oldest else { return nil }
         guard var record = try? ChannelRecord(decoding: body) else {

@@ -2,27 +2,29 @@ import GroupSystemCalls
 
 /// An ordered queue of messages that all members of a container share: each listener gets every message.
 ///
-/// A message that was posted is in the queue when its call returns; no message is lost or overwritten by another,
+/// A message that was posted is in the queue when its call returns. No message is lost or overwritten by another,
 /// however many processes post at once, and whichever process is killed meanwhile. A listener has a name that outlives
-/// its process. The listener gets every message that was posted since it was first there, in order, also those from
-/// while it was away, until it acknowledges them; what was not acknowledged when its process ended comes again. After a
-/// power cut the channel has what was posted up to some moment; `durable` says that a message is on the disk.
+/// its process. The listener gets every message that was posted since it first listened, in order, including those
+/// posted while its process did not run, until it acknowledges them; messages that were not acknowledged when its
+/// process ended come again. After a power cut the channel has everything that was posted before some moment; `durable`
+/// guarantees that a message is on the disk.
 ///
 /// A message is kept until all listeners have acknowledged it. Where there is no listener, the newest 1,000 messages
 /// are kept, of 1 MiB in all (the last one always), for a listener that begins with the oldest. Limits: a message 16
-/// MiB; all that are kept, 1 GiB, each counted with 64 bytes and its poster's purpose; error `limitReached`, which
-/// names the slowest listener. Posting makes no system call, unless somebody waits for messages, or a file of the log
-/// is full.
+/// MiB; all messages that are kept 1 GiB, each counted with 64 bytes and its poster's purpose; error `limitReached`,
+/// which names the slowest listener. Posting makes no system call, unless a process waits for messages, or a segment of
+/// the log is full.
 public final class GroupChannel: Sendable {
-    /// Its name: a file name.
+    /// The name of the channel, which is a file name.
     public let name: String
     let container: Container
     private let purpose: String
     private let opened = Guarded<ChannelStore?>(nil)
 
-    /// A channel of a container; it comes into being with its first message or listener. `purpose` is what others are
-    /// told of who posted; without it, what this process's coordinator said, or the program's name; 200 bytes of it.
-    /// Errors: `invalidArgument` where the name is none; `damaged`, `newerFormat`, `noSpace`, `inputOutput`.
+    /// Opens a channel of a container; the channel is created with its first message or listener. `purpose` names the
+    /// poster for others, in at most 200 bytes; its default is the purpose that this process's coordinator was given,
+    /// or the program's name. Errors: `invalidArgument` where the name is not valid; `damaged`, `newerFormat`,
+    /// `noSpace`, `inputOutput`.
     public init(_ container: Container, name: String, purpose: String? = nil) throws(CoordinationError) {
         try LogName.check(name, of: "channel", operation: "open channel")
         (self.container, self.name) = (container, name)
@@ -40,7 +42,7 @@ public final class GroupChannel: Sendable {
         }
     }
 
-    /// For who is going to write.
+    /// Returns the store for a write, and creates it where it does not exist.
     func writableStore(_ operation: String) throws(CoordinationError) -> ChannelStore {
         guard let store = try store(creating: true) else {
             throw container.member.refusal(".group/channels/\(name)", operation)
@@ -56,22 +58,23 @@ public final class GroupChannel: Sendable {
 
     // MARK: Posting
 
-    /// Posts bytes. They are in the queue of every listener when it returns. The message's number: the next one of the
-    /// channel. Errors: `limitReached`, `noSpace`, `notPermitted`, `damaged`; `notDurable` where it was posted, but the
-    /// disk did not confirm it. System calls: fdatasync(2), once for all who wait, if durable
+    /// Posts bytes, which are in the queue of every listener when the call returns. Returns the message's number, which
+    /// is the next one of the channel. Errors: `limitReached`, `noSpace`, `notPermitted`, `damaged`; `notDurable` where
+    /// the message was posted, but the disk did not confirm it. System calls: fdatasync(2), if durable, once for all
+    /// callers that wait.
     @discardableResult
     public func post(bytes: [UInt8], _ durability: Durability = .relaxed) throws(CoordinationError) -> UInt64 {
         try append(bytes, durability)
     }
 
-    /// Posts a value as JSON (bytes as they are: `post(bytes:)`); see `GroupMessage.decode(as:)`. Errors:
+    /// Posts a value as JSON; see `GroupMessage.decode(as:)`. (`post(bytes:)` posts bytes unchanged.) Errors:
     /// `invalidContent`, and those of `post(bytes:)`.
     @discardableResult
     public func post(_ value: some Encodable, _ durability: Durability = .relaxed) throws(CoordinationError) -> UInt64 {
         try append(Self.encode(value, for: name), durability)
     }
 
-    /// Posts a message that says nothing but that it came. As `post(bytes:)`.
+    /// Posts a message without content. Otherwise as `post(bytes:)`.
     @discardableResult
     public func signal(_ durability: Durability = .relaxed) throws(CoordinationError) -> UInt64 {
         try append(nil, durability)
@@ -99,19 +102,19 @@ public final class GroupChannel: Sendable {
 
     // MARK: Listeners
 
-    /// Where a listener begins that is there for the first time.
+    /// The place where a new listener begins.
     public enum Beginning: Sendable {
-        /// With what is posted after this call.
+        /// The messages that are posted after this call.
         case now
-        /// With the oldest message that is kept.
+        /// The oldest message that is kept, and all after it.
         case oldest
     }
 
-    /// Listens under a name of 1 to 200 bytes, which outlives this process. Where it was there before, it goes on
-    /// behind what it has acknowledged, and `beginning` says nothing. One at a time listens under a name, as long as
-    /// the object lives. That it is there is on the disk when it returns. Errors: `conflict` where another one listens
-    /// under that name; `invalidArgument`, `notPermitted`, `noSpace`, `damaged`, `notDurable`. System calls:
-    /// fcntl(F_OFD_SETLK), fdatasync(2)
+    /// Listens under a name of 1 to 200 bytes, which outlives this process. A listener that exists already goes on
+    /// after the messages that it has acknowledged, and `beginning` has no effect. Only one object at a time listens
+    /// under a name, for as long as the object lives. The listener's existence is on the disk when the call returns.
+    /// Errors: `conflict` where another object listens under that name; `invalidArgument`, `notPermitted`, `noSpace`,
+    /// `damaged`, `notDurable`. System calls: fcntl(F_OFD_SETLK), fdatasync(2)
     public func listener(named listener: String, from beginning: Beginning = .now) throws(CoordinationError)
         -> GroupListener
     {
@@ -124,33 +127,33 @@ public final class GroupChannel: Sendable {
         let store = try writableStore("listen")
         let right = try ListenerLock(to: name, as: listener, container.member)
         let place = try store.append(record(.listen(listener, fromOldest: beginning == .oldest))) { _ in true }
-        // Else what is posted durably from now on might find nobody after a power cut.
+        // Otherwise a message that is posted durably from now on might find no listener after a power cut.
         if let place { try store.synchronize(through: place) }
-        // Who waits for it to be there.
+        // Wakes the processes that wait for the listener.
         store.wake()
         return GroupListener(listener, of: self, try MessageFeed(store, listener: listener), right)
     }
 
-    /// A listener, as far as it is known.
+    /// A listener, as its channel has recorded it.
     public struct Listener: Hashable, Sendable {
-        /// Its name.
+        /// The name of the listener.
         public var name: String
-        /// It is done with all messages up to this one.
+        /// The number up to which the listener has acknowledged all messages.
         public var acknowledged: UInt64
-        /// How many messages it has not acknowledged.
+        /// The number of messages that the listener has not acknowledged.
         public var waitingCount: Int
-        /// When the oldest of these was posted, in nanoseconds since 1970; nil where there is none.
+        /// The time when the oldest of these was posted, in nanoseconds since 1970; nil where there is none.
         public var waitingSince: Int64?
-        /// When it was there first, in nanoseconds since 1970.
+        /// The time when a process first listened under the name, in nanoseconds since 1970.
         public var since: Int64
-        /// Who listened under that name last, and began to at this time, in nanoseconds since 1970.
+        /// The process that listened under the name last.
         public var by: Change.Author
-        /// When that was.
+        /// The time when that process began to listen, in nanoseconds since 1970.
         public var opened: Int64
     }
 
-    /// Those that there are, whether somebody listens now or not; the one that is the furthest behind first. Errors:
-    /// `damaged` and what else is wrong with the channel.
+    /// Returns the listeners, whether a process listens now or not, beginning with the one that is the furthest behind.
+    /// Errors: `damaged`, and what else is wrong with the channel.
     public func listeners() throws(CoordinationError) -> [Listener] {
         guard let store = try store(creating: false) else { return [] }
         return try store.checkedRead(Self.listeners)
@@ -167,8 +170,9 @@ public final class GroupChannel: Sendable {
         }.sorted { ($0.acknowledged, $0.name) < ($1.acknowledged, $1.name) }
     }
 
-    /// Forgets a listener, and what is kept for nobody else. Who listens under that name gets `notFound` behind what
-    /// was posted before. False: there is none. Errors: `notPermitted`, `noSpace`, `damaged`.
+    /// Removes a listener, and the messages that are kept only for it. A process that listens under that name gets the
+    /// messages that were posted before, then `notFound`. Returns false where there is no such listener. Errors:
+    /// `notPermitted`, `noSpace`, `damaged`.
     @discardableResult
     public func removeListener(named listener: String) throws(CoordinationError) -> Bool {
         guard let store = try store(creating: false) else { return false }
@@ -179,11 +183,11 @@ public final class GroupChannel: Sendable {
     }
 }
 
-/// One channel, as this member has it: what its log comes to, without what the messages say.
+/// A channel as this member has opened it: the state of its log, without the content of the messages.
 typealias ChannelStore = CompactedLog<ChannelState>
 
 extension CompactedLog<ChannelState> {
-    /// Nil where there is none, unless it is to be made.
+    /// Opens the store of a channel; nil where it does not exist, unless it is to be created.
     static func open(_ member: Member, channel: String, creating: Bool) throws(CoordinationError) -> ChannelStore? {
         let label = "channels/\(channel)"
         return try open(member, channel, label: label, wakeLabel: label, creating: creating)
@@ -191,7 +195,7 @@ extension CompactedLog<ChannelState> {
 }
 
 extension Member {
-    /// This member's store of a channel; nil where there is none, unless it is to be made.
+    /// Returns this member's store of a channel; nil where the channel does not exist, unless it is to be created.
     func channel(_ name: String, creating: Bool) throws(CoordinationError) -> ChannelStore? {
         try keep(name, in: channels) { () throws(CoordinationError) in
             try ChannelStore.open(self, channel: name, creating: creating && !isReadOnly)
@@ -199,19 +203,19 @@ extension Member {
     }
 }
 
-/// How large a channel and what is posted to it can be.
+/// The limits of a channel and of what is posted to it.
 package enum ChannelLimits {
-    /// Of a message, in bytes.
+    /// The largest message, in bytes.
     package static let message = 16 << 20
-    /// Of a channel, in bytes: what somebody has not acknowledged.
+    /// The largest channel, in bytes of messages that a listener has not acknowledged.
     static let channel = 1 << 30
-    /// Of a listener's name, in bytes of UTF-8.
+    /// The longest name of a listener, in bytes of UTF-8.
     static let name = 200
 }
 
 extension CompactedLog<ChannelState> {
-    /// Appends a record, if it is needed by then; else nil. The place behind it, whose sequence is the number of a
-    /// message.
+    /// Appends a record if it is still needed; else returns nil. Returns the place after the record; its sequence
+    /// number is the number of a message.
     func append(
         _ record: ChannelRecord, if isNeeded: (ChannelState) throws(CoordinationError) -> Bool
     ) throws(CoordinationError) -> LogPosition? {
@@ -222,7 +226,8 @@ extension CompactedLog<ChannelState> {
         }
     }
 
-    /// A listener that does not acknowledge what it gets fills the channel for all.
+    /// Throws `limitReached` where the channel has no room for a message: a listener that does not acknowledge fills
+    /// the channel for all.
     func checkRoom(for size: Int, in state: ChannelState) throws(CoordinationError) {
         guard let (name, listener) = state.slowest, state.size + size > ChannelLimits.channel else { return }
         let oldest = state.messages.first
@@ -234,7 +239,7 @@ extension CompactedLog<ChannelState> {
             advice: "have it acknowledge what it gets, or remove the listener")
     }
 
-    /// `2026-01-31 10:00:00Z`
+    /// Returns a time as text, such as `2026-01-31 10:00:00Z`.
     private static func moment(_ nanoseconds: Int64) -> String {
         let time = CalendarTime(secondsSince1970: nanoseconds / 1_000_000_000)
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
@@ -244,15 +249,15 @@ extension CompactedLog<ChannelState> {
 }
 
 extension GroupChannel {
-    /// Whether somebody listens under that name now, in this process or another. System calls: fcntl(F_OFD_GETLK)
+    /// Returns whether any process listens under that name now. System calls: fcntl(F_OFD_GETLK)
     public func isListening(_ listener: String) throws(CoordinationError) -> Bool {
         let member = container.member
         return try HeldByte.isHeld(
             LockRange.listening(to: name, as: listener, key: member.hashKey), member, operation: "ask who listens")
     }
 
-    /// Waits, blocking, until somebody listens under that name. False: the time is over. Errors and system calls: as
-    /// those of `awaitAcknowledgement`
+    /// Waits, blocking, until a process listens under that name. Returns false when the time is over. Errors and system
+    /// calls: as those of `awaitAcknowledgement`
     public func awaitListener(_ listener: String, timeout: Duration? = nil) throws(CoordinationError) -> Bool {
         guard let store = try store(creating: true) else { return try isListening(listener) }
         let deadline = Deadline(after: timeout)
@@ -267,8 +272,9 @@ extension GroupChannel {
         }
     }
 
-    /// Waits, blocking, until a listener is done with a message. False: the time is over (nil has no end), or there is
-    /// no such listener. Errors: as those of `GroupListener.next(timeout:)`. System calls: futex(FUTEX_WAIT)
+    /// Waits, blocking, until a listener has acknowledged a message. Returns false when the time is over (nil: no
+    /// limit), or where there is no such listener. Errors: as those of `GroupListener.next(timeout:)`.
+    /// System calls: futex(FUTEX_WAIT)
     public func awaitAcknowledgement(
         of number: UInt64, by listener: String, timeout: Duration? = nil
     ) throws(CoordinationError) -> Bool {
@@ -276,7 +282,7 @@ extension GroupChannel {
         let deadline = Deadline(after: timeout)
         var presence = PresenceCheck()
         while true {
-            // Before the look, so that what comes during it is seen.
+            // Read before the state, so that a change during the read ends the wait.
             let (file, offset) = store.mark
             let acknowledged = try store.checkedRead { $0.listeners[listener]?.acknowledged }
             guard let acknowledged else { return false }
@@ -289,7 +295,7 @@ extension GroupChannel {
 }
 
 extension CoordinationError {
-    /// No message was posted to such a channel, and nobody listens to it.
+    /// Returns the error for a channel that has neither messages nor listeners.
     package static func noSuchChannel(_ name: String, operation: String) -> CoordinationError {
         CoordinationError(
             .notFound, item: printable(Array(name.utf8)), operation: operation,
@@ -297,7 +303,7 @@ extension CoordinationError {
             advice: "groupctl channels list shows those that there are")
     }
 
-    /// Nobody has listened to a channel under a name, or that listener was removed.
+    /// Returns the error for a listener that never existed or was removed.
     package static func noSuchListener(_ name: String, of channel: String, operation: String) -> CoordinationError {
         CoordinationError(
             .notFound, item: printable(Array("\(channel)/\(name)".utf8)), operation: operation,

@@ -1,16 +1,16 @@
 import GroupSystemCalls
 
-/// A listener of a channel: see `GroupChannel.listener(named:from:)`. Each message is given once; what is not
-/// acknowledged is given again to the next one that listens under its name, in whatever process. Several tasks or
-/// threads may take from it: each message goes to one of them.
+/// A listener of a channel: see `GroupChannel.listener(named:from:)`. Each message is delivered once. A message that is
+/// not acknowledged is delivered again to the next listener of the same name, in whatever process. Several tasks or
+/// threads may take messages from one listener: each message goes to one of them.
 public final class GroupListener: Sendable {
-    /// It outlives the process.
+    /// The name of the listener, which outlives the process.
     public let name: String
     private let channel: GroupChannel
     private let reader: Guarded<MessageFeed>
     private let store: ChannelStore
     private let right: ListenerLock
-    /// Of all who take from it.
+    /// Shared by all tasks and threads that take messages.
     private let presence = Guarded(PresenceCheck())
 
     init(_ name: String, of channel: GroupChannel, _ reader: MessageFeed, _ right: ListenerLock) {
@@ -18,9 +18,9 @@ public final class GroupListener: Sendable {
         self.reader = Guarded(reader)
     }
 
-    /// The next message. Waits for it at most `timeout` (nil: for ever) and then returns nil. Errors: `damaged`, once,
-    /// where messages are gone, and then it goes on; `notFound` where the listener, or the container, was removed.
-    /// System calls: futex(FUTEX_WAIT), only where there is nothing to read.
+    /// Returns the next message, after a wait of at most `timeout` (nil: no limit); nil when the time is over. Errors:
+    /// `damaged`, once, where messages are gone, and the next call goes on; `notFound` where the listener, or the
+    /// container, was removed. System calls: futex(FUTEX_WAIT), only where there is nothing to read.
     public func next(timeout: Duration? = nil) throws(CoordinationError) -> GroupMessage? {
         let deadline = Deadline(after: timeout)
         while true {
@@ -31,24 +31,25 @@ public final class GroupListener: Sendable {
         }
     }
 
-    /// What comes, without end, from where it stands; also what comes again after a `break`.
+    /// The messages from the listener's place on, without end. After a `break`, another loop goes on there.
     public var messages: Messages { Messages(listener: self) }
 
     /// A listener's messages.
     public struct Messages: AsyncSequence, Sendable {
-        /// One message.
+        /// A message.
         public typealias Element = GroupMessage
 
         fileprivate let listener: GroupListener
 
-        /// Goes on where the listener stands.
+        /// Returns an iterator that goes on at the listener's place.
         public func makeAsyncIterator() -> Iterator { Iterator(listener: listener) }
 
-        /// Takes from its listener.
+        /// An iterator that takes messages from its listener.
         public struct Iterator: AsyncIteratorProtocol {
             fileprivate let listener: GroupListener
 
-            /// The next message; nil when the task is cancelled. Errors: those of `GroupListener.next(timeout:)`.
+            /// Returns the next message, or nil when the task is cancelled. Errors: those of
+            /// `GroupListener.next(timeout:)`.
             public mutating func next() async throws(CoordinationError) -> GroupMessage? {
                 while true {
                     if Task.isCancelled { return nil }
@@ -60,9 +61,10 @@ public final class GroupListener: Sendable {
         }
     }
 
-    /// It is done with all messages up to this one: they do not come again, and need not be kept for it. Also with
-    /// those that were not given yet. Errors: `invalidArgument` where no such message was posted; `notFound` where the
-    /// listener was removed; `noSpace`, `damaged`; `notDurable` where it is done, but the disk did not confirm it.
+    /// Acknowledges all messages up to a number, including those that were not delivered yet: they are not delivered
+    /// again, and need not be kept for this listener. Errors: `invalidArgument` where no such message was posted;
+    /// `notFound` where the listener was removed; `noSpace`, `damaged`; `notDurable` where the messages are
+    /// acknowledged, but the disk did not confirm it.
     public func acknowledge(upTo number: UInt64, _ durability: Durability = .relaxed) throws(CoordinationError) {
         try store.checkMayWrite("acknowledge")
         let (channel, name) = (channel, name)
@@ -81,7 +83,7 @@ public final class GroupListener: Sendable {
             return number > listener.acknowledged
         }
         reader.withLock { $0.pass(number) }
-        // Who waits for it to be done.
+        // Wakes the processes that wait for the acknowledgement.
         if place != nil { store.wake() }
         guard durability == .durable else { return }
         if let place { return try store.synchronize(through: place) }
@@ -102,11 +104,11 @@ public final class GroupListener: Sendable {
     }
 }
 
-/// The right to listen to a channel under a name. It ends with its process, however that ends.
+/// The right to listen to a channel under a name. The kernel ends it with its process, however the process ends.
 final class ListenerLock: Sendable {
     private let byte: HeldByte
 
-    /// Error: `conflict` where somebody has it.
+    /// Takes the right. Error: `conflict` where another object has it.
     init(to channel: String, as name: String, _ member: Member) throws(CoordinationError) {
         let offset = LockRange.listening(to: channel, as: name, key: member.hashKey)
         guard let byte = try HeldByte(offset, .exclusive, member, operation: "listen") else {

@@ -1,17 +1,17 @@
 import FoundationEssentials
 
-/// One message of a channel.
+/// A message of a channel.
 public struct GroupMessage: Hashable, Sendable {
-    /// Its number in the channel: the first one is 1, each has the next.
+    /// The number of the message in the channel: the first one has 1, each later one the next number.
     public var number: UInt64
-    /// What it says; nil for a signal.
+    /// The content of the message; nil for a signal.
     public var bytes: [UInt8]?
-    /// When it was posted, in nanoseconds since 1970, by its poster's clock.
+    /// The time of the post by its poster's clock, in nanoseconds since 1970.
     public var time: Int64
-    /// Who posted it.
+    /// The process that posted the message.
     public var by: Change.Author
 
-    /// The value that it says, if it was posted as one. Error: `invalidContent`
+    /// Decodes the content, where a value was posted as JSON. Error: `invalidContent`
     public func decode<Value: Decodable>(as type: Value.Type = Value.self) throws(CoordinationError) -> Value {
         do {
             return try JSONDecoder().decode(type, from: Data(bytes ?? []))
@@ -24,7 +24,7 @@ public struct GroupMessage: Hashable, Sendable {
 }
 
 extension GroupChannel {
-    /// On one line, with sorted names.
+    /// Encodes a value as JSON on one line, with sorted names.
     static func encode(_ value: some Encodable, for channel: String) throws(CoordinationError) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

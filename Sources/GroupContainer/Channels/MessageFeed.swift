@@ -1,33 +1,34 @@
-/// Where a listener stands: it reads the channel's log by itself. What it is slow to read is carried from file to file,
-/// so it loses nothing; then it begins with the last one again, and passes over what it has given. Of one thread.
+/// The place of a listener, which reads the channel's log by itself. Messages that the listener has not read yet are
+/// carried from segment to segment, so that it loses none: it then begins with the last segment again, and skips the
+/// messages that it has delivered. For use by one thread.
 struct MessageFeed: Sendable {
     let store: ChannelStore
     private let listener: String
     private var position: LogPosition
-    /// All up to this one were given, or acknowledged.
+    /// The number up to which all messages were delivered or acknowledged.
     private var given: UInt64
-    /// Read already, behind an error.
+    /// The message that was read after a gap, and is returned by the call after the error.
     private var held: GroupMessage?
 
-    /// Behind what it has acknowledged.
+    /// Begins after the messages that the listener has acknowledged.
     init(_ store: ChannelStore, listener: String) throws(CoordinationError) {
         (self.store, self.listener) = (store, listener)
-        // In this order: what was not acknowledged by then is in every file from then on.
+        // In this order: a message that was not acknowledged at the first read is in every segment from then on.
         given = try store.checkedRead { $0.listeners[listener]?.acknowledged ?? $0.last }
         position = .start(of: try store.log.last().header)
     }
 
-    /// Whether there may be more.
+    /// Whether there may be more messages.
     var hasMore: Bool { held != nil || store.log.hasMore(behind: position) }
 
-    /// What was acknowledged is not given any more.
+    /// Skips the messages up to a number, which were acknowledged.
     mutating func pass(_ number: UInt64) {
         given = max(given, number)
         if let message = held, message.number <= given { held = nil }
     }
 
-    /// The next message, or nil at the end. Errors: `damaged` where messages are gone, once; `notFound` where the
-    /// listener was removed.
+    /// Returns the next message, or nil at the end. Errors: `damaged` where messages are gone, once; `notFound` where
+    /// the listener was removed.
     mutating func next() throws(CoordinationError) -> GroupMessage? {
         while true {
             if let message = held {
@@ -44,7 +45,7 @@ struct MessageFeed: Sendable {
             }
             switch step {
             case .entry(let entry) where entry.isControl && entry.position.file != position.file:
-                // It has read all that this file begins with.
+                // The records that this segment begins with were read in the segments before.
                 guard let file = try store.log.file(entry.position.file) else { continue }
                 position = file.placeBehindCarried
             case .entry(let entry):
@@ -63,7 +64,7 @@ struct MessageFeed: Sendable {
         let sequence = entry.position.sequence
         if !entry.isControl && sequence <= given { return }
         guard let record = try? ChannelRecord(decoding: entry.body) else {
-            // Of a kind that only a newer version understands.
+            // A record of a kind that only a newer version understands.
             if !entry.isControl { try move(to: sequence, nil) }
             return
         }
@@ -71,7 +72,7 @@ struct MessageFeed: Sendable {
         case .post(let content): try move(to: sequence, message(sequence, content, record))
         case .carriedPost(let number, let content): try move(to: number, message(number, content, record))
         case .carriedUnknown(let number, _): try move(to: number, nil)
-        // It may have been removed before, and have come again.
+        // The listener may have been removed before, and registered again.
         case .remove(listener): try checkIsThere()
         default: break
         }
@@ -83,7 +84,7 @@ struct MessageFeed: Sendable {
             by: Change.Author(processIdentifier: record.processIdentifier, purpose: record.purpose))
     }
 
-    /// A registered listener gets every number: where a number is missing, its message was damaged.
+    /// Moves to a message. A registered listener gets every number: where a number is missing, its message was damaged.
     private mutating func move(to number: UInt64, _ message: GroupMessage?) throws(CoordinationError) {
         if number <= given { return }
         let first = given + 1

@@ -1,17 +1,18 @@
 import GroupSystemCalls
 
-/// A container as the doctor looks at it: opened only for reading, without joining it, because who joins repairs what
-/// is to be found, and cannot join one that is damaged. What cannot be opened is nil, and said in `parts`.
+/// A container as the doctor examines it, opened only for reading and not joined, because a process that joins repairs
+/// what is to be found, and cannot join a damaged container. A part that cannot be opened is nil, and `parts` has the
+/// reason.
 struct CheckedContainer {
     let directory: ContainerDirectories
     let format: ContainerFormat?
     let lock: LockFile?
     let memberTable: MemberTable?
     private(set) var parts = PartsFacts()
-    /// No member lives, and what was mapped before a boot may have reached the disk in part.
+    /// Whether no member lives, and files that were mapped before a boot may have reached the disk only in part.
     private(set) var awaitsRecovery = false
 
-    /// How long a process may take to open a container before that is strange.
+    /// How long a process may take to open a container before it is reported, in nanoseconds.
     private static let openingTime: Int64 = 1_000_000_000
 
     init(_ directory: ContainerDirectories) {
@@ -63,7 +64,7 @@ struct CheckedContainer {
         }
     }
 
-    /// Whether anybody has a lock on it, this process among others.
+    /// Returns whether any process has a lock on the file; locks of this process count, too.
     static func isLocked(_ name: String, _ directory: ContainerDirectories) -> Bool {
         guard let file = try? FileDescriptor.open(Array(name.utf8), in: directory.group, [.reading, .nonBlocking]),
             let found = try? file.conflict(with: .exclusive, .all)
@@ -71,8 +72,9 @@ struct CheckedContainer {
         return found.length >= 0
     }
 
-    /// A process has a lock that only members have, and no member lives in the member table: for some time, as a member
-    /// that leaves has neither at once. Not the first byte, which a process that opens the container has before.
+    /// Returns whether a process has a lock that only members have, while no member of the member table lives. Looks
+    /// several times, as a member that leaves does not give up both at once. The first byte does not count: a process
+    /// that opens the container locks it before it is a member.
     private static func hasMembersElsewhere(_ directory: ContainerDirectories) -> Bool {
         for attempt in 0..<3 {
             if attempt > 0 { pause(nanoseconds: 100_000_000) }
@@ -81,7 +83,7 @@ struct CheckedContainer {
         return true
     }
 
-    /// Processes that may only read are no members, and share all that they lock.
+    /// Returns whether a member has a lock. Processes that may only read are no members, and take only shared locks.
     private static func isLockedByMember(_ directory: ContainerDirectories) -> Bool {
         let access: FileDescriptor.OpenMode = [.reading, .nonBlocking]
         guard let file = try? FileDescriptor.open(LockFile.name, in: directory.group, access) else { return false }
@@ -89,7 +91,7 @@ struct CheckedContainer {
         return found.flatMap(\.self) != nil
     }
 
-    /// Whether the kernel says that somebody has a lock there.
+    /// Returns whether any process has a lock on that byte.
     func isHeld(_ place: Int64) -> Bool {
         guard let lock, let handle = try? lock.borrow() else { return false }
         defer { lock.giveBackUnlocked(handle) }
@@ -111,7 +113,7 @@ struct CheckedContainer {
         }
     }
 
-    /// As a reader of it; throws what is wrong with it as a whole.
+    /// Opens the journal as a reader. Throws what is wrong with the journal as a whole.
     func journal() throws(CoordinationError) -> Journal? {
         guard let format, let origin = format.originBytes, let container = format.containerBytes else {
             return nil

@@ -1,37 +1,37 @@
 import GroupSystemCalls
 
-/// What is known of the log of a suite or of a channel.
+/// The facts about the log of a suite or of a channel.
 struct LogFacts: Equatable, Sendable {
     enum Kind: String, Sendable, CaseIterable {
         case suite, channel
 
-        /// Where it is kept.
+        /// The directory below `.group` in which the log is kept.
         var directory: String { self == .suite ? "defaults" : "channels" }
     }
 
     struct File: Equatable, Sendable {
         var name: String
-        /// What stands in the newest one is all that counts; the others are for who is slow.
+        /// Whether this is the newest file. Only its state counts; the others are kept for slow followers.
         var isNewest: Bool
-        /// What is wrong with it, the first first.
+        /// The faults of the file, in their order.
         var causes: [String] = []
-        /// At how many places something could not be read.
+        /// The number of places at which something could not be read.
         var lost = 0
-        /// It ends in a record that was not finished.
+        /// Whether the file ends in a record that was not finished.
         var isTorn = false
         var isPoisoned = false
-        /// Of a newer version: why.
+        /// The reason why only a newer version can read the file.
         var newer: String?
-        /// It could not be looked at: why.
+        /// The reason why the file could not be examined.
         var failed: String?
     }
 
     var kind: Kind
     var name: String
     var files: [File] = []
-    /// Files that a gap separates from the newest one: on their way out, when somebody died.
+    /// Files that a gap separates from the newest one: a process died while it removed them.
     var separated: [String] = []
-    /// Nobody else has the container open, so nobody else writes to it.
+    /// Whether no other process has the container open, so that none writes to it.
     var isAlone = true
 
     var label: String { ".group/\(kind.directory)/\(name)" }
@@ -79,7 +79,7 @@ struct LogFacts: Equatable, Sendable {
             : "end the container's members (groupctl status names them), then \(Finding.repair) \(what)"
     }
 
-    /// As long as somebody lives, it may be just being written.
+    /// Reports an unfinished record, but not while a member lives: the record may be in the middle of a write.
     private func torn(_ file: File) -> Finding? {
         guard file.isTorn, file.isNewest, isAlone else { return nil }
         return Finding(
@@ -128,19 +128,19 @@ struct LogFacts: Equatable, Sendable {
     }
 }
 
-/// What is known of the directories that suites and channels lie in.
+/// The facts about the directories of suites and channels.
 struct LogsFacts: Sendable {
     struct Permission: Equatable, Sendable {
         var item: String
-        /// What it is, and what it should be.
+        /// The permissions of the item, and those that it should have.
         var what: String
     }
 
     var stores: [LogFacts] = []
-    /// Entries that are nobody's.
+    /// Entries that do not belong to the library.
     var strange: [String] = []
     var permissions: [Permission] = []
-    /// Of directories that could not be looked at: why.
+    /// The directories that could not be examined, and why.
     var failed: [(item: String, cause: String)] = []
 
     var findings: [Finding] {
@@ -164,21 +164,21 @@ struct LogsFacts: Sendable {
     }
 }
 
-/// The log of a suite or of a channel, as the doctor looks at it: every file of it, read from outside.
+/// The log of a suite or of a channel, as the doctor examines it: every file, read from outside.
 struct CheckedLog {
     let kind: LogFacts.Kind
     let name: String
-    /// What is in its directory.
+    /// The names of all entries of its directory.
     let names: [[UInt8]]
-    /// What can be read, ascending; and what was read.
+    /// The files that can be read, in ascending order, with what was read.
     private(set) var files: [(salvage: SegmentSalvage, reading: SegmentSalvage.Reading)] = []
-    /// Of every file that there is, ascending.
+    /// The numbers of all files, in ascending order.
     private(set) var numbers: [UInt64] = []
-    /// Of those, the newest that is one of this log.
+    /// The number of the newest file that belongs to this log.
     private(set) var newest: UInt64?
     private(set) var facts: LogFacts
 
-    /// Linear in the log. Error: the directory cannot be read.
+    /// Reads every file of the log. Linear in the log. Error: the directory cannot be read.
     init(
         _ kind: LogFacts.Kind, _ name: String, in directory: ContainerDirectories, container: [UInt8],
         incarnation: [UInt8],
@@ -191,7 +191,7 @@ struct CheckedLog {
         }
         names = try translating(facts.label, "list") { () throws(Errno) in try own.entryNames() }
         numbers = names.compactMap(SegmentedLog.fileNumber).sorted()
-        // From the newest on: it says where the one before it ends.
+        // Begins with the newest file: each file records where the one before it ends.
         var end: Int?
         for number in numbers.reversed() {
             end = look(at: number, in: own, container, incarnation, endingAt: end)
@@ -201,13 +201,13 @@ struct CheckedLog {
         facts.separated = separated.map { "\(facts.label)/\($0).log" }
     }
 
-    /// Those that a gap separates from the newest.
+    /// The numbers of the files that a gap separates from the newest one.
     var separated: ArraySlice<UInt64> {
         let gap = numbers.indices.dropFirst().last { numbers[$0] <= newest ?? 0 && numbers[$0 - 1] + 1 != numbers[$0] }
         return numbers[..<(gap ?? 0)]
     }
 
-    /// Where the file before it ends.
+    /// Examines a file, and returns where the file before it ends.
     private mutating func look(
         at number: UInt64, in directory: borrowing FileDescriptor, _ container: [UInt8], _ incarnation: [UInt8],
         endingAt end: Int?
@@ -224,19 +224,19 @@ struct CheckedLog {
             switch error.code {
             case .newerFormat: (file.newer, newest) = (error.cause, newest ?? number)
             case .damaged: (file.causes, file.lost, newest) = ([error.cause], 1, newest ?? number)
-            // Dropped meanwhile, as others went on.
+            // The file was dropped meanwhile by a process that went on.
             case .notFound: break
             default: (file.failed, newest) = (error.cause, newest ?? number)
             }
             return nil
         }
         if let fault = salvage.fault { file.causes.append(fault.cause) }
-        // The file before it is the newest one, then.
+        // The file belongs to another log, so the file before it is the newest one.
         if salvage.isForeign { return nil }
         newest = newest ?? number
         let reading = salvage.read { _, _, _ in }
         file.causes += reading.faults.map(\.cause)
-        // What is missing at its end cannot be known.
+        // The number of records that are missing at the end of the file is unknown.
         file.lost = reading.lost + (salvage.fault != nil && !reading.isComplete ? 1 : 0)
         (file.isTorn, file.isPoisoned) = (reading.isTorn, salvage.isPoisoned)
         files.append((salvage, reading))
@@ -244,16 +244,16 @@ struct CheckedLog {
         return salvage.fault == nil && previousEnd >= SegmentHeader.size ? previousEnd : nil
     }
 
-    /// Nothing in its newest file, or before it, can be mended by a version that does not know it, or may not read it.
+    /// Whether a file cannot be repaired because only a newer version can read it, or this process may not.
     var isBeyondReach: Bool { facts.files.contains { $0.newer != nil || $0.failed != nil } }
 }
 
 extension LogsFacts {
-    /// Linear in all logs.
+    /// Examines all logs of suites and channels. Linear in all logs.
     init(_ container: CheckedContainer) {
         self.init()
         for kind in LogFacts.Kind.allCases {
-            // It is said there, and put aside.
+            // `PartsFacts` reports a misplaced directory, and the repair puts it aside.
             if container.parts.misplaced.contains(where: { $0.item == ".group/\(kind.directory)" }) { continue }
             do {
                 try look(at: kind, container)
@@ -316,8 +316,8 @@ extension LogsFacts {
 }
 
 extension ContainerDirectories {
-    /// What is wrong with who owns and who may use something of the container's own; nil where it is right. More than
-    /// is needed does no harm, as nobody else gets into `.group`.
+    /// Returns what is wrong with the owner and the permissions of one of the container's own files; nil where they are
+    /// right. More permissions than needed do no harm, as other users cannot enter `.group`.
     func wrongPermissions(_ status: FileStatus, _ group: FileStatus) -> String? {
         let needed = (status.isDirectory ? directoryMode : fileMode) & 0o777
         if status.permissions & needed != needed {
@@ -333,10 +333,11 @@ extension ContainerDirectories {
 }
 
 extension CheckedContainer {
-    /// Nil where the container itself cannot be told.
+    /// Returns the log of a suite or of a channel; nil where the container's identity or its member table cannot be
+    /// read.
     func store(_ kind: LogFacts.Kind, _ name: String) throws(CoordinationError) -> CheckedLog? {
         guard let container = format?.originBytes, let memberTable else { return nil }
-        // After another boot, nothing is of the incarnation that is drawn then.
+        // After another boot, no file is of the incarnation that is drawn then.
         let incarnation = awaitsRecovery ? [] : memberTable.map.bytes(MemberTableLayout.incarnation, count: 16)
         return try CheckedLog(
             kind, name, in: directory, container: container, incarnation: incarnation,
@@ -345,12 +346,12 @@ extension CheckedContainer {
 }
 
 extension ContainerDirectories {
-    /// The names of suites and channels.
+    /// Returns the names of all suites and channels.
     func storeNames() -> [(kind: LogFacts.Kind, name: String)] {
         LogFacts.Kind.allCases.flatMap { kind in storeNames(of: kind).map { (kind, $0) } }
     }
 
-    /// The same of one kind, ascending.
+    /// Returns the names of all suites, or of all channels, in ascending order.
     func storeNames(of kind: LogFacts.Kind) -> [String] {
         guard let directory = try? existingDirectory(kind.directory), let names = try? directory.entryNames() else {
             return []
@@ -362,7 +363,7 @@ extension ContainerDirectories {
 }
 
 extension LogFacts.Kind {
-    /// Whether a record that stands behind what its file begins with is one of the log's own keeping.
+    /// Whether a record after the preamble is a control record, which the log does not count.
     fileprivate var isControl: @Sendable ([UInt8]) -> Bool {
         switch self {
         case .suite: { _ in false }

@@ -1,10 +1,11 @@
 import GroupSystemCalls
 
-/// Mends the logs of suites and channels: a new file begins with everything that can be read, as where a full one is
-/// followed by the next (decision 0021), and what cannot be used is put aside or dropped. Only while no other member
-/// lives: nobody appends to what is read, and nobody has a state in memory that would not fit what was read.
+/// Repairs the logs of suites and channels. A new segment begins with everything that can be read, as where a full
+/// segment is followed by the next (decision 0021); files that cannot be used are put aside or dropped. Works only
+/// while no other member lives: then no process appends to what is read, and none has a state in memory that would not
+/// match what was read.
 extension Member {
-    /// Nothing where others live; they keep out meanwhile. Errors: those of writing.
+    /// Repairs all logs, unless other members live; no process can join meanwhile. Errors: those of writing.
     func repairStores() throws(CoordinationError) {
         let opening = try lockFile.borrow()
         defer { lockFile.giveBack(opening) }
@@ -31,12 +32,13 @@ extension Member {
     private func repair(_ store: CheckedLog, _ label: String) throws(CoordinationError) {
         let directory = try self.directory.ownDirectory(label)
         let files = Array(zip(store.numbers, store.facts.files))
-        // They are another log's.
+        // The files after the newest one belong to another log.
         for (number, file) in files where number > store.newest ?? 0 { try directory.setAside(number, file.name) }
         guard let newest = store.newest else { return }
         let isReplaced = try mendNewest(newest, of: store, label)
         if isReplaced { try directory.setAside(newest, "\(store.facts.label)/\(newest).log") }
-        // Those that cannot be read, and those that are behind a gap then.
+        // The last file that cannot be read, and the last one before a gap: these, and all files before them, are
+        // dropped.
         let broken = files.last { $0.0 < newest && !$0.1.causes.isEmpty }?.0
         let dropped = [broken, store.separated.last, isReplaced ? newest : nil].compactMap(\.self).max() ?? 0
         for (number, file) in files where number <= dropped && number < newest {
@@ -46,7 +48,7 @@ extension Member {
         }
     }
 
-    /// True: another one has taken its place, and it cannot be used.
+    /// Repairs the newest file. Returns true where a new file has replaced it, and the old one cannot be used.
     private func mendNewest(
         _ newest: UInt64, of store: CheckedLog, _ label: String
     ) throws(CoordinationError) -> Bool {
@@ -70,7 +72,8 @@ extension Member {
         return last.map { $0.salvage.fault != nil } ?? true
     }
 
-    /// What can be read of the newest file; where its beginning is broken, what the ones before it say comes first.
+    /// Begins a new file with what can be read of the newest file; where its beginning is broken, what the files before
+    /// it contain comes first.
     private func begin(
         anew log: SegmentedLog, _ newest: UInt64, _ store: CheckedLog,
         _ last: (salvage: SegmentSalvage, reading: SegmentSalvage.Reading)?
@@ -80,7 +83,7 @@ extension Member {
         var end = LogPosition(file: newest, offset: SegmentHeader.size, sequence: 0, checksum: 0)
         if let reading = last?.reading { (end.offset, end.sequence) = (reading.good.offset, reading.good.sequence) }
         if last == nil, let before = sources.last { end.sequence = before.reading.last }
-        // No number is given again that somebody may have seen.
+        // Leaves room, so that no sequence number is given again that a process may have seen.
         let isExact = last.map { $0.reading.faults.isEmpty && $0.salvage.fault == nil } ?? false
         var leap = isExact ? 0 : last?.salvage.mostRecords ?? SegmentSalvage.mostRecords
         if let last { leap = max(leap, last.reading.last - last.reading.good.sequence) }
@@ -89,11 +92,11 @@ extension Member {
 
     private func removeEmpty(_ store: CheckedLog) throws(CoordinationError) {
         guard let parent = try directory.existingDirectory(store.kind.directory) else { return }
-        // Not where something strange is in it.
+        // The directory stays where it has other entries.
         try? parent.unlink(Array(store.name.utf8), directory: true)
     }
 
-    /// As far as this process may.
+    /// Corrects owners and permissions, as far as this process may.
     private func repairPermissions(of store: CheckedLog, _ label: String) throws(CoordinationError) {
         let group = try translating(".group", "read") { () throws(Errno) in try directory.group.status() }
         for path in [store.kind.directory, label] + store.numbers.map({ "\(label)/\($0).log" }) {
@@ -107,7 +110,7 @@ extension Member {
 }
 
 extension CheckedLog {
-    /// Everything that those files say, as records that a new one begins with.
+    /// Returns everything that the files contain, as the preamble of a new one.
     fileprivate func preamble(
         after sources: [(salvage: SegmentSalvage, reading: SegmentSalvage.Reading)], _ least: Int
     ) -> SegmentPreamble {
@@ -130,7 +133,7 @@ extension CheckedLog {
         for source in sources {
             _ = source.read { body, sequence, isControl in
                 guard let body = state.carried(body, at: sequence, isControl: isControl) else { return }
-                // The second file begins with some of the first one's.
+                // The second file begins with some records of the first one.
                 if known.insert(body).inserted { bodies.append(body) }
             }
         }
@@ -139,7 +142,7 @@ extension CheckedLog {
 }
 
 extension FileDescriptor {
-    /// Kept for a user who may still read something out of it.
+    /// Renames a file to `damaged-NUMBER`, for a user who may still recover something from it.
     fileprivate func setAside(_ number: UInt64, _ label: String) throws(CoordinationError) {
         try translating(label, "repair") { () throws(Errno) in
             try rename(Array("\(number).log".utf8), to: Array("damaged-\(number)".utf8), in: self, replacing: true)

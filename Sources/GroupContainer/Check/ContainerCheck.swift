@@ -1,21 +1,22 @@
 import GroupSystemCalls
 
-/// Looks at a container from outside, whatever state it is in, says what is wrong with it, and mends what can be
-/// mended.
+/// Examines a container from outside, in whatever state it is, reports what is wrong with it, and repairs what can be
+/// repaired.
 ///
-/// To look changes nothing (but for a question to the leader, as its followers ask it once a second): the container is
-/// not joined, since who joins it alone repairs it, and a damaged one could not be joined.
+/// An examination changes nothing, except that it probes the leader, as followers do once a second. The container is
+/// not joined: a process that joins it alone repairs it, and a damaged container could not be joined.
 package struct ContainerCheck: Sendable {
     let name: [UInt8]
     let path: [UInt8]
 
-    /// For the container that a GROUP argument names. Errors: `invalidArgument`.
+    /// Creates a check of the container that a GROUP argument names. Error: `invalidArgument`
     package init(named name: [UInt8]) throws(CoordinationError) {
         self.name = name
         path = try Container.location(named: name)
     }
 
-    /// What is wrong; the worst first. Linear in the logs and in the directories. `note` is told what it looks at.
+    /// Returns the findings, the worst first. Linear in the logs and in the directories. Calls `note` with the name of
+    /// each part before it is examined.
     package func examine(_ note: (String) -> Void = { _ in }) -> [Finding] {
         let facts: LocationFacts
         let directory: ContainerDirectories?
@@ -37,8 +38,9 @@ package struct ContainerCheck: Sendable {
         return order.flatMap { severity in found.filter { $0.severity == severity } }
     }
 
-    /// Mends what can be mended. Returns what was, and what is left. As a member: it waits at most 10 s for others that
-    /// open the container. Errors: those of opening it, and of writing.
+    /// Repairs what can be repaired. Returns what was repaired, and the findings of a second examination. Joins the
+    /// container, and waits at most 10 s for other processes that open it. Errors: those of opening the container, and
+    /// of writing.
     package func repair(_ note: (String) -> Void = { _ in }) throws(CoordinationError) -> (
         mended: [Finding], left: [Finding]
     ) {
@@ -46,7 +48,8 @@ package struct ContainerCheck: Sendable {
         note("what is to be mended")
         if before.contains(where: \.isInTheWay) { return ([], before) }
         try restoreParts(before)
-        // Until it was looked at again: who leaves last leaves the work of the first to the next.
+        // Held until the second examination: a last member that leaves also leaves the first member's work to the next
+        // process.
         let member = try mend(before)
         defer { withExtendedLifetime(member) {} }
         let after = examine(note)
@@ -76,7 +79,7 @@ package struct ContainerCheck: Sendable {
 }
 
 extension Finding {
-    /// Of a suite or a channel, and can be mended.
+    /// Whether the finding is about a suite or a channel, and can be repaired.
     fileprivate var isOfStore: Bool {
         let codes: [Code] = [
             .suiteDamaged, .channelDamaged, .logMissing, .logNotDurable, .logTorn, .permissionsWrong, .leftovers,
@@ -84,7 +87,7 @@ extension Finding {
         return mended != nil && codes.contains(code)
     }
 
-    /// As long as it is so, nothing can be mended.
+    /// Whether nothing can be repaired as long as the finding is there.
     fileprivate var isInTheWay: Bool {
         switch code {
         case .containerMissing, .deletionInterrupted, .notPermitted, .fileSystemUnsupported, .formatNewer, .formatOlder,
@@ -97,12 +100,12 @@ extension Finding {
 }
 
 extension Member {
-    /// What members left in staging and among the files of logs that are in no slot any more.
+    /// Removes what members that are in no slot any more left in staging and among the files of logs.
     fileprivate func sweepLeftovers() {
         let container = CheckedContainer(directory)
         let names = container.stagedNames()
         let living = Set(memberTable.liveMembers().map(\.nonce))
-        // One that is committed is finished by who opens the container alone.
+        // A committed transaction is finished by a process that opens the container alone.
         let suffix = TransactionChanges.manifestSuffix
         let committed = Set(
             names.filter { $0.name.suffix(suffix.count).elementsEqual(suffix) }.map { $0.name.prefix(32) })

@@ -1,15 +1,15 @@
 // Imports nothing: no file, clock or process.
 
-/// One thing that `groupctl doctor` found: what is wrong with what, why that matters, and what would mend it.
+/// A finding of `groupctl doctor`: what is wrong with what, why that matters, and what would repair it.
 package struct Finding: Equatable, Sendable {
-    /// How bad it is. Notes are worth knowing; a container that has nothing else is healthy.
+    /// The severity of a finding. Notes are worth knowing; a container that has nothing else is healthy.
     package enum Severity: String, Sendable {
         case error
         case warning
         case note
     }
 
-    /// What kind of thing it is; scripts depend on the names. `docs/doctor.md` has them all.
+    /// The kind of a finding. Scripts depend on the names; `docs/doctor.md` lists them all.
     package enum Code: String, Sendable, CaseIterable {
         case checkpointDamaged, checkpointLost, checkpointNewer, channelDamaged, clockBehind, containerCopied,
             containerMissing
@@ -25,17 +25,17 @@ package struct Finding: Equatable, Sendable {
 
     package var code: Code
     package var severity: Severity
-    /// A file, a directory, an item; nil where it is about the container as a whole.
+    /// The file, directory or item; nil where the finding is about the container as a whole.
     package var item: String?
-    /// Whose process it is about.
+    /// The process that the finding is about.
     package var process: Int32?
-    /// What is wrong.
+    /// A description of what is wrong.
     package var what: String
-    /// Why it matters.
+    /// The reason why it matters.
     package var why: String
-    /// What would mend it.
+    /// The action that would repair it.
     package var remedy: String
-    /// What `--repair` does about it, once it is done; nil where it can do nothing.
+    /// The result of `--repair`, once it is done; nil where `--repair` can do nothing about the finding.
     package var mended: String?
 
     init(
@@ -46,7 +46,7 @@ package struct Finding: Equatable, Sendable {
         (self.what, self.why, self.remedy, self.mended) = (what, why, remedy, mended)
     }
 
-    /// Whether it is the same thing, seen at another time.
+    /// Returns whether another finding is the same one, made at another time.
     package func isAbout(_ other: Finding) -> Bool {
         (code, item, process) == (other.code, other.item, other.process)
     }
@@ -54,7 +54,7 @@ package struct Finding: Equatable, Sendable {
     static let repair = "'groupctl doctor --repair'"
 }
 
-/// How long something has lasted, in words.
+/// A duration in words.
 enum RoughTime {
     static func text(_ nanoseconds: Int64) -> String {
         let seconds = max(0, nanoseconds) / 1_000_000_000
@@ -67,7 +67,7 @@ enum RoughTime {
     }
 }
 
-/// How much something is, in words.
+/// A number of bytes in words.
 enum RoughSize {
     static func text(_ bytes: UInt64) -> String {
         switch bytes {

@@ -1,6 +1,6 @@
 import GroupSystemCalls
 
-/// What is known of the journal, the checkpoint, and the disk that they lie on.
+/// The facts about the journal, the checkpoint, and the disk that holds them.
 struct JournalFacts: Sendable {
     struct Damage: Equatable, Sendable {
         var file: String
@@ -8,31 +8,31 @@ struct JournalFacts: Sendable {
     }
 
     enum Checkpoint: Equatable, Sendable {
-        /// Or there is none, and none is needed.
+        /// The checkpoint is good; or there is none, and none is needed.
         case good
         case damaged(String)
         case newer(String)
-        /// There is none that can be believed, and the journal's beginning is gone.
+        /// There is no valid checkpoint, and the journal's beginning is gone.
         case lost(String)
     }
 
     var damage: [Damage] = []
-    /// Files of a newer version.
+    /// The files of a newer version.
     var newer: [Damage] = []
-    /// What could not be looked at.
+    /// The files that could not be examined.
     var failed: [Damage] = []
-    /// Files of which a synchronisation failed; those that another one has followed since are over.
+    /// The files whose synchronization failed. Such a file no longer matters once another file has followed it.
     var poisoned: [(file: String, isLast: Bool)] = []
-    /// Files that end early, because of damage that was met before.
+    /// The files that end early, because of damage that was found before.
     var cut: [String] = []
     var checkpoint = Checkpoint.good
-    /// The latest time that a record names, and the present one, in nanoseconds since 1970.
+    /// The latest time in a record, and the present time, in nanoseconds since 1970.
     var newest: Int64?
     var now: Int64 = 0
-    /// What the next file of the journal and the next checkpoint need, in bytes; and what is free.
+    /// The space that the next file of the journal and the next checkpoint need, and the free space, in bytes.
     var needed: UInt64 = 0
     var free: UInt64?
-    /// The file system keeps everything in memory; its name.
+    /// The name of the file system, where it keeps everything in memory.
     var temporary: String?
 
     var findings: [Finding] {
@@ -117,7 +117,7 @@ struct JournalFacts: Sendable {
     }
 
     private var clock: Finding? {
-        // A second or two are nobody's mistake.
+        // A difference of up to a minute is not reported.
         guard let newest, newest > now, newest - max(0, now) > 60_000_000_000 else { return nil }
         return Finding(
             .clockBehind, .warning,
@@ -187,7 +187,7 @@ extension JournalFacts {
         do {
             _ = try JournalView(journal)
         } catch {
-            // What is wrong with the journal itself is said there.
+            // Faults of the journal itself are reported with the journal.
             if error.item == CheckpointFile.label { return .lost(error.cause) }
         }
         return checkpoint
@@ -208,7 +208,7 @@ extension JournalFacts {
 }
 
 extension SegmentedLog {
-    /// Nobody has recovered the log since a boot: what is broken there is where it ends, and nothing to be mended.
+    /// Returns whether damage is only the end of a log that no process has recovered since a boot, and needs no repair.
     fileprivate func isTorn(_ damage: SegmentDamage) -> Bool {
         guard let unrecovered, damage.file == "\(name)/\(unrecovered).log", let offset = damage.offset,
             let file = try? file(unrecovered)
@@ -216,7 +216,7 @@ extension SegmentedLog {
         return isTorn(file, at: offset)
     }
 
-    /// The latest time that a record of the last file names.
+    /// Returns the latest time in the records of the last file.
     fileprivate func latestTime() throws(CoordinationError) -> Int64? {
         var place = LogPosition.start(of: try last().header)
         var latest: Int64?

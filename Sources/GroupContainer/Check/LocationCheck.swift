@@ -1,26 +1,26 @@
 import GroupSystemCalls
 
-/// What is known of the place where a container should be.
+/// The facts about the place where a container should be.
 struct LocationFacts: Equatable, Sendable {
     enum Standing: Equatable, Sendable {
         /// `.group` could be opened.
         case container
-        /// The first directory on the way that is not there.
+        /// The path does not exist; the first directory of it that is missing.
         case missing(String)
-        /// A directory, without `.group` in it.
+        /// The path is a directory without `.group`.
         case plainDirectory
-        /// The rest of a container.
+        /// The rest of a container whose deletion was interrupted.
         case halfDeleted
-        /// What should be the directory for staging is missing, or something else; which.
+        /// The staging directory is missing, or is something else; which of the two.
         case noStaging(String)
-        /// This user may not enter it.
+        /// This user may not enter the container.
         case forbidden(Barrier)
-        /// Its file system cannot do what is needed; which.
+        /// The file system lacks something that is needed; what.
         case unsupported(String)
         case failed(String)
     }
 
-    /// What keeps this user out.
+    /// A directory that this user may not enter.
     struct Barrier: Equatable, Sendable {
         var path: String
         var owner: UInt32
@@ -28,18 +28,18 @@ struct LocationFacts: Equatable, Sendable {
         var mode: UInt32
         var user: UInt32
 
-        /// Whether members of its group may enter it.
+        /// Whether members of the directory's group may enter it.
         var isForGroup: Bool { mode & 0o050 == 0o050 }
     }
 
-    /// As the user named it.
+    /// The name that the user gave.
     var name: String
     var path: String
-    /// The variable that decided where it is looked for; nil where it was named by its path.
+    /// The environment variable that determined the path; nil where the user gave a path.
     var variable: String?
-    /// Where else a container of that identifier stands.
+    /// The other places where a container of that identifier exists.
     var elsewhere: [String] = []
-    /// Containers with nearly that identifier.
+    /// The containers with a similar identifier.
     var similar: [String] = []
     var standing: Standing
 
@@ -116,8 +116,8 @@ struct LocationFacts: Equatable, Sendable {
 }
 
 extension LocationFacts {
-    /// Looks whether a container stands where its name says, and if not, what is in its way. Errors: `invalidArgument`
-    /// for what names no container.
+    /// Examines whether a container is at the place that its name means, and if not, why. Error: `invalidArgument` for
+    /// a name that cannot be the name of a container.
     static func look(named name: [UInt8]) throws(CoordinationError) -> (
         facts: LocationFacts, directory: ContainerDirectories?
     ) {
@@ -139,9 +139,9 @@ extension LocationFacts {
         return ContainerDirectories.hasRest(root)
     }
 
-    /// What is in the way of who could not open the container for that reason.
+    /// Returns why a container could not be opened, after the given error.
     static func standing(of path: [UInt8], code: CoordinationError.Code, cause: String) -> Standing {
-        // Then nothing can be looked at.
+        // This process cannot open any file, so nothing can be examined.
         if let refusal = CoordinationError.refusalOfOpening { return .failed(refusal) }
         switch code {
         case .unsupportedFileSystem: return .unsupported(cause)
@@ -152,7 +152,7 @@ extension LocationFacts {
         for part in parts(of: path) + [Array("/.group".utf8), Array("/staging".utf8)] {
             checked += part
             do throws(Errno) {
-                // Entering it is what reading it takes.
+                // Opens the directory itself: that requires permission to enter it.
                 _ = try FileDescriptor.open(path: checked, [.placeOnly, .directory])
                 if checked.starts(with: path), (try? FileDescriptor.open(path: checked, [.reading, .directory])) == nil
                 {
@@ -175,7 +175,7 @@ extension LocationFacts {
         return code == .damaged ? .noStaging(cause) : .failed(cause)
     }
 
-    /// "/a", "/b" of "/a/b/"; of a relative path the first without its slash.
+    /// Returns the parts of a path: "/a" and "/b" of "/a/b/". The first part of a relative path has no slash.
     private static func parts(of path: [UInt8]) -> [[UInt8]] {
         let slash = UInt8(ascii: "/")
         return path.split(separator: slash).enumerated().map { number, part in
@@ -183,7 +183,7 @@ extension LocationFacts {
         }
     }
 
-    /// What may not be read itself, or the directory that it lies in.
+    /// Returns what this user may not enter: the path itself, or else the directory that contains it.
     private static func barrier(at path: [UInt8], before part: [UInt8]) -> Standing {
         for place in [path, Array(path.dropLast(part.count))] where !place.isEmpty {
             guard let status = try? FileDescriptor.open(path: place, .placeOnly).status() else { continue }

@@ -1,6 +1,6 @@
 import GroupSystemCalls
 
-/// What is known of the members, the living and the dead, and of what they left.
+/// The facts about the members, living and dead, and about what they left behind.
 struct MembersFacts: Sendable {
     struct Living: Equatable, Sendable {
         var process: MemberProcess
@@ -12,27 +12,27 @@ struct MembersFacts: Sendable {
         var path: String
         var isWriting: Bool
         var isWaiting: Bool
-        /// For how long, in nanoseconds.
+        /// How long the access has lasted, in nanoseconds.
         var lasting: Int64
     }
 
-    /// A member whose process is gone, with changes that have no record yet.
+    /// A member whose process is gone, with in-flight operations that have no record yet.
     struct Dead: Equatable, Sendable {
         var process: MemberProcess
         var purpose: String
-        /// The items of its changes, as far as they are known.
+        /// The items of its operations, as far as they are known.
         var items: [String]
     }
 
     var living: [Living] = []
     var dead: [Dead] = []
-    /// In staging and the directories of logs: how many files that nobody will come back for, and how many bytes.
+    /// The number and the bytes of files in staging and in the directories of logs whose member will not come back.
     var leftovers = (count: 0, bytes: UInt64(0))
 
-    /// Leftovers of that many bytes are more than a note.
+    /// From this many bytes on, leftovers are a warning instead of a note.
     static let muchRoom: UInt64 = 16 << 20
 
-    /// A lock is held for longer than that by mistake, most of the time.
+    /// The time in nanoseconds after which a held lock is probably a mistake.
     static let longLock: Int64 = 300_000_000_000
 
     var findings: [Finding] { crowd + living.flatMap(locks) + dead.map(pending) + swept }
@@ -101,13 +101,13 @@ struct MembersFacts: Sendable {
         ]
     }
 
-    /// A member, for people who want to do something about it.
+    /// Returns the name of a member for messages to people who want to act on it.
     static func name(_ process: MemberProcess, _ purpose: String) -> String {
         "\(process.description), \(purpose)" + (process.command.map { " ('\($0)')" } ?? "")
     }
 
-    /// What to do about a stopped one. A number of another namespace is no argument for kill: here it may be another
-    /// process's.
+    /// Returns the remedy for a stopped process. A process identifier of another namespace is no argument for kill:
+    /// here it may belong to another process.
     static func continuing(_ process: MemberProcess) -> String {
         guard let identifier = process.signalled else { return "continue or end it from its own PID namespace" }
         return "continue it: kill -CONT \(identifier); or end it"
@@ -118,7 +118,7 @@ extension MembersFacts {
     init(_ container: CheckedContainer) {
         self.init()
         guard let memberTable = container.memberTable else { return }
-        // Before the members: what somebody who lives now has staged since is not among them.
+        // Read before the members, so that files that a living member has staged since are not in it.
         let staged = container.stagedNames()
         let now = wallNanoseconds()
         var processes = ProcessTable()
@@ -131,7 +131,7 @@ extension MembersFacts {
                         isWaiting: access.claim.stage != .held, lasting: now - access.since)
                 })
         }
-        // After another boot the slots say what was then.
+        // After another boot the slots contain what was true before it.
         var concerned = Set(memberTable.liveMembers().map(\.nonce))
         if !container.awaitsRecovery {
             for slot in memberTable.slotsWithPending() where !memberTable.isAlive(slot) {
@@ -154,11 +154,11 @@ extension MembersFacts {
 /// An entry of staging, or an unfinished file of a log.
 struct StagedName {
     var name: [UInt8]
-    /// The log's, below `.group`; nil for staging.
+    /// The directory of the log, below `.group`; nil for staging.
     var directory: String?
-    /// Of the member that made it; nil where its name does not say.
+    /// The nonce of the member that made the file; nil where the file's name does not contain it.
     var nonce: UInt64?
-    /// Of a log's file.
+    /// The parts of the name of a log's unfinished file.
     var unfinished: UnfinishedName?
     var size: UInt64
 
@@ -171,7 +171,7 @@ struct StagedName {
         nonce = try? reader.number()
     }
 
-    /// Nil for what is none.
+    /// Creates an unfinished file from its name; nil for another name.
     init?(unfinished name: [UInt8], of directory: String?, size: UInt64) {
         guard let unfinished = UnfinishedName(name) else { return nil }
         (self.name, self.directory, self.unfinished, self.size) = (name, directory, unfinished, size)
@@ -198,7 +198,7 @@ extension CheckedContainer {
         return status.size
     }
 
-    /// What an operation was about, by what its member wrote before it.
+    /// Returns the items of an operation, by the intent record or the manifest that its member wrote before it.
     fileprivate func items(of change: MemberTable.PendingChange, by member: MemberTable.Member) -> [String] {
         let note = IntentFiles.name(nonce: member.nonce, entry: change.entry)
         let manifest = TransactionChanges.manifestName(of: change.operation)

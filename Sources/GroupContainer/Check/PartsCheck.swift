@@ -1,16 +1,16 @@
 import GroupSystemCalls
 
-/// What is known of the container's own files that tell its members of each other.
+/// The facts about the container's own files through which its members find each other.
 struct PartsFacts: Sendable {
     enum Part: Equatable, Sendable {
         case good
         case missing
         case damaged(String)
-        /// Of a newer version.
+        /// The file is of a newer version.
         case newer(String)
-        /// Of an older version, which this one does not read.
+        /// The file is of an older version, which this one does not read.
         case older(String)
-        /// It could not be looked at.
+        /// The file could not be examined.
         case failed(String)
 
         var isGood: Bool { self == .good }
@@ -19,19 +19,19 @@ struct PartsFacts: Sendable {
     var format = Part.good
     var lock = Part.good
     var memberTable = Part.good
-    /// Where something stands that is not of the type that it should be.
+    /// The entries that are not of the type that they should have.
     var misplaced: [(item: String, isDirectory: Bool)] = []
-    /// Any byte of the member table or of the lock file is locked: somebody has it open.
+    /// Whether any byte of the member table or of the lock file is locked, that is, a process has the container open.
     var isInUse = false
-    /// The lock file is another one than the format file says.
+    /// Whether the lock file is not the one that the format file names.
     var isOtherLockFile = false
-    /// Members live, and not in the member table that is there.
+    /// Whether members live that are not in the present member table.
     var isOtherMemberTable = false
-    /// Somebody has been opening the container for so long, in nanoseconds.
+    /// How long a process has been opening the container, in nanoseconds, where that is too long.
     var openingFor: Int64?
-    /// Who that is, where the system says.
+    /// The process that is opening the container, where the system shows it.
     var opener: (process: Int32, command: String)?
-    /// Why it can only be read; nil where it may be written.
+    /// The reason why the container can only be read; nil where it may be written.
     var readOnlyCause: String?
 
     var findings: [Finding] {
@@ -122,7 +122,7 @@ struct PartsFacts: Sendable {
             mended: isInUse ? nil : "it was put aside: \(item).damaged")
     }
 
-    /// It may be as it should be: nothing is made anew in its place.
+    /// Reports a file that could not be examined. The file may be good, so nothing is made in its place.
     private func unseen(_ name: String, _ cause: String) -> Finding {
         Finding(
             .partDamaged, .error, item: ".group/\(name)", "it could not be looked at: \(cause)",
@@ -160,19 +160,19 @@ struct PartsFacts: Sendable {
     }
 }
 
-/// Something in `.group` that stands where something of another type should be.
+/// An entry of `.group` that is not of the type that it should have.
 struct MisplacedPart {
-    /// Below `.group`; "." for that itself.
+    /// The directory below `.group`; "." for `.group` itself.
     var directory: String
     var name: [UInt8]
-    /// What should be there.
+    /// Whether a directory should be there, rather than a regular file.
     var isDirectory: Bool
 
     var label: String { ".group/" + (directory == "." ? "" : directory + "/") + printable(name) }
 }
 
 extension ContainerDirectories {
-    /// Those that nobody can use, and that nobody would replace. Linear in the widgets.
+    /// Returns the misplaced entries that no process can use and none would replace. Linear in the widgets.
     /// System calls: openat2, getdents, statx
     func misplacedParts() -> [MisplacedPart] {
         let directories = ["journal", "defaults", "channels", "widgets"]
@@ -188,7 +188,7 @@ extension ContainerDirectories {
         guard let widgets = try? existingDirectory(directory) else { return [] }
         var found: [MisplacedPart] = []
         for kind in Self.usedNames(in: widgets) {
-            // The requests to open an app, which are files, begin so.
+            // These names belong to files: requests to open an app.
             if kind.starts(with: "launch.".utf8) { continue }
             if let part = misplaced(kind, in: directory, widgets, isDirectory: true) {
                 found.append(part)
@@ -201,7 +201,7 @@ extension ContainerDirectories {
         return found
     }
 
-    /// Without what was put aside.
+    /// Returns the names in a directory, without those that were put aside.
     private static func usedNames(in directory: borrowing FileDescriptor) -> [[UInt8]] {
         ((try? directory.entryNames()) ?? []).filter { !$0.suffix(8).elementsEqual(".damaged".utf8) }
             .sorted { $0.lexicographicallyPrecedes($1) }
@@ -218,7 +218,7 @@ extension ContainerDirectories {
 }
 
 extension FileDescriptor {
-    /// Renames an entry that cannot be used to `NAME.damaged`, in place of an earlier such one.
+    /// Renames an entry that cannot be used to `NAME.damaged`, and replaces an earlier one of that name.
     func putAside(_ name: [UInt8]) throws(Errno) {
         let aside = name + Array(".damaged".utf8)
         try removeTree(aside)

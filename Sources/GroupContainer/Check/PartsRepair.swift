@@ -1,7 +1,7 @@
 import GroupSystemCalls
 
-/// Making anew those of the container's own files without which nobody can open it. Only where nobody has it open, as
-/// far as the kernel knows.
+/// Makes anew those of the container's own files without which no process can open it. Works only where no process has
+/// it open, by the kernel's locks.
 extension ContainerCheck {
     func restoreParts(_ findings: [Finding]) throws(CoordinationError) {
         let codes = Set(findings.filter { $0.mended != nil }.map(\.code))
@@ -12,7 +12,7 @@ extension ContainerCheck {
         try makeStaging()
         let directory = try ContainerDirectories(path: path, unixGroup: nil, creating: false)
         if codes.contains(.lockFileMissing) { try makeLock(in: directory) }
-        // Alone from here on: nobody joins.
+        // This process is alone from here on: no other can join.
         let lock = try LockFile(in: directory, creating: false, isOnlyForReading: false)
         let opening = try lock.borrow()
         defer { lock.giveBack(opening) }
@@ -35,7 +35,7 @@ extension ContainerCheck {
         if codes.contains(.partWrongType) { try putAsideMisplaced(in: directory) }
     }
 
-    /// What is needed is made in their place by who needs it.
+    /// Renames the misplaced entries. A process that needs one of them makes it anew.
     private func putAsideMisplaced(in directory: ContainerDirectories) throws(CoordinationError) {
         for part in directory.misplacedParts() {
             guard let parent = try directory.existingDirectory(part.directory) else { continue }
@@ -69,7 +69,8 @@ extension ContainerCheck {
         }
     }
 
-    /// A new identity for what is there: the journal's files tell what they belong to, the key of the hashes is lost.
+    /// Writes a new format file, with a new identity. The files of the journal name the container that they belong to;
+    /// the key of the hashes is lost.
     private func makeFormat(in directory: ContainerDirectories, _ lock: LockFile) throws(CoordinationError) {
         let isIdentifier = !name.contains(UInt8(ascii: "/"))
         var format = ContainerFormat(identifier: isIdentifier ? printable(name) : nil, lockInode: lock.inode)
@@ -81,7 +82,7 @@ extension ContainerCheck {
         try format.write(in: directory.group, mode: directory.fileMode)
     }
 
-    /// Of the first file of the journal whose first page is whole.
+    /// Returns the container's bytes in the first file of the journal whose first page is whole.
     private static func origin(in directory: ContainerDirectories) throws(CoordinationError) -> [UInt8]? {
         guard let journal = try? directory.journalDirectory() else { return nil }
         for name in ((try? journal.entryNames()) ?? []).sorted(by: { $0.lexicographicallyPrecedes($1) })

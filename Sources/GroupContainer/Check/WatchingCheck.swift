@@ -1,29 +1,29 @@
 import GroupSystemCalls
 
-/// What is known of how changes made without coordination are seen.
+/// The facts about how external changes are noticed.
 struct WatchingFacts: Sendable {
     struct Leader: Equatable, Sendable {
         var process: MemberProcess
         var purpose: String
-        /// It answered when it was asked; nil where it could not be asked.
+        /// Whether the leader answered a probe; nil where it could not be probed.
         var answers: Bool?
     }
 
-    /// A limit of the kernel for this user, and how much of it the processes that can be looked into take.
+    /// A limit of the kernel for this user, and how much of it is used by the processes that can be examined.
     struct Limit: Equatable, Sendable {
         var name: String
         var limit: Int
         var used: Int
     }
 
-    /// Nil where nobody follows.
+    /// The leader; nil where no process follows.
     var leader: Leader?
-    /// What the leader has said that it cannot watch: a directory (empty: any), and why.
+    /// The watch gap that the leader has recorded: a directory (empty: any), and the reason.
     var degraded: (directory: String, reason: String)?
-    /// Directories that this user may not list, and how many more there are.
+    /// The directories that this user may not list, and the number of further ones.
     var unreadable: [String] = []
     var moreUnreadable = 0
-    /// Of the container.
+    /// The number of directories of the container.
     var directories = 0
     var instances: Limit?
     var watches: Limit?
@@ -66,7 +66,7 @@ struct WatchingFacts: Sendable {
         }
     }
 
-    /// Those that the leader has not said itself.
+    /// Reports the unreadable directories that the leader has not recorded itself.
     private var hidden: [Finding] {
         unreadable.filter { $0 != degraded?.directory }.enumerated().map { number, directory in
             let more = number == 0 && moreUnreadable > 0 ? " (and \(moreUnreadable) more like it)" : ""
@@ -105,7 +105,8 @@ struct WatchingFacts: Sendable {
 }
 
 extension WatchingFacts {
-    /// Asks the leader, if there is one, and waits at most 1.5 s for its answer. Linear in the container's directories.
+    /// Probes the leader, if there is one, and waits at most 1.5 s for its answer. Linear in the container's
+    /// directories.
     init(_ container: CheckedContainer, _ journal: Journal?) {
         self.init()
         if let memberTable = container.memberTable { leader = container.leader(memberTable) }
@@ -116,7 +117,7 @@ extension WatchingFacts {
         watches = Self.limit("watches", used: used.watches)
     }
 
-    /// The lower one of the two that the kernel has: for all of the machine, and for this user namespace.
+    /// Returns the lower of the kernel's two limits: the one of the machine, and the one of this user namespace.
     private static func limit(_ what: String, used: Int) -> Limit? {
         ["fs.inotify.max_user_\(what)", "user.max_inotify_\(what)"].compactMap { name -> Limit? in
             let path = Array("/proc/sys/\(String(name.map { $0 == "." ? "/" : $0 }))".utf8)
@@ -137,7 +138,7 @@ extension WatchingFacts {
                     path.isEmpty ? [UInt8(ascii: ".")] : path, in: directory.root, [.reading, .directory])
                 directories += 1
                 let entries = try open.entries()
-                // Of another container only the directory itself is watched.
+                // In another container only the directory itself is watched.
                 if !path.isEmpty && entries.contains(where: { $0.kind != .other && ContainerMark.isOne($0.name) }) {
                     continue
                 }
@@ -171,7 +172,8 @@ extension CheckedContainer {
         return leader
     }
 
-    /// As every follower asks, once a second; nil where this process may not. Another leader's answer is as good.
+    /// Probes the leader as every follower does once a second; nil where this process may not. An answer of another
+    /// leader counts as well.
     private func answers(_ term: UInt64) -> Bool? {
         guard let file = try? FileDescriptor.open(Array("members".utf8), in: directory.group, .readingAndWriting),
             let map = try? WritableMap(file, size: MemberTableLayout.size)
@@ -181,7 +183,7 @@ extension CheckedContainer {
         guard (try? file.touch()) != nil else { return nil }
         let deadline = Deadline(after: .milliseconds(1_500))
         while Int32(bitPattern: map.load32(MemberTableLayout.answered) &- question) < 0 {
-            // It gave its office up meanwhile, or died.
+            // The leader has given up its term meanwhile, or died.
             if !isHeld(LockRange.leadership(term: term)) { return nil }
             if deadline.isOver { return false }
             pause(nanoseconds: 2_000_000)
@@ -191,13 +193,13 @@ extension CheckedContainer {
 }
 
 extension Journal {
-    /// What the member table says that the leader could not watch, as its record has it.
+    /// Returns what the leader could not watch, by the record to which the member table points.
     fileprivate func degradation(_ memberTable: MemberTable) -> (directory: String, reason: String)? {
         let word = memberTable.map.load64(MemberTableLayout.degraded)
         if word == 0 { return nil }
         var place = LogPosition(
             file: word >> 32, offset: Int(word & 0xffff_ffff), sequence: 0, checksum: 0)
-        // It stands right behind the place, or a few records later.
+        // The record is right at the place, or a few records later.
         for _ in 0..<1_000 {
             switch try? step(behind: place) {
             case .gap(let next): place = next

@@ -1,34 +1,35 @@
 import GroupSystemCalls
 
-/// A log that is compacted, as this member has it: the state that its records come to, kept up with it. However many
-/// objects of a process refer to the log, they share it. A suite's and a channel's are such.
+/// A compacted log as this member has it: the state that its records make, kept up to date. All objects of a process
+/// that refer to the log share this one. Suites and channels are compacted logs.
 ///
-/// Reading takes a mutex of this process and, where nothing has changed, one load; no system call. Appending decides
-/// upon the state, and makes no system call either, unless somebody waits for it, or a file of the log is full. Under
-/// the mutex nobody waits, and nothing is written but a record: who reads never waits for who writes.
+/// A read takes a mutex of this process and, if nothing has changed, one load; no system call. An append decides upon
+/// the state, and makes no system call either, unless a process waits for it, or a segment is full. Under the mutex
+/// nothing waits, and nothing is written but a record: a reader never waits for a writer.
 final class CompactedLog<State: LogState>: Sendable {
     let name: String
-    /// Not the other way round: the member keeps its logs.
+    /// The table, not the member: the member keeps its logs.
     let memberTable: MemberTable
     let diagnostics: DiagnosticFeed
     private let lockManager: LockManager
     private let readOnly: ReadOnlyReason?
     var isReadOnly: Bool { readOnly != nil }
     let log: SegmentedLog
-    /// Those who wait for a change of it sleep on this word. Several logs may share one: then they wake for nothing.
+    /// The word on which processes sleep that wait for a change of the log. Several logs may share a word; then their
+    /// waiters wake for nothing.
     let wakeWord: Int
 
     struct Fold: Sendable {
         var state: State
         var position: LogPosition
-        /// Of the position's, so that one load tells that nothing has changed.
+        /// The segment of the position, so that one load shows whether anything has changed.
         var file: Segment
     }
     let fold: Guarded<Fold>
     let sleeper: WakeWaiter
 
-    /// Nil where there is none, unless it is to be made. `label` is its directory, `wakeLabel` what its wake word comes
-    /// of.
+    /// Opens a log; returns nil if it does not exist and is not to be created. `label` is its directory; its wake word
+    /// is derived from `wakeLabel`.
     static func open(
         _ member: Member, _ name: String, label: String, wakeLabel: String, creating: Bool
     ) throws(CoordinationError) -> CompactedLog? {
@@ -37,8 +38,8 @@ final class CompactedLog<State: LogState>: Sendable {
         return try CompactedLog(member, name, label, wakeLabel, directory)
     }
 
-    /// Where its first file cannot be made, its directory goes again; so it may go under who is just making a file in
-    /// it.
+    /// Opens or creates a log. If the first segment cannot be created, the directory is removed; so it may vanish under
+    /// a process that is just creating a segment in it, which then tries again.
     private static func make(
         _ member: Member, _ name: String, _ label: String, _ wakeLabel: String
     ) throws(CoordinationError) -> CompactedLog {
@@ -47,7 +48,7 @@ final class CompactedLog<State: LogState>: Sendable {
             do {
                 return try CompactedLog(member, name, label, wakeLabel, member.directory.ownDirectory(label))
             } catch {
-                // Not where anything is in it.
+                // Fails if the directory is not empty.
                 try? member.directory.group.unlink(Array(label.utf8), directory: true)
                 attempts -= 1
                 if error.code != .notFound || attempts == 0 { throw error }
@@ -62,7 +63,7 @@ final class CompactedLog<State: LogState>: Sendable {
             name, member.memberTable, member.diagnostics, member.lockManager
         )
         readOnly = member.readOnly
-        // The first words are others'.
+        // The first words are for other purposes.
         let first = 8
         wakeWord = first + Int(member.hashKey.hash(wakeLabel.utf8) % UInt64(MemberTableLayout.wakeCount - first))
         sleeper = WakeWaiter(memberTable, word: wakeWord)
@@ -78,7 +79,8 @@ final class CompactedLog<State: LogState>: Sendable {
         try fold.withLock { (fold) throws(CoordinationError) in try catchUp(&fold) }
     }
 
-    /// A file that was compacted says all that was before it, so the last one will do.
+    /// Returns the state before the records of a segment. The last segment is enough: its preamble has the state of all
+    /// segments before it.
     static func beginning(of file: Segment) -> Fold {
         Fold(state: State(last: file.header.base), position: .start(of: file.header), file: file)
     }
@@ -96,10 +98,10 @@ final class CompactedLog<State: LogState>: Sendable {
         if let readOnly { throw readOnly.error(log.name, operation) }
     }
 
-    /// Who waits for a change looks again.
+    /// Wakes the processes that wait for a change.
     func wake() { memberTable.wake(wakeWord) }
 
-    /// Everything before a place is on the disk when it returns. System calls: fdatasync(2), once for all who wait
+    /// Returns when everything before a position is on the disk. System calls: fdatasync(2), once for all waiters
     func synchronize(through place: LogPosition) throws(CoordinationError) {
         try renew(place)
         try log.synchronize(through: place, togetherBy: wakeWord, memberTable)
@@ -107,7 +109,7 @@ final class CompactedLog<State: LogState>: Sendable {
 }
 
 extension Member {
-    /// A log that this member keeps as long as it lives; nil where there is none, unless it is to be made.
+    /// Returns a log that this member keeps as long as it lives; nil if it does not exist and is not to be created.
     func keep<State>(
         _ name: String, in logs: Guarded<[String: CompactedLog<State>]>,
         _ open: () throws(CoordinationError) -> CompactedLog<State>?
@@ -122,7 +124,7 @@ extension Member {
 }
 
 extension CompactedLog {
-    /// The state as of now: of everything that was appended before this call.
+    /// Returns the result of `look` for the state with everything that was appended before this call.
     func checkedRead<Answer>(_ look: (State) -> Answer) throws(CoordinationError) -> Answer {
         try checkNotForked("read")
         return try fold.withLock { (fold) throws(CoordinationError) -> Answer in
@@ -131,7 +133,8 @@ extension CompactedLog {
         }
     }
 
-    /// The state to decide upon. As long as the attempt is behind what others append, it asks for its turn.
+    /// Returns the result of `look` for the state to decide upon. While the attempt stays behind what others append, it
+    /// takes the priority.
     func read<Answer>(
         for attempt: inout AppendAttempt, _ look: (State) -> Answer
     ) throws(CoordinationError) -> Answer {
@@ -143,7 +146,7 @@ extension CompactedLog {
         }
     }
 
-    /// The state, and the place behind all that it is made of.
+    /// Returns the state, and the position after all records that made it.
     func present() throws(CoordinationError) -> (State, LogPosition) {
         try fold.withLock { (fold) throws(CoordinationError) in
             try catchUp(&fold)
@@ -151,14 +154,14 @@ extension CompactedLog {
         }
     }
 
-    /// Where its caller is. A load tells whether there is more.
+    /// The segment and the offset that this member has read up to. A load there shows whether there is more.
     var mark: (file: Segment, offset: Int) { fold.withLock { ($0.file, $0.position.offset) } }
 
-    /// Who writes may go on faster than this reads.
+    /// After so many records, a writer may be appending faster than this member reads.
     private static var lag: Int { 16_384 }
 
-    /// Reads the log to its end, or to what was begun there and is not committed yet. Linear in what is new. Every so
-    /// many records it says that it has not got there yet.
+    /// Reads the log to its end, or to a reservation there. Linear in the new records. Calls `isBehind` after every
+    /// `lag` records.
     func catchUp(_ fold: inout Fold, isBehind: (Segment) -> Void = { _ in }) throws(CoordinationError) {
         if log.isOnlyForReading {
             try lookAnew(&fold)
@@ -180,26 +183,26 @@ extension CompactedLog {
                 if entry.isControl, entry.position.file != fold.position.file,
                     let file = try log.file(entry.position.file)
                 {
-                    // What was read up to the end of the file before it is what it begins with.
+                    // This state is read up to the end of the previous segment, so it contains the preamble.
                     (fold.position, fold.file) = (file.placeBehindCarried, file)
                     continue
                 }
                 fold.position = entry.position
                 fold.state.apply(entry.body, at: entry.position.sequence, isControl: entry.isControl)
             case .gap(let place):
-                // Not everything was read that the next file begins with.
+                // Not every record was read whose state is in the next segment's preamble.
                 if place.file != fold.position.file { fold.state = State(last: place.sequence) }
                 fold.position = place
                 try follow(&fold)
             case .end: return try follow(&fold)
-            // What was missed is in what the last file begins with.
+            // The missed records are in the preamble of the last segment.
             case .lost: fold = Self.beginning(of: try log.last())
             }
         }
     }
 
-    /// In its file. Of records that set the same key one after the other, only the last one is taken: who was away
-    /// while others counted need not count after them.
+    /// Reads on in the segment of the state. Of successive records that set the same key, only the last one is applied,
+    /// so that a reader that was away need not repeat what others counted. Returns true at the end of the log.
     private func readOn(
         _ fold: inout Fold, _ count: inout Int, _ isBehind: (Segment) -> Void
     ) throws(CoordinationError) -> Bool {
@@ -215,13 +218,14 @@ extension CompactedLog {
         }
     }
 
-    /// The file that its place is in.
+    /// Takes the segment that the position is in.
     private func follow(_ fold: inout Fold) throws(CoordinationError) {
         if fold.position.file == fold.file.header.number { return }
         if let file = try log.file(fold.position.file) { fold.file = file }
     }
 
-    /// Who may only read sees what others append in files that were opened anew: see `SegmentedLog.lookAnew`.
+    /// Opens the segments again, because a reader that may not write sees new records only then: see
+    /// `SegmentedLog.lookAnew`.
     private func lookAnew(_ fold: inout Fold) throws(CoordinationError) {
         try log.lookAnew()
         if let file = try log.file(fold.position.file) {
@@ -231,8 +235,8 @@ extension CompactedLog {
         }
     }
 
-    /// A record that is not what was written is passed over: the state is as if it had never been. Where nobody can
-    /// tell where the next one begins, the file ends, and the next append makes another.
+    /// Returns the position after a damaged record, which is left out of the state. If the start of the next record is
+    /// unknown, the segment is cut, and the next append creates another.
     func placeBehindDamage(
         _ position: LogPosition, _ error: CoordinationError
     ) throws(CoordinationError) -> LogPosition {
@@ -244,7 +248,7 @@ extension CompactedLog {
         if isReadOnly { throw error }
         let file = try log.last()
         _ = try log.findEnd(of: file)
-        // Else nothing would be gained by looking again.
+        // Without a cut, the next attempt would meet the same damage.
         guard file.cut != nil else { throw error }
         return position
     }
@@ -254,17 +258,17 @@ extension CompactedLog {
     private enum Outcome {
         case appended(LogPosition)
         case refused
-        /// Others were quicker.
+        /// Another member was faster.
         case lost(Segment)
-        /// Others have begun a record, and not committed it yet.
+        /// Another member has reserved a record, and not committed it yet.
         case pending(Segment, RecordHeader, offset: Int)
         case full(Segment, end: Int)
         case isOthersTurn(Segment)
     }
 
-    /// Appends a record exactly at the end of what was read, if the state is one for it; else nil. The place behind it,
-    /// whose sequence is its number. What it does to the state is applied without being read again. Wait-free but for
-    /// the time that others' turns take.
+    /// Appends a record exactly at the end of what was read, if `holds` accepts the state; else returns nil. Returns
+    /// the position after the record; its sequence is the record's number. The effect on the state is applied without
+    /// reading the record again. Wait-free except for the time of other writers' priorities.
     func append(
         _ body: [UInt8], isControl: Bool = false, _ attempt: inout AppendAttempt,
         if holds: (State) throws(CoordinationError) -> Bool, applying apply: (inout State, _ sequence: UInt64) -> Void
@@ -273,7 +277,7 @@ extension CompactedLog {
         while true {
             let outcome = try fold.withLock { (fold) throws(CoordinationError) -> Outcome in
                 try catchUp(&fold) { attempt.noteLag(slot: slot, in: $0) }
-                // After that, since whose turn it is in a file that is full does not matter any more.
+                // After reading on, because a priority in a segment that is full does not matter any more.
                 if attempt.isOthersTurn(in: fold.file) { return .isOthersTurn(fold.file) }
                 if try !holds(fold.state) { return .refused }
                 switch try log.tryAppending(body, isControl: isControl, exactlyAt: fold.position, in: fold.file) {
@@ -295,7 +299,7 @@ extension CompactedLog {
                 _ = file.awaitOrVoid(record, at: offset)
                 attempt.noteLoss(slot: slot, in: file)
             case .full(let file, let end):
-                // Its own turn is over with the file; else it would wait for itself.
+                // The priority ends with the segment; otherwise this member would wait for itself.
                 attempt.end()
                 try compact(file, sealedAt: end, needed: body.count)
             case .isOthersTurn(let file): attempt.letOthersPass(in: file)
@@ -303,20 +307,20 @@ extension CompactedLog {
         }
     }
 
-    /// Has the next file made, which begins with what was read of this one. The state is copied for it, so that others
-    /// of this process can go on reading.
+    /// Creates the next segment, whose preamble is what was read of this one. The state is copied for it, so that other
+    /// threads of this process can go on reading.
     private func compact(_ file: Segment, sealedAt end: Int, needed: Int) throws(CoordinationError) {
         _ = try log.successor(of: file, sealedAt: end, needed: needed) {
             (file, end, needed) throws(CoordinationError) in
             let (state, position) = try present()
-            // Else it is read for it.
+            // Otherwise the segment is read for it.
             if position.file != file.header.number || position.offset != end { return nil }
             return try Self.preamble(of: state, in: file, before: end, needed: needed)
         }
     }
 
-    /// Where the disk has refused to keep a file, what is in it is written again, and the next one is made: then it is
-    /// kept.
+    /// Creates the next segment where the disk has refused to keep this one, whose content is written again: then both
+    /// are kept.
     func renew(_ place: LogPosition) throws(CoordinationError) {
         guard let file = try log.file(place.file), file.isPoisoned, !file.isDurable(through: place.offset) else {
             return
@@ -326,11 +330,11 @@ extension CompactedLog {
     }
 }
 
-/// A log grows with every append; when a file of it is full, the next one begins with what all before it came to.
-/// The member that meets the full file does that, while the others read and write on; no member has to wait for a
-/// member that is stopped.
+/// The compaction of a log. A log grows with every append; when a segment is full, the next one begins with the state
+/// of all before it. The member that meets the full segment does that, while the others read and write on; no member
+/// has to wait for a member that is stopped.
 extension CompactedLog {
-    /// What the next file begins with, by what is in the file. Linear in it.
+    /// Returns the next segment's preamble, from the records of this one. Linear in the segment.
     static func preamble(
         of file: Segment, before end: Int, needed: Int, _ diagnostics: DiagnosticFeed
     ) throws(CoordinationError) -> SegmentPreamble {
@@ -346,7 +350,8 @@ extension CompactedLog {
         return try preamble(of: state, in: file, before: end, needed: needed)
     }
 
-    /// The same by what was read of it. Linear in the state, and in the file as far as records of it are carried.
+    /// Returns the next segment's preamble, from the state that was read. Linear in the state, and in the segment if
+    /// records of it are carried.
     static func preamble(
         of state: State, in file: Segment, before end: Int, needed: Int
     ) throws(CoordinationError) -> SegmentPreamble {
@@ -361,27 +366,29 @@ extension CompactedLog {
     }
 }
 
-/// How large files are.
+/// The sizes of segments.
 extension SegmentPreamble {
-    /// Of a log's first file, in bytes.
+    /// The size of a log's first segment, in bytes.
     static let smallest = 262_144
-    /// Files grow up to this, so that a busy log is not compacted all the time; a large one's are larger.
+    /// Segments grow up to this size, so that a busy log is not compacted all the time; those of a large state are
+    /// larger.
     static let largestForBusyness = 1 << 25
-    /// What a file can be, in bytes.
+    /// The upper limit of a segment's size, in bytes.
     private static let largest = 1 << 32 - 4_096
-    /// A file that was full sooner than this is followed by a larger one; one that lasted much longer, by a smaller.
+    /// A segment that was full sooner than this, in nanoseconds, is followed by a larger one; one that lasted longer
+    /// than `quiet`, by a smaller one.
     private static let busy: Int64 = 1_000_000_000
     private static let quiet: Int64 = 3_600_000_000_000
 
-    /// Of one that follows nothing in particular.
+    /// Returns the size of a segment that does not follow a full one.
     static func capacity(holding size: Int) -> Int {
         var wanted = smallest
         while wanted < SegmentHeader.size + size * 4 { wanted *= 2 }
         return min(wanted, largest)
     }
 
-    /// At least four times what it holds, so that an append costs the same however large the state is: the work of
-    /// compacting is spread over as many bytes as it copies, three times.
+    /// Returns the size of the segment after another: at least four times its preamble, so that an append costs the
+    /// same however large the state is. The work of compacting is spread over three times as many bytes as it copies.
     static func capacity(holding size: Int, needed: Int, after file: Segment) -> Int {
         let lasted = wallNanoseconds() - max(0, file.header.created)
         var wanted = min(file.capacity, largestForBusyness)

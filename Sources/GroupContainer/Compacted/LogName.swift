@@ -1,10 +1,10 @@
 // Imports nothing: no file, clock or process.
 
-/// The name of a suite or a channel: that of its directory, too.
+/// The rules for the name of a suite or a channel, which is also that of its directory.
 enum LogName {
     private static let longest = 200
 
-    /// Error: `invalidArgument`
+    /// Checks a name. Errors: `invalidArgument`
     static func check(_ name: String, of what: String, operation: String) throws(CoordinationError) {
         let bytes = Array(name.utf8)
         let isName =

@@ -1,31 +1,31 @@
 import GroupSystemCalls
 
-/// What the records of a log come to, taken one after the other: what a `CompactedLog` keeps in memory.
+/// The state that the records of a log make, applied one after the other: what a `CompactedLog` keeps in memory.
 protocol LogState: Sendable {
-    /// Before the first record of a file: the log has counted so many before it.
+    /// Makes the state before the first record of a segment, with the sequence number that the log has reached there.
     init(last sequence: UInt64)
 
-    /// The body of a committed record. `sequence` is its own number, if it is counted; else that of the last one before
-    /// it. What only a newer version understands is kept.
+    /// Applies the body of a committed record. `sequence` is the record's own number if it is counted, else that of the
+    /// last counted record before it. A body that only a newer version understands is kept.
     mutating func apply(_ body: [UInt8], at sequence: UInt64, isControl: Bool)
 
-    /// Where the key stands in a record's body, if all that it does is to set one. A later one of the same key makes it
-    /// void.
-    /// `word` gives the eight bytes from an offset on, little-endian, those behind the body included.
+    /// Returns where the key stands in a record's body, if the record only sets one key; a later record that sets the
+    /// same key makes it obsolete. `word` returns the eight bytes from an offset on, little-endian; those after the
+    /// body may be read, too.
     static func soleKey(ofBody count: Int, _ word: (_ offset: Int) -> UInt64) -> Range<Int>?
 
     // MARK: Compacting
 
-    /// The bodies of records that make the same state, but for those that are carried one by one.
+    /// Returns the bodies of records that make the same state, except for records that are carried one by one.
     func carriedBodies() -> [[UInt8]]
 
-    /// Not everything that is to be kept is in memory: the file is to be read for `carried`.
+    /// Whether the segment has to be read for `carried`, because the memory does not hold everything that must be kept.
     var carriesRecords: Bool { get }
 
-    /// What a record of the file goes on as in the next one; nil: not at all.
+    /// Returns the body with which a record goes on in the next segment; nil if the record is left out.
     func carried(_ body: [UInt8], at sequence: UInt64, isControl: Bool) -> [UInt8]?
 
-    /// A record of it is not what was written: what that is called, and what it means where it is left out.
+    /// The diagnostic for a record that is damaged, and the meaning of leaving it out.
     static var damage: (code: Diagnostic.Code, meaning: String) { get }
 }
 
@@ -35,19 +35,19 @@ extension LogState {
     func carried(_ body: [UInt8], at sequence: UInt64, isControl: Bool) -> [UInt8]? { nil }
 }
 
-/// A record that was read and is not taken yet, because the next one may make it void.
+/// A record that was read and is not applied yet, because the next one may make it obsolete.
 struct HeldRecord {
-    /// 0: there is none.
+    /// 0 if there is no record.
     private var offset = 0
     private var bodyCount = 0
     private var sequence: UInt64 = 0
     private var isControl = false
-    /// Where its key stands in the file; empty where it does more than to set one.
+    /// The place of its key in the segment; empty if the record does more than set one key.
     private var key = 0..<0
 
     init() {}
 
-    /// A record of a file that was checked.
+    /// Holds a record that was checked.
     init<State: LogState>(
         _ offset: Int, _ bodyCount: Int, _ sequence: UInt64, _ isControl: Bool, _: State.Type, in map: SharedMap
     ) {
@@ -58,7 +58,7 @@ struct HeldRecord {
         }
     }
 
-    /// The next one is there.
+    /// Holds the next record instead, and applies this one unless the next one sets the same key.
     mutating func follow<State: LogState>(with next: HeldRecord, of file: Segment, _ state: inout State) {
         let isVoid =
             !key.isEmpty && key.count == next.key.count

@@ -1,26 +1,28 @@
 package import GroupSystemCalls
 
-/// A directory that an app process and its widgets, helpers or plug-ins share. However often a process opens it, it is
-/// one member of it; it leaves with the last `Container`, or by its death. There is no daemon: the kernel and the files
-/// are the runtime.
+/// A directory that an app process and its widgets, helpers or plug-ins share. However often a process opens the
+/// container, the process is one member of it, until its last `Container` is released or the process dies. There is no
+/// daemon: the kernel and the files are the runtime.
 ///
-/// Opening waits at most `timeout` for others that open it, which take milliseconds unless one is stopped; for ever
-/// with nil. Errors of the initialisers: `lockTimedOut`, which names who is opening it, `notFound`, `invalidArgument`
-/// (a malformed identifier), `notPermitted`, `damaged`, `newerFormat`, `olderFormat`, `unsupportedFileSystem`,
-/// `noSpace`. Where this process may only read it, it can be opened all the same, unless with `creating`: see
-/// `isReadOnly`.
+/// Opening waits at most `timeout` for other processes that are opening the container, which takes milliseconds unless
+/// one of them is stopped; with nil it waits without limit. Where this process may only read the container, it can be
+/// opened all the same, except with `creating`: see `isReadOnly`.
+///
+/// Errors of the initializers: `lockTimedOut`, which names the process that is opening it, `notFound`,
+/// `invalidArgument` (a malformed identifier), `notPermitted`, `damaged`, `newerFormat`, `olderFormat`,
+/// `unsupportedFileSystem`, `noSpace`.
 public final class Container: Sendable {
     let member: Member
 
-    /// How long opening waits unless told: 30 s.
+    /// The default time that opening waits: 30 s.
     public static let openingTimeout = Duration.seconds(30)
 
-    /// Another one of a member.
+    /// Creates another object for a member.
     init(_ member: Member) { self.member = member }
 
-    /// Opens the container of a group identifier, such as `group.com.example.todo`. With `creating` it is made if it
-    /// does not exist: for the user alone (mode 0700), or, with `unixGroup`, for that Unix group (2770, setgid).
-    /// `retention` is of a container that is made now.
+    /// Opens the container of a group identifier, such as `group.com.example.todo`. With `creating` the container is
+    /// created if it does not exist: for the user alone (mode 0700), or, with `unixGroup`, for that Unix group (2770,
+    /// setgid). `retention` applies only to a container that is created now.
     public convenience init(
         group identifier: String, creating: Bool = false, unixGroup: String? = nil,
         retention: JournalRetention = .standard, timeout: Duration? = Container.openingTimeout
@@ -45,7 +47,7 @@ public final class Container: Sendable {
         try self.init(Array(path.utf8), nil, creating, unixGroup, retention, timeout)
     }
 
-    /// What a command's GROUP argument names: a path if there is a `/` in it, else an identifier.
+    /// Opens the container that a command's GROUP argument names: a path if it contains a `/`, else an identifier.
     public convenience init(
         named name: [UInt8], creating: Bool = false, unixGroup: String? = nil, retention: JournalRetention = .standard,
         timeout: Duration? = Container.openingTimeout
@@ -82,12 +84,13 @@ public final class Container: Sendable {
         }
     }
 
-    /// Where the container that a GROUP argument names is, or would be. No I/O.
+    /// Returns the path where the container that a GROUP argument names is, or would be. No I/O.
     public static func location(named name: [UInt8]) throws(CoordinationError) -> [UInt8] {
         name.contains(UInt8(ascii: "/")) ? name : try ContainerLocation.path(ofGroup: printable(name))
     }
 
-    /// `./NAME` where a GROUP argument is a group identifier, and a directory here of that name is a container, too.
+    /// Returns `./NAME` where a GROUP argument is a group identifier and the working directory has a container of that
+    /// name, too.
     package static func namesake(of name: [UInt8]) -> String? {
         name.contains(UInt8(ascii: "/")) ? nil : ContainerLocation.here(printable(name))
     }
@@ -95,10 +98,11 @@ public final class Container: Sendable {
     /// The root directory, as it was named. Members keep their own files in it, in any layout, outside `.group`.
     public var path: ItemPath { ItemPath(bytes: member.directory.path) }
 
-    /// The group identifier that it was created by, if any.
+    /// The group identifier with which the container was created, if any.
     public var identifier: String? { member.format.identifier }
 
-    /// Asks for access on behalf of `purpose`: what this process says it is, in the journal and in others' errors.
+    /// Returns a coordinator that requests access on behalf of `purpose`: the description of this process in the
+    /// journal and in other processes' errors.
     public func coordinator(purpose: String) -> Coordinator {
         member.memberTable.setPurpose(purpose)
         return Coordinator(member: member, purpose: purpose)
@@ -106,12 +110,12 @@ public final class Container: Sendable {
 }
 
 extension Container {
-    /// From the root of all files, also where it was named from the working directory: for a program that somebody
-    /// starts later, from another one. System calls: open(2), readlink(2)
+    /// Returns the absolute path, also where the container was named relative to the working directory: for a program
+    /// that is started later, from another directory. System calls: open(2), readlink(2)
     package func wholePath() throws(Errno) -> String { String(decoding: try wholePathBytes(), as: UTF8.self) }
 
-    /// The same for a command that may go to another working directory; as it was named, where the kernel does not say
-    /// it.
+    /// The absolute path for a command that may change its working directory, or the path as it was named where the
+    /// kernel does not report the absolute one.
     package var pathForCommands: [UInt8] { (try? wholePathBytes()) ?? path.bytes }
 
     private func wholePathBytes() throws(Errno) -> [UInt8] {

@@ -1,17 +1,18 @@
 import GroupSystemCalls
 
-/// Deleting a container with everything in it. Only while nobody else has it open: a member that lives would go on in
-/// files that nobody else sees.
+/// The deletion of a container with everything in it. A container is deleted only while no other process has it open: a
+/// live member would go on in files that no other process sees.
 ///
-/// Its end is one rename, of `.group` to `.group.deleted`: from then on it is no container for anybody. What is in it
-/// goes after that, `.group.deleted` last; so one that was interrupted is told from a plain directory, and can be gone
-/// on with. Nothing is followed out of the root: no link, no mount point.
+/// The container's end is one rename, of `.group` to `.group.deleted`: from then on it is no container for any process.
+/// The contents are removed after that, `.group.deleted` last, so that an interrupted deletion differs from a plain
+/// directory and can be continued. The deletion does not leave the root: it follows no symbolic link and no mount
+/// point.
 package final class ContainerDeletion {
-    /// What would go.
+    /// What a deletion would remove.
     package struct Contents: Equatable, Sendable {
-        /// Files, directories and links, without the container's own.
+        /// The number of files, directories and symbolic links, without the container's own.
         package var items = 0
-        /// Of the files' contents.
+        /// The bytes of the files' contents.
         package var bytes: UInt64 = 0
     }
 
@@ -23,7 +24,8 @@ package final class ContainerDeletion {
 
     private var label: String { printable(path) }
 
-    /// Errors: `notFound` where there is neither a container nor what is left of one; `notPermitted`.
+    /// Opens the container to delete. Errors: `notFound` where there is neither a container nor what is left of one;
+    /// `notPermitted`.
     package init(named name: [UInt8]) throws(CoordinationError) {
         let place = try Container.location(named: name)
         path = place
@@ -46,15 +48,15 @@ package final class ContainerDeletion {
             .notFound, item: printable(path), operation: "delete", cause: "there is no container")
     }
 
-    /// Counts, and tells how many it has counted, now and then. Linear in the items. Errors: `conflict` where another
-    /// file system is mounted in it.
+    /// Counts the items and their bytes. `note` is called now and then with the number so far. Linear in the number of
+    /// items. Errors: `conflict` where another file system is mounted in the container.
     package func survey(_ note: (Int) -> Void = { _ in }) throws(CoordinationError) -> Contents {
         var contents = Contents()
         let mount = try translating(label, operation) { () throws(Errno) in try root.status().mountID }
         var rest: [[UInt8]] = [[]]
         while let directory = rest.popLast() {
             note(contents.items)
-            // What may not be listed is this user's own, or removing it fails.
+            // A directory that may not be listed belongs to this user, or removing it fails.
             let here = directory.isEmpty ? [UInt8(ascii: ".")] : directory
             guard let open = try? FileDescriptor.open(here, in: root, [.reading, .directory]),
                 let names = try? open.entryNames()
@@ -76,12 +78,17 @@ package final class ContainerDeletion {
         return contents
     }
 
-    /// Deletes it. True: the directory itself is gone, too; where that is not ours to remove, it stays, empty. Errors:
-    /// `lockTimedOut`, with the members, where somebody has it open, and nothing was deleted; `notPermitted` and the
-    /// like where something could not be removed: the rest is gone, and it can be tried again. `removed` is called for
-    /// each of its items that is gone. System calls: fcntl(F_OFD_SETLK), renameat2, unlinkat, rmdir
+    /// Deletes the container. Returns true if the directory itself is removed, too; where this user may not remove it,
+    /// it stays, empty. `removed` is called for each item that is removed.
+    ///
+    /// Errors:
+    /// - `lockTimedOut`, with the members, where another process has the container open; nothing was deleted.
+    /// - `notPermitted` and similar where something could not be removed; the rest is removed, and the call can be
+    ///   repeated.
+    ///
+    /// System calls: fcntl(F_OFD_SETLK), renameat2, unlinkat, rmdir
     package func remove(_ removed: () -> Void = {}) throws(CoordinationError) -> Bool {
-        // Held to the end, so that nobody joins.
+        // Held to the end, so that no process joins.
         let hold = try holdAlone()
         let inside = try holdInside()
         defer {
@@ -96,7 +103,7 @@ package final class ContainerDeletion {
             }
             return try root.entryNames()
         }
-        // What comes from now on is a new container's, and stays.
+        // What is created from now on belongs to a new container, and stays.
         for name in names where name != Self.deleted && name != Self.group { try removeTree(name, removed) }
         try removeTree(Self.deleted)
         return removeDirectory()
@@ -116,7 +123,7 @@ package final class ContainerDeletion {
         }
     }
 
-    /// Nobody opens it meanwhile; nil where there is nothing to open any more.
+    /// Keeps other processes from opening the container. Returns nil where there is no container any more.
     private func holdAlone() throws(CoordinationError) -> ContainerHold? {
         do throws(Errno) {
             guard try root.statusIfPresent(of: Self.group) != nil else { return nil }
@@ -133,7 +140,7 @@ package final class ContainerDeletion {
             advice: "end its members first (groupctl status); nothing was deleted")
     }
 
-    /// The same of the containers in it, which go, too.
+    /// Keeps other processes from opening the containers inside, which are deleted, too.
     private func holdInside() throws(CoordinationError) -> [ContainersInside] {
         let names = try translating(label, operation) { () throws(Errno) in
             try root.entries().filter { $0.kind != .other && !ContainerMark.isOne($0.name) }.map(\.name)

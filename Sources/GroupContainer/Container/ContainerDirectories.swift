@@ -3,18 +3,18 @@ import GroupSystemCalls
 /// The open directories of a container. Everything below the root is reached through them, one checked component or one
 /// `openat2(RESOLVE_BENEATH)` at a time.
 final class ContainerDirectories: Sendable {
-    /// As its user named it, for messages.
+    /// The path as the user named it, for messages.
     let path: [UInt8]
-    /// As the kernel named it then.
+    /// The path that the kernel reported when the container was opened.
     private let openedAt: [UInt8]?
     let rootDirectory: OpenDirectory
     let group: FileDescriptor
     let stagingDirectory: OpenDirectory
-    /// Of the files below `.group`: 0600, or 0660 where a Unix group shares the container; who may read the directory
-    /// may read them, too. Set by `fchmod`, whatever the umask.
+    /// The mode of the files below `.group`: 0600, or 0660 where a Unix group shares the container; users who may read
+    /// the directory may read them, too. Set by `fchmod`, whatever the umask.
     let fileMode: UInt32
     let directoryMode: UInt32
-    /// A Unix group shares the container: what is made in it is for that group, whatever the umask.
+    /// Whether a Unix group shares the container: what is created in it is then for that group, whatever the umask.
     let isShared: Bool
 
     /// Network and user-space file systems whose byte locks or maps do not reach every process.
@@ -23,7 +23,7 @@ final class ContainerDirectories: Sendable {
         0x00c3_6400: "Ceph", 0x5346_414f: "AFS",
     ]
 
-    /// The name of a kind of file system that cannot do it, by its magic number.
+    /// Returns the name of a refused kind of file system, by its magic number; nil for any other.
     static func refusal(ofType type: Int) -> String? { refused[type] }
 
     var root: FileDescriptor { _read { yield rootDirectory.descriptor } }
@@ -87,7 +87,8 @@ final class ContainerDirectories: Sendable {
     }
 
     private static func makeDirectories(_ named: [UInt8]) throws(Errno) {
-        // Not the slashes at its end: the last directory is private, those on the way to it are as any.
+        // Slashes at the end are dropped: the last directory is private, and those on the way to it have the usual
+        // mode.
         let path = Array(named[..<(named.lastIndex { $0 != UInt8(ascii: "/") }.map { $0 + 1 } ?? named.count)])
         for end in path.indices.dropFirst() where path[end] == UInt8(ascii: "/") && path[end - 1] != UInt8(ascii: "/") {
             try createDirectory(path: Array(path[..<end]), mode: 0o755)
@@ -97,11 +98,11 @@ final class ContainerDirectories: Sendable {
 
     private static func createDirectory(path: [UInt8], mode: UInt32) throws(Errno) {
         do throws(Errno) {
-            // The working directory is the start of a relative path; an absolute one ignores it.
+            // The working directory is the start of a relative path; an absolute path ignores it.
             let here = try FileDescriptor.open(path: [UInt8(ascii: ".")], [.placeOnly, .directory])
             try here.createDirectory(path, mode: mode)
         } catch {
-            // On a read-only file system mkdir complains of that before it sees that the directory is there.
+            // On a read-only file system mkdir fails for that reason before it finds that the directory exists.
             if error != .exists, (try? FileDescriptor.open(path: path, [.placeOnly, .directory])) == nil {
                 throw error
             }
@@ -113,7 +114,7 @@ final class ContainerDirectories: Sendable {
         try createDirectory(".group", in: root, mode: isShared ? 0o2770 : 0o700)
     }
 
-    /// Exists afterwards, with that mode if it was made now.
+    /// Creates a directory unless it exists. The mode is set only if the directory is created now.
     private static func createDirectory(_ name: String, in directory: borrowing FileDescriptor, mode: UInt32)
         throws(Errno)
     {
@@ -127,7 +128,8 @@ final class ContainerDirectories: Sendable {
         try FileDescriptor.open(bytes, in: directory, [.reading, .directory]).setMode(mode)
     }
 
-    /// Who may only read the container has nothing to look for in it.
+    /// Opens the staging directory. A process that may only read the container needs nothing in it, so no permission to
+    /// list it is required.
     private static func openStaging(in group: borrowing FileDescriptor) throws(Errno) -> FileDescriptor {
         let name = Array("staging".utf8)
         do throws(Errno) {
@@ -138,7 +140,8 @@ final class ContainerDirectories: Sendable {
         }
     }
 
-    /// Nil where the container cannot be opened for another reason: one that was never finished has no format either.
+    /// Returns the damage error where `.group/staging` is missing or is no directory. Returns nil where the container
+    /// cannot be opened for another reason: a container whose creation was never finished has no format file either.
     private static func damageOfStaging(
         _ errno: Errno, _ root: borrowing FileDescriptor
     ) -> CoordinationError? {
@@ -151,7 +154,7 @@ final class ContainerDirectories: Sendable {
             ? CoordinationError(errno, item: item, operation: "open") : nil
     }
 
-    /// The directory of the journal, which is there in every whole container.
+    /// Opens the directory of the journal, which exists in every complete container.
     func journalDirectory() throws(CoordinationError) -> FileDescriptor {
         do throws(Errno) {
             return try FileDescriptor.open(Array("journal".utf8), in: group, [.reading, .directory])
@@ -161,7 +164,7 @@ final class ContainerDirectories: Sendable {
         }
     }
 
-    /// A directory below `.group`; nil where it is missing.
+    /// Opens a directory below `.group`. Returns nil where it is missing.
     func existingDirectory(_ name: String) throws(CoordinationError) -> FileDescriptor? {
         do throws(Errno) {
             return try FileDescriptor.open(Array(name.utf8), in: group, [.reading, .directory])
@@ -171,7 +174,7 @@ final class ContainerDirectories: Sendable {
         }
     }
 
-    /// A directory below `.group`, made if it is missing.
+    /// Opens a directory below `.group`, and creates it if it is missing.
     func ownDirectory(_ name: String) throws(CoordinationError) -> FileDescriptor {
         try translating(".group/\(name)", "open") { () throws(Errno) in
             var end = name.startIndex
@@ -184,13 +187,15 @@ final class ContainerDirectories: Sendable {
         }
     }
 
-    /// Where it is now, if it, or a directory around it, was moved since it was opened. System calls: readlink(2)
+    /// The container's present path if the container, or a directory around it, was moved since it was opened; else
+    /// nil. System calls: readlink(2)
     var movedTo: [UInt8]? {
         guard let openedAt, let now = try? root.absolutePath(), now != openedAt else { return nil }
         return now
     }
 
-    /// Whether a path leads into what some container's members make there, or delete.
+    /// Returns whether a path leads into the staging directory of any container, where members prepare and delete
+    /// items.
     static func isStaging(_ path: [UInt8]) -> Bool {
         let names = path.split(separator: UInt8(ascii: "/"))
         return zip(names, names.dropFirst()).contains { directory, name in
@@ -198,9 +203,10 @@ final class ContainerDirectories: Sendable {
         }
     }
 
-    /// The directory is still what the root calls so, and where its name led to: neither deleted since it was opened,
-    /// nor put aside, nor moved, as a directory around it may be that is an item of another container. With no process
-    /// able to open it meanwhile, so that the process that moves it has seen that no process has it open.
+    /// Checks that the directory is still the one that its name led to: neither deleted since it was opened, nor put
+    /// aside, nor moved. (A directory around it may be moved as an item of another container.) While no process can
+    /// open the container, the result is reliable: a process that moves the container has seen that no process has it
+    /// open.
     func checkStands() throws(CoordinationError) {
         let label = printable(path)
         guard try translating(label, "open", { () throws(Errno) in try stands() }) else {
@@ -218,17 +224,17 @@ final class ContainerDirectories: Sendable {
         try root.statusIfPresent(of: ContainerMark.standing)?.inode == group.status().inode
     }
 
-    /// Removed, as far as the kernel knows: no process will write here again. Or put aside: to be deleted, or by hand,
-    /// and the next process makes another container.
+    /// Whether the container is gone. Either the kernel has it as removed, and no process will write here again; or it
+    /// was put aside, for deletion or by hand, and the next process creates another container.
     var isGone: Bool {
         (try? root.status().links) == 0 || (try? group.status().links) == 0 || (try? stands()) == false
     }
 }
 
-/// What is looked at before a container is made.
+/// The checks before a container is created.
 extension ContainerDirectories {
-    /// Nobody makes a container in a container's own directory, whatever way leads there. Errors: `outsideContainer`.
-    /// System calls: openat2, readlink
+    /// Checks that no container is created in a container's own directory, on whatever path. Errors:
+    /// `outsideContainer`. System calls: openat2, readlink
     static func checkIsOutsideOfGroup(_ path: [UInt8]) throws(CoordinationError) {
         if !isReserved(path) && !isReserved(realPlace(of: path)) { return }
         throw CoordinationError(
@@ -240,7 +246,7 @@ extension ContainerDirectories {
         path.split(separator: UInt8(ascii: "/")).contains { ContainerMark.isOne($0) }
     }
 
-    /// Where the last directory on the way that is there really is; nothing where there is none.
+    /// Returns the real path of the deepest existing directory on the way; empty where there is none.
     private static func realPlace(of path: [UInt8]) -> [UInt8] {
         let slash = UInt8(ascii: "/")
         var existing = path[...]
@@ -254,7 +260,8 @@ extension ContainerDirectories {
         }
     }
 
-    /// What stands there is no container's rest. Errors: `conflict`. System calls: statx
+    /// Checks that the directory is not a container whose deletion was interrupted. Errors: `conflict`. System calls:
+    /// statx
     static func checkIsNoRest(_ root: borrowing FileDescriptor, _ label: String) throws(CoordinationError) {
         guard hasRest(root) else { return }
         throw CoordinationError(
@@ -262,7 +269,7 @@ extension ContainerDirectories {
             advice: "'\(deletion(of: label))' finishes it")
     }
 
-    /// A container stood there, and its deletion has not come to its end.
+    /// Returns whether the directory was a container whose deletion has not been finished.
     static func hasRest(_ root: borrowing FileDescriptor) -> Bool {
         do throws(Errno) {
             if try root.statusIfPresent(of: ContainerMark.standing) != nil { return false }
@@ -274,7 +281,7 @@ extension ContainerDirectories {
 
     static func deletion(of label: String) -> String { "groupctl delete-group --yes \(label)" }
 
-    /// Of a container that was there before. Errors: `conflict` where it is not shared with that Unix group.
+    /// Checks an existing container. Errors: `conflict` where it is not shared with that Unix group.
     func checkIsShared(with group: UInt32, _ label: String) throws(CoordinationError) {
         let status = try translating(label, "create") { () throws(Errno) in try self.group.status() }
         if isShared && status.group == group { return }
@@ -285,8 +292,9 @@ extension ContainerDirectories {
             advice: "open it without a Unix group, or make another one and move what is in it there")
     }
 
-    /// Only its user may enter it, or a Unix group: the one that is named, or that a directory that was there is shared
-    /// with by its mode. Errors: `notPermitted` for what others could enter and this user may not close.
+    /// Restricts the directory to its user, or to a Unix group: the one that is named, or the one with which an
+    /// existing directory is shared by its mode. Errors: `notPermitted` for a directory that others can enter and that
+    /// this user may not restrict.
     static func makePrivate(
         _ root: borrowing FileDescriptor, unixGroup: UInt32?, _ label: String
     ) throws(CoordinationError) {

@@ -1,21 +1,22 @@
 import FoundationEssentials
 import GroupSystemCalls
 
-/// `.group/format`: what the container is, as JSON. Written once, and anew when a copy or a restored backup is adopted.
+/// The content of `.group/format`: what the container is, as JSON. The file is written once, and again when a copy or a
+/// restored backup is adopted.
 struct ContainerFormat: Codable, Equatable, Sendable {
     /// The version of everything below `.group`.
     var format: Int
     /// 32 hexadecimal digits, drawn at random.
     var container: String
-    /// What its logs carry: the `container` of the first in a line of copies; none where that is this one.
+    /// The identity in its logs: the `container` of the first in a line of copies; nil where that is this one.
     var origin: String?
-    /// The group identifier that it was created by; none for one that is named by its path.
+    /// The group identifier with which the container was created; nil for a container that is named by its path.
     var identifier: String?
     /// The inode of the lock file: where it differs, the container was copied or restored.
     var lockInode: UInt64
-    /// In bytes, where another size of the journal than the standard one was asked for.
+    /// The size of the journal in bytes, where it is not the standard one.
     var journalSize: UInt64?
-    /// In seconds; likewise.
+    /// The age of the journal in seconds, where it is not the standard one.
     var journalAge: UInt64?
     /// 32 hexadecimal digits: the key of the hashes that lie in files.
     var hashKey: String
@@ -42,7 +43,7 @@ struct ContainerFormat: Codable, Equatable, Sendable {
             age: journalAge.map { .seconds(Int64(clamping: min($0, 1 << 32))) } ?? standard.age)
     }
 
-    /// Nil where there is none.
+    /// Reads the format file. Returns nil where there is none.
     static func read(in group: borrowing FileDescriptor) throws(CoordinationError) -> ContainerFormat? {
         let content: [UInt8]
         do throws(Errno) {
@@ -54,9 +55,9 @@ struct ContainerFormat: Codable, Equatable, Sendable {
         return try ContainerFormat(decoding: content)
     }
 
-    /// Of the file's bytes. Errors: `newerFormat`; `olderFormat`; `damaged`.
+    /// Decodes the file's bytes. Errors: `newerFormat`; `olderFormat`; `damaged`.
     init(decoding content: [UInt8]) throws(CoordinationError) {
-        // The version first: what a newer one has besides may not decode.
+        // The version is decoded first: the other fields of a newer version may not decode.
         struct VersionOnly: Codable { var format: Int }
         guard let version = try? JSONDecoder().decode(VersionOnly.self, from: Data(content)) else {
             throw .damaged(
@@ -107,7 +108,7 @@ struct ContainerFormat: Codable, Equatable, Sendable {
     var containerBytes: [UInt8]? { Self.sixteen(container) }
     var originBytes: [UInt8]? { Self.sixteen(origin ?? container) }
 
-    /// The same for a copy: cursors of the one have no place in the other.
+    /// Returns the format for a copy, with an identity of its own: cursors of the original have no place in the copy.
     func adopted(lockInode: UInt64) -> ContainerFormat {
         var copy = self
         copy.origin = origin ?? container

@@ -1,13 +1,14 @@
 import GroupSystemCalls
 
-/// Keeps every process out of a container for as long as it lives: every byte of its lock file, of which a process that
-/// joins needs one. Not while the container has members.
+/// A lock that keeps every process out of a container as long as the object lives. It covers every byte of the
+/// container's lock file, of which a process that joins needs one. It cannot be had while the container has members.
 final class ContainerHold: Sendable {
-    /// Nil where there is none.
+    /// The locked file; nil where the container has no lock file.
     private let lock: FileDescriptor?
 
-    /// Of the container whose own directory that is. Waits two seconds for those who are just opening or leaving it.
-    /// Errors: `busy` where somebody has it open. System calls: fcntl(F_OFD_GETLK), fcntl(F_OFD_SETLK)
+    /// Holds the container whose own directory `group` is. Waits two seconds for processes that are just opening or
+    /// leaving the container. Errors: `busy` where a process has it open. System calls: fcntl(F_OFD_GETLK),
+    /// fcntl(F_OFD_SETLK)
     init(_ group: borrowing FileDescriptor) throws(Errno) {
         if try Self.hasMember(group) { throw .busy }
         let lock = try Self.open("lock", in: group)
@@ -21,7 +22,7 @@ final class ContainerHold: Sendable {
         self.lock = lock
     }
 
-    /// Somebody has it open who may write.
+    /// Returns whether a process that may write has the container open.
     static func hasMember(_ group: borrowing FileDescriptor) throws(Errno) -> Bool {
         guard let memberTable = try open("members", in: group) else { return false }
         return try memberTable.conflict(with: .exclusive, .all) != nil
@@ -36,7 +37,7 @@ final class ContainerHold: Sendable {
         }
     }
 
-    /// Who has it open.
+    /// Returns the members that have the container open.
     static func members(_ group: borrowing FileDescriptor, item: String) -> [CoordinationError.Holder] {
         guard let memberTable = try? MemberTable(onlyForReadingIn: group) else { return [] }
         var processes = ProcessTable()

@@ -1,11 +1,11 @@
 import GroupSystemCalls
 
-/// Where a container is, from what its user calls it.
+/// The location of a container, by the name that its user gives it.
 enum ContainerLocation {
-    /// A group identifier: letters, digits, `.`, `-` and `_`, at most 255 bytes, beginning with a letter or digit. Its
-    /// directory is `$GROUP_CONTAINERS_HOME/<identifier>`, else `$XDG_DATA_HOME/group-containers/<identifier>`, else
-    /// `~/.local/share/group-containers/<identifier>`.
-    /// With `home` it is in that directory.
+    /// Returns the path of a group identifier's container. An identifier has letters, digits, `.`, `-` and `_`, at most
+    /// 255 bytes, and begins with a letter or digit. Its directory is `$GROUP_CONTAINERS_HOME/<identifier>`, else
+    /// `$XDG_DATA_HOME/group-containers/<identifier>`, else `~/.local/share/group-containers/<identifier>`. With `home`
+    /// it is in that directory.
     static func path(ofGroup identifier: String, in home: String? = nil) throws(CoordinationError) -> [UInt8] {
         func isPlain(_ byte: UInt8) -> Bool {
             switch byte {
@@ -31,8 +31,8 @@ enum ContainerLocation {
         return Array((directory + "/" + identifier).utf8)
     }
 
-    /// Members of a Unix group share a container that each finds by its identifier only where all look for it in one
-    /// place. Errors: `invalidArgument`
+    /// Checks that the other users of a Unix group find the container by its identifier: they do only where all look
+    /// for it in one place. Errors: `invalidArgument`
     static func checkIsFoundByOthers(_ unixGroup: String) throws(CoordinationError) {
         if homes().first?.variable == "GROUP_CONTAINERS_HOME" { return }
         throw CoordinationError(
@@ -41,7 +41,7 @@ enum ContainerLocation {
             advice: "name a path, or set GROUP_CONTAINERS_HOME to one directory for all")
     }
 
-    /// The directory that holds the containers of group identifiers.
+    /// Returns the directory that holds the containers of group identifiers.
     static func home() throws(CoordinationError) -> String {
         if let home = homes().first { return home.path }
         let relative = ["XDG_DATA_HOME", "HOME"].first { environmentValue($0)?.isEmpty == false }
@@ -57,15 +57,16 @@ enum ContainerLocation {
             advice: "set one of them, or name the container by its path")
     }
 
-    /// `./NAME` where a directory of that name, in the working directory, is a container: what a user has probably
-    /// meant.
+    /// Returns `./NAME` where a directory of that name, in the working directory, is a container: probably the one that
+    /// the user meant.
     static func here(_ identifier: String) -> String? {
         let place = Array("./\(identifier)".utf8)
         let group = try? FileDescriptor.open(path: place + Array("/.group".utf8), [.placeOnly, .directory])
         return group == nil ? nil : printable(place)
     }
 
-    /// An error about the container of an identifier, which says so where one stands here.
+    /// Returns an error about the container of an identifier, with advice if the working directory has a container of
+    /// that name.
     static func hinting(_ error: CoordinationError, _ identifier: String?) -> CoordinationError {
         guard error.code == .notFound, let identifier, let here = here(identifier) else { return error }
         var error = error
@@ -73,7 +74,8 @@ enum ContainerLocation {
         return error
     }
 
-    /// The directories that the environment names for that, the one that counts first, each with its variable.
+    /// Returns the directories that the environment names for group containers, each with its variable; the first one
+    /// counts.
     static func homes() -> [(variable: String, path: String)] {
         var homes: [(variable: String, path: String)] = []
         if let home = environmentValue("GROUP_CONTAINERS_HOME"), !home.isEmpty {

@@ -1,27 +1,27 @@
 import GroupSystemCalls
 
-/// What goes on in a container at one moment.
+/// The state of a container at one moment.
 public struct ContainerStatus: Sendable {
     /// A live member.
     public struct Member: Sendable {
-        /// Its process.
+        /// The process number of the member.
         public var processIdentifier: Int32
-        /// Where `processIdentifier` counts, as in `CoordinationError.Holder`; nil where a signal to it reaches the
-        /// member.
+        /// The PID namespace of `processIdentifier`, as in `CoordinationError.Holder`; nil where a signal to it reaches
+        /// the member.
         public var pidNamespace: UInt64?
-        /// Its user.
+        /// The number of the member's user.
         public var user: UInt32
-        /// What it says it is.
+        /// The purpose that the member gave.
         public var purpose: String
-        /// When it joined, in nanoseconds since 1970.
+        /// The time when the member joined, in nanoseconds since 1970.
         public var since: Int64
-        /// It looks after changes made without coordination.
+        /// Whether the member is the leader, which watches for changes made without coordination.
         public var isLeader: Bool
-        /// How its process was called, cut after 4,096 bytes; nil where the system will not say.
+        /// The command that started the process, cut after 4,096 bytes; nil where the system does not show it.
         public var command: String?
-        /// What its process is doing; nil where the system will not say.
+        /// The condition of the process; nil where the system does not show it.
         public var condition: CoordinationError.Holder.Condition?
-        /// What it holds and waits for; at most nineteen are shown.
+        /// The locks that the member holds and waits for; at most nineteen are shown.
         public var accesses: [Access]
 
         /// `process 7`, or `process 7 of PID namespace 4026532001`
@@ -32,15 +32,15 @@ public struct ContainerStatus: Sendable {
     public struct Access: Sendable {
         /// The item's path, cut after 87 bytes.
         public var path: String
-        /// Alone, rather than shared.
+        /// Whether the lock is exclusive, rather than shared.
         public var isWriting: Bool
-        /// A directory with everything below it.
+        /// Whether the lock covers a directory with everything below it.
         public var isWholeDirectory: Bool
-        /// Still waiting.
+        /// Whether the member still waits for the lock.
         public var isWaiting: Bool
-        /// Since when, in nanoseconds since 1970.
+        /// The time since when the member holds or waits for the lock, in nanoseconds since 1970.
         public var since: Int64
-        /// What it is for: the purpose of the coordinator that asked.
+        /// The purpose of the coordinator that requested the lock.
         public var purpose: String
     }
 
@@ -48,37 +48,37 @@ public struct ContainerStatus: Sendable {
     public struct Log: Sendable {
         /// The suite's or the channel's name.
         public var name: String
-        /// On the disk, its earlier files included.
+        /// The size on the disk, with earlier files.
         public var bytes: UInt64
-        /// How many sets, or messages, it has counted since it was made.
+        /// The number of sets, or messages, since the log was made.
         public var sequence: UInt64
-        /// How many keys are set, or messages are kept.
+        /// The number of keys that are set, or of messages that are kept.
         public var count: Int
-        /// Of a channel: who listens, the one that is the furthest behind first.
+        /// The listeners of a channel, the one that is furthest behind first.
         public var listeners: [GroupChannel.Listener] = []
-        /// Why nothing of it can be told; nil where all is well.
+        /// The error that prevented reading the log; nil where all is well.
         public var fault: CoordinationError?
     }
 
     /// The container's identifier, drawn at random when it was made.
     public var container: String
-    /// Those alive now, this process among them.
+    /// The members that are alive now, with this process if it is one.
     public var members: [Member]
-    /// How many changes the journal has counted.
+    /// The number of changes that the journal has counted.
     public var sequence: UInt64
-    /// The place behind the last of them.
+    /// The place behind the last change.
     public var cursor: Cursor
-    /// How many files the journal has.
+    /// The number of the journal's files.
     public var journalFiles: Int
-    /// By their names.
+    /// The logs of suites, by their names.
     public var suites: [Log]
-    /// The same.
+    /// The logs of channels, by their names.
     public var channels: [Log]
 }
 
 extension Container {
-    /// Who is here, what they hold and wait for, where the journal stands, and what is kept of suites and channels,
-    /// which are read for it. Errors: `damaged` (the journal). System calls: fcntl(F_OFD_GETLK) for each slot in use
+    /// Returns the members, what they hold and wait for, the journal's end, and the state of suites and channels, which
+    /// are read for it. Errors: `damaged` (the journal). System calls: fcntl(F_OFD_GETLK) for each slot in use
     public func status() throws(CoordinationError) -> ContainerStatus {
         let memberTable = member.memberTable
         let hasLeader = member.hasLeader(ofTerm: memberTable.map.load64(MemberTableLayout.term))
@@ -90,7 +90,8 @@ extension Container {
                 processIdentifier: process.identifier, pidNamespace: process.pidNamespace, user: live.user,
                 purpose: live.purpose, since: live.started, isLeader: live.slot + 1 == leader,
                 command: process.command, condition: process.condition,
-                // Before its ticket is drawn nobody knows who comes before whom: it does not wait yet.
+                // Before a ticket is drawn the order of the waiters is not known: such an access does not count as
+                // waiting yet.
                 accesses: memberTable.accesses(of: live).filter { $0.claim.stage == .held || $0.claim.ticket > 0 }.map {
                     access in
                     ContainerStatus.Access(
@@ -121,7 +122,8 @@ extension Container {
             })
     }
 
-    /// The items that members of these processes hold or wait for. System calls: as of the members in `status`.
+    /// Returns the items that members of these processes hold or wait for. System calls: those for the members in
+    /// `status`.
     package func accessedItems(by isMeant: (Int32) -> Bool) -> [String] {
         var processes = ProcessTable()
         return member.memberTable.liveMembers().filter {
@@ -131,7 +133,8 @@ extension Container {
             .filter { $0.claim.stage == .held || $0.claim.ticket > 0 }.map(\.path)
     }
 
-    /// Not kept as those are that are used: they would stay in memory.
+    /// Returns the state of a suite's or channel's log. The opened log is not kept, unlike those in use: it would stay
+    /// in memory.
     private func log(
         _ name: String, of kind: LogFacts.Kind,
         _ look: (inout ContainerStatus.Log) throws(CoordinationError) -> Void
@@ -141,7 +144,7 @@ extension Container {
             let names = try? directory.entryNames()
         {
             status.bytes = names.reduce(0) { $0 + ((try? directory.status(of: $1))?.size ?? 0) }
-            // Opening it would begin it.
+            // Opening a log without files would create its first one.
             if !names.contains(where: { SegmentedLog.fileNumber($0) != nil }) { return status }
         }
         do { try look(&status) } catch { status.fault = error }

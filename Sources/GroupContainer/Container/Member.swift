@@ -1,28 +1,29 @@
 import Dispatch
 import GroupSystemCalls
 
-/// This process as a member of a container: one member table slot, however many `Container` objects refer to it. Ends
-/// with the last of them.
+/// This process as a member of a container: it has one slot in the member table, however many `Container` objects refer
+/// to it. The membership ends with the last of them.
 final class Member: Sendable {
     let directory: ContainerDirectories
     let format: ContainerFormat
     let lockManager: LockManager
     let journal: Journal
-    /// Nil for one that may write.
+    /// Why the container can only be read; nil if this process may write.
     let readOnly: ReadOnlyReason?
     let sleeper: WakeWaiter
-    /// What the journal says, as far as it was read; nil until somebody asks. Kept so that it is read once.
+    /// The journal view as far as the journal was read, or nil before its first use. Kept so that the journal is read
+    /// once.
     let recorded = Guarded<JournalView?>(nil)
-    /// How many items were looked up in the journal without keeping what it says.
+    /// The number of items that were looked up in the journal without a journal view.
     let traced = Guarded(0)
     let notes = IntentFiles()
-    /// Those of its defaults that were opened.
+    /// The suites that were opened.
     let suites = Guarded([String: SuiteStore]())
-    /// The same of its channels.
+    /// The channels that were opened.
     let channels = Guarded([String: ChannelStore]())
-    /// A slot has eight `pending` entries; a ninth change waits here.
+    /// Counts free entries: a slot has eight entries in `pending`, and a ninth operation waits here.
     let changeRoom = DispatchSemaphore(value: MemberTableLayout.pendingCount)
-    /// Of transactions that are committed and could not be completed: nobody may see a part of one.
+    /// The locks of transactions that are committed and could not be completed: no process may see a part of one.
     let unfinishedLocks = Guarded([[UInt8]: HeldLock]())
 
     private init(
@@ -48,18 +49,19 @@ final class Member: Sendable {
     var lockFile: LockFile { lockManager.lockFile }
     var memberTable: MemberTable { lockManager.memberTable }
 
-    /// Somebody removed the container, or the file that tells its members of each other.
+    /// Whether the container was removed, or its member table.
     var isGone: Bool {
         directory.isGone || (try? memberTable.file.status().links) == 0
     }
 
-    /// It was removed, or moved: who goes on alone, or where nobody looks for it, would go on silently. Error:
-    /// `notFound`
+    /// Checks that the container was neither removed nor moved: a member would otherwise go on silently in a container
+    /// that no other process uses or finds. Error: `notFound`
     func checkIsThere(_ operation: String) throws(CoordinationError) {
         if isGone { throw removed(operation) }
         try journal.log.checkLastStands(operation)
         guard let place = directory.movedTo else { return }
-        // With a directory around it, by a member of a container around that: it is being deleted there.
+        // The container was moved with a directory around it, by a member of a container around that: it is being
+        // deleted there.
         if ContainerDirectories.isStaging(place) { throw removed(operation) }
         throw CoordinationError(
             .notFound, item: printable(directory.path), operation: operation,
@@ -83,7 +85,7 @@ final class Member: Sendable {
     private struct Key: Hashable {
         var device: UInt64
         var inode: UInt64
-        /// One way in may be read-only, another not.
+        /// A part of the key because one mount may be read-only, another not.
         var mount: UInt64
     }
     private struct Weakly {
@@ -91,16 +93,16 @@ final class Member: Sendable {
     }
     private static let members = Guarded([Key: Weakly]())
 
-    /// How a container that may not exist yet is made.
+    /// How to create a container that may not exist yet.
     struct Creation: Sendable {
         var identifier: String?
         var unixGroup: UInt32?
         var retention: JournalRetention
     }
 
-    /// The process's member of the container at a path; joins if it is the first. Waits, up to the deadline, while
-    /// others open it.
-    /// While `repairing`, also where the journal is damaged so that it could not be opened otherwise.
+    /// Returns the process's member of the container at a path; joins if there is none yet. Waits, up to the deadline,
+    /// while other processes open the container. While `repairing`, the container is opened even if its journal is
+    /// damaged in a way that otherwise prevents opening.
     static func join(
         path: [UInt8], creating creation: Creation?, until deadline: Deadline, repairing: Bool = false
     ) throws(CoordinationError) -> Member {
@@ -121,7 +123,7 @@ final class Member: Sendable {
         do {
             return try join(directory, creation, until: deadline, repairing: repairing)
         } catch {
-            // One that is deleted meanwhile lacks one thing after the other.
+            // A container that is deleted meanwhile lacks one thing after the other.
             try directory.checkStands()
             throw error
         }
@@ -145,7 +147,7 @@ final class Member: Sendable {
         let opening = try lockFile.borrow()
         defer { lockFile.giveBack(opening) }
         let byte = ByteRange(start: LockRange.opening, length: 1)
-        // Readers open it side by side; while a member does, they wait.
+        // Readers open the container side by side; while a member opens it, they wait.
         let lock: ByteLock = readOnly == nil ? .exclusive : .shared
         switch KernelWait.block([LockWaiter.Step(lock, byte)], on: opening, until: deadline) {
         case .granted: break
@@ -153,9 +155,9 @@ final class Member: Sendable {
         case .timedOut, .cancelled:
             throw OpeningErrors.blocked(lockFile, path)
         }
-        // Somebody may have deleted it while this one waited.
+        // Another process may have deleted the container during this wait.
         try directory.checkStands()
-        // Another thread may have joined while this one waited.
+        // Another thread may have joined during this wait.
         if let member = existing(key) { return member }
         let member =
             if let readOnly {
@@ -189,13 +191,13 @@ final class Member: Sendable {
             let life = try translating(".group/members", "open") { () throws(Errno) in
                 try PresentLife(of: directory, status)
             }
-            // Its files may have been copied while they were written.
+            // The container's files may have been copied while they were written.
             if open.renewIncarnation(life, always: isCopy) { isAfterLoss = true }
             if isCopy { try format.write(in: directory.group, mode: directory.fileMode) }
         }
         let free = try translating(".group/members", "join") { () throws(Errno) in try open.takeFreeSlot() }
         guard let (slot, needsRepair) = free else {
-            // Reading takes no slot; so it can be found out who has them all.
+            // Opening for reading takes no slot, so this process can still show which members have the slots.
             return try read(directory, lockFile, .full, status)
         }
         let incarnation = open.incarnation
@@ -219,7 +221,8 @@ final class Member: Sendable {
             journal: Journal(log, container: container, in: directory))
         if needsRepair { try member.repair(slot: slot, hasRight: true) }
         if isAlone {
-            // The notes of the dead are in staging too: what they left half done in other slots gets its record first.
+            // The intent records of dead members are in staging, too: what they left half done in other slots gets its
+            // record first.
             for other in memberTable.slotsWithPending() where other != slot {
                 try member.repair(slot: other, hasRight: false)
             }
@@ -234,7 +237,8 @@ final class Member: Sendable {
         return member
     }
 
-    /// Without a slot, and without writing anything: nobody knows of it.
+    /// Opens the container for reading only, without a slot and without writing anything: other processes do not see
+    /// this one.
     private static func read(
         _ directory: ContainerDirectories, _ lockFile: LockFile, _ reason: ReadOnlyReason, _ status: FileStatus
     ) throws(CoordinationError) -> Member {
@@ -245,7 +249,7 @@ final class Member: Sendable {
         let (hasLiveMember, awaitsRecovery) = try translating(".group/members", "open") { () throws(Errno) in
             try memberTable.awaitsRecovery(in: directory, status)
         }
-        // One that was copied or restored, and that nobody has adopted yet, has the history of the first.
+        // A copied or restored container that no member has adopted yet has the history of the first one.
         if format.lockInode != lockFile.inode && hasLiveMember { throw lockFileReplaced }
         let surroundings = SegmentedLog.Surroundings(
             container: origin, incarnation: memberTable.map.bytes(MemberTableLayout.incarnation, count: 16), slot: nil,
@@ -260,13 +264,14 @@ final class Member: Sendable {
         .damaged(".group/lock", operation: "open", "the lock file was replaced while members are alive")
     }
 
-    /// Reads the format file; makes it for a new container; thinks up an identity of its own for a copied or restored
-    /// one, which its caller writes.
+    /// Reads the format file, or creates it for a new container. For a copied or restored container it draws a new
+    /// identity, which the caller writes.
     private static func settleFormat(
         _ directory: ContainerDirectories, _ lockFile: LockFile, _ creation: Creation?, isAlone: Bool
     ) throws(CoordinationError) -> (ContainerFormat, isCopy: Bool) {
         guard let format = try ContainerFormat.read(in: directory.group) else {
-            // It is written before the journal is made; without it, but with that, it was removed.
+            // The format file is written before the journal is created, so where the journal exists without it, it was
+            // removed.
             let isOld = (try? directory.group.statusIfPresent(of: Array("journal".utf8))) != nil
             guard let creation, !isOld else { throw .damaged(".group/format", operation: "open", "it was removed") }
             let new = ContainerFormat(
@@ -280,13 +285,14 @@ final class Member: Sendable {
     }
 }
 
-/// Whether the container is still there, for a reader that waits for changes: asked at most every 100 ms, as it takes
-/// six system calls, and a reader that has just got a change wants the next change soon.
+/// Checks whether the container is still there, for a reader that waits for changes. The check is made at most every
+/// 100 ms: it takes six system calls, and a reader that has just received a change wants the next one soon.
 struct PresenceCheck: Sendable {
     private static let interval: Int64 = 100_000_000
     private var last: Int64?
 
-    /// Error: `notFound`, once the container was removed or moved, at the latest so long after that.
+    /// Checks, unless the last check was less than 100 ms ago. Error: `notFound`, once the container was removed or
+    /// moved, at the latest 100 ms after that.
     mutating func check(_ member: Member, _ operation: String) throws(CoordinationError) {
         let now = monotonicNanoseconds()
         if let last, now - last < Self.interval { return }

@@ -1,11 +1,12 @@
 package import GroupSystemCalls
 
-/// The process that is opening a container, where the system says which.
+/// The process that is opening a container, where the system shows which it is.
 struct OpeningProcess: CustomStringConvertible {
     let process: Int32
     let view: ProcessView
 
-    /// Nil where /proc is of another PID namespace, or shows nothing of it. Linear in the files that are open.
+    /// Finds the process that holds the first byte of a lock file. Nil where /proc belongs to another PID namespace or
+    /// shows nothing of the process. Linear in the number of open files.
     init?(ofLockFile inode: UInt64) {
         guard ProcessTable().isOwnProc, let process = OpenFiles.holderOfFirstByte(ofInode: inode),
             let view = ProcessView(of: process)
@@ -26,7 +27,8 @@ struct OpeningProcess: CustomStringConvertible {
     }
 }
 
-/// Why a container cannot be opened or made, and what its user can do: said of what stands there.
+/// The reasons why a container cannot be opened or created, and what its user can do about each, by what is at the
+/// path.
 enum OpeningErrors {
     static func error(_ errno: Errno, at path: [UInt8], creating: Bool) -> CoordinationError {
         let (label, operation) = (printable(path), creating ? "create" : "open")
@@ -55,7 +57,8 @@ enum OpeningErrors {
         }
     }
 
-    /// Files that are found by their descriptors, and other processes, are found in /proc.
+    /// Returns an error if /proc is not mounted, or nil: files are reached by their descriptors through /proc, and
+    /// other processes are found there.
     static func withoutProc(_ error: CoordinationError) -> CoordinationError? {
         if (try? FileDescriptor.open(path: Array("/proc/self".utf8), .placeOnly)) != nil { return nil }
         if error.item?.hasPrefix(".group") != true { return nil }
@@ -64,7 +67,7 @@ enum OpeningErrors {
             advice: "mount it: mount -t proc proc /proc")
     }
 
-    /// Another process holds the byte that a process needs to open the container.
+    /// Returns the error for the case that another process holds the byte that a process needs to open the container.
     static func blocked(_ lockFile: LockFile, _ path: [UInt8]) -> CoordinationError {
         let opener = OpeningProcess(ofLockFile: lockFile.inode)
         return CoordinationError(
@@ -86,7 +89,7 @@ enum OpeningErrors {
         guard case .forbidden(let barrier) = LocationFacts.standing(of: path, code: .notPermitted, cause: "") else {
             return nil
         }
-        // A user can be put into a group that may enter; else the owner alone can do something.
+        // A user can be added to a Unix group that may enter; otherwise only the owner can do something.
         if barrier.isForGroup {
             let name = groupName(ofNumber: barrier.group).map { "'\($0)'" } ?? "\(barrier.group)"
             return
@@ -96,7 +99,7 @@ enum OpeningErrors {
             "'\(barrier.path)' is for user \(barrier.owner) alone, who can share what they make with 'groupctl create --unix-group'"
     }
 
-    /// The directory of a path that is there, next to those that are not.
+    /// Returns the deepest existing directory of a path, and its status.
     private static func lastThatStands(on path: [UInt8]) -> (path: [UInt8], status: FileStatus)? {
         var place = path
         while true {
@@ -113,7 +116,7 @@ enum OpeningErrors {
 }
 
 extension CoordinationError {
-    /// What to do about a file of its user's, outside of every container.
+    /// Creates an error about a file of the user's own, outside of every container, with advice.
     fileprivate init(_ errno: Errno, ofOwnFile path: [UInt8], operation: String, writing: Bool) {
         self.init(errno, item: printable(path), operation: operation)
         switch errno {
@@ -124,27 +127,27 @@ extension CoordinationError {
         }
     }
 
-    /// The directory around a test's container could not be made.
+    /// Returns the error for a directory around a test's container that could not be made.
     package static func temporaryDirectory(_ path: String, _ errno: Errno) -> CoordinationError {
         CoordinationError(errno, ofOwnFile: Array(path.utf8), operation: "make the temporary directory", writing: true)
     }
 
-    /// A file that keeps a cursor outside of the container could not be read or written.
+    /// Returns the error for a file outside of the container that keeps a cursor and could not be read or written.
     package static func cursorFile(_ path: [UInt8], _ errno: Errno) -> CoordinationError {
         CoordinationError(errno, ofOwnFile: path, operation: "keep the cursor in", writing: true)
     }
 
-    /// A file that keeps a generation outside of the container could not be written.
+    /// Returns the error for a file outside of the container that keeps a generation and could not be written.
     package static func generationFile(_ path: [UInt8], _ errno: Errno) -> CoordinationError {
         CoordinationError(errno, ofOwnFile: path, operation: "keep the generation in", writing: true)
     }
 
-    /// A file that is to be imported could not be read.
+    /// Returns the error for a file that is to be imported and could not be read.
     package static func importFile(_ path: [UInt8], _ errno: Errno) -> CoordinationError {
         CoordinationError(errno, ofOwnFile: path, operation: "import", writing: false)
     }
 
-    /// A file that should hold a cursor holds something else.
+    /// Returns the error for a file that should hold a cursor and holds something else.
     package static func damagedCursorFile(_ path: [UInt8]) -> CoordinationError {
         CoordinationError(
             .damaged, item: printable(path), operation: "read the cursor from", cause: "it does not hold one",

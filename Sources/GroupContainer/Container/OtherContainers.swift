@@ -1,9 +1,10 @@
 import GroupSystemCalls
 
 extension Member {
-    /// A container inside this one is another one's: what is in it is neither read nor changed by way of this one.
-    /// Errors: `outsideContainer` where a directory around the item is a container. Nothing to ask where the item
-    /// stands at the top. System calls: statx, two for each directory around it
+    /// Checks that an item belongs to this container. A container inside this one is separate: its contents are neither
+    /// read nor changed by way of this one. Errors: `outsideContainer` where a directory around the item is a
+    /// container. Nothing is checked where the item is at the top. System calls: statx, two for each directory around
+    /// the item
     func checkIsOurs(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
         let slash = UInt8(ascii: "/")
         var rest = location.bytes[...]
@@ -14,10 +15,10 @@ extension Member {
         }
     }
 
-    /// Whether a directory is a container of its own. System calls: statx, two
+    /// Returns whether a directory is a container of its own. System calls: statx, two
     func isContainer(_ path: ArraySlice<UInt8>) -> Bool {
         ContainerMark.all.contains { mark in
-            // Where a link is on the way, nothing comes of the operation anyway.
+            // Where a symbolic link is on the way, the operation fails anyway.
             (try? directory.root.statusIfPresent(of: path + [UInt8(ascii: "/")] + mark))?.isDirectory ?? false
         }
     }
@@ -31,7 +32,7 @@ extension Member {
 }
 
 extension CoordinationError {
-    /// Of a directory that is, or that has in it, a container; `inside` is that one's path.
+    /// Returns the error for a directory that is, or contains, a container; `inside` is the path of that container.
     static func hasContainer(_ inside: [UInt8], _ location: ItemLocation, _ operation: String) -> CoordinationError {
         CoordinationError(
             .outsideContainer, item: printable(location.bytes), operation: operation,
@@ -41,31 +42,32 @@ extension CoordinationError {
     }
 }
 
-/// The containers that lie in a directory, or that it is, while that is moved or removed: nobody opens one meanwhile,
-/// and nothing happens where somebody has one open.
+/// The containers in a directory, or the directory itself if it is one, while the directory is moved or removed. No
+/// process opens one of them meanwhile, and nothing is done where a process has one open.
 final class ContainersInside {
-    /// Where something is not to be moved or removed, and why.
+    /// What prevents a move or a removal, and where.
     struct Obstacle: Error {
-        /// `busy`: it is a container that somebody has open; `accessDenied`: what is in it cannot be seen.
+        /// `busy`: a container that another process has open; `accessDenied`: a directory whose contents cannot be
+        /// seen.
         var reason: Errno
-        /// From the directory on.
+        /// The path, relative to the directory.
         var path: [UInt8]
         var members: [CoordinationError.Holder] = []
     }
 
     private static let slash = UInt8(ascii: "/")
-    /// By their paths from the directory on.
+    /// The held containers by their paths, relative to the directory.
     private var held: [[UInt8]: ContainerHold] = [:]
 
-    /// Linear in the directories that it has in it.
-    /// System calls: openat2, getdents for each directory; those of `ContainerHold` for each container
+    /// Holds all containers in a directory. Linear in the number of directories in it. System calls: openat2, getdents
+    /// for each directory; those of `ContainerHold` for each container
     init(_ name: [UInt8], in directory: borrowing FileDescriptor) throws(Obstacle) {
         var held: [[UInt8]: ContainerHold] = [:]
         try Self.each(name, in: directory) { (path, group) throws(Errno) in held[path] = try ContainerHold(group) }
         self.held = held
     }
 
-    /// The same by an item's place. Errors: `lockTimedOut`, with the members; `notPermitted`.
+    /// Holds all containers in an item. Errors: `lockTimedOut`, with the members; `notPermitted`.
     convenience init(_ location: ItemLocation, of member: Member, _ operation: String) throws(CoordinationError) {
         let directory = try translating(printable(location.bytes), operation) { () throws(Errno) in
             try member.directory(at: location.parent)
@@ -77,15 +79,15 @@ final class ContainersInside {
         }
     }
 
-    /// After the rename: no process has made a container in it since it was looked at. (A process that is about to open
-    /// a container finds that it was moved.)
+    /// Checks, after the rename, that no process has created a container in the directory since the directory was
+    /// searched. (A process that is about to open a container finds that it was moved.)
     func checkNobodyCame(_ name: [UInt8], in directory: borrowing FileDescriptor) throws(Obstacle) {
         try Self.each(name, in: directory) { (path, group) throws(Errno) in
             if held[path] == nil, try ContainerHold.hasMember(group) { throw .busy }
         }
     }
 
-    /// Nobody has one of them open. Errors: `busy`, `accessDenied`
+    /// Checks that no process has one of the containers open. Errors: `busy`, `accessDenied`
     static func checkNobodyIsThere(_ name: [UInt8], in directory: borrowing FileDescriptor) throws(Errno) {
         do throws(Obstacle) {
             try each(name, in: directory) { (_, group) throws(Errno) in
@@ -111,7 +113,7 @@ final class ContainersInside {
         }
     }
 
-    /// The directories in one, but for a container's own.
+    /// Returns the directories in a directory, except for a container's own.
     private static func visit(
         _ path: [UInt8], _ name: [UInt8], in directory: borrowing FileDescriptor,
         _ body: ([UInt8], borrowing FileDescriptor) throws(Errno) -> Void
@@ -146,7 +148,8 @@ final class ContainersInside {
         return []
     }
 
-    /// A directory that is gone, or that nobody can name; and one that its owner has closed: nobody else gets in there.
+    /// Returns whether a directory may be skipped after an error: it is gone or no directory, or its path is too long
+    /// to be opened, or it belongs to this user and is closed to its owner, so that no other user can enter it either.
     private static func mayPass(
         _ error: Errno, _ path: [UInt8], in directory: borrowing FileDescriptor
     ) throws(Errno) -> Bool {
@@ -179,8 +182,8 @@ extension CoordinationError {
     }
 }
 
-/// What makes a directory a container, by its name: `.group`, or, from the first moment of its deletion to the last,
-/// `.group.deleted`.
+/// The name of the directory that makes its parent a container: `.group`, or, from the beginning to the end of a
+/// deletion, `.group.deleted`.
 enum ContainerMark {
     static let standing = Array(".group".utf8)
     static let deleted = Array(".group.deleted".utf8)
@@ -190,9 +193,10 @@ enum ContainerMark {
 }
 
 extension Reconciler {
-    /// A directory has become a container of its own: what was in it is not this one's any more. All of that is told as
-    /// gone, what lies deepest first. A writer there under a lock that was granted before has a record after it, and
-    /// that item is told as gone when the directory is compared again. True if it wrote anything.
+    /// Records everything below a directory as removed, the deepest items first, because the directory has become a
+    /// container of its own and its contents do not belong to this one any more. A writer there, under a lock that was
+    /// granted before, may append its record after that; its item is recorded as removed when the directory is compared
+    /// again. Returns true if any record was appended.
     mutating func removeContents(of directory: ItemLocation) throws(CoordinationError) -> Bool {
         var (wrote, listed) = (false, version)
         var doomed: [ItemLocation] = []

@@ -1,13 +1,14 @@
 import GroupSystemCalls
 
-/// Says that somebody of that name is there, as long as the object lives and the process does: a shared lock on a byte
-/// of the lock file, so it outlives nobody. Several may have the same name.
+/// A sign that a process is present under a name, as long as the object and the process live. It is a shared lock on a
+/// byte of the lock file, so it ends with its process. Several processes may use the same name.
 ///
-/// System calls: fcntl(F_OFD_SETLK); asking: fcntl(F_OFD_GETLK)
+/// System calls: fcntl(F_OFD_SETLK); for `isThere`: fcntl(F_OFD_GETLK)
 package final class Presence: Sendable {
     private let byte: HeldByte
 
-    /// Nobody excludes it, so it is refused only where names collide with another thing: never in practice.
+    /// Creates the sign. It is refused only where names collide with another lock, which does not happen in practice,
+    /// because no process takes this lock exclusively. Error: `conflict`
     package init(_ name: String, in container: Container) throws(CoordinationError) {
         let member = container.member
         guard
@@ -20,7 +21,7 @@ package final class Presence: Sendable {
         self.byte = byte
     }
 
-    /// Whether anybody of that name is there, in this process or another.
+    /// Returns whether this process or another is present under the name.
     package static func isThere(_ name: String, in container: Container) throws(CoordinationError) -> Bool {
         let member = container.member
         return try HeldByte.isHeld(

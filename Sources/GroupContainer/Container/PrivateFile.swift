@@ -1,18 +1,18 @@
 import GroupSystemCalls
 
-/// A small file below `.group` that this package's own modules keep something in, with a lock of its own.
+/// A small file below `.group` in which this package's own modules keep data, with a lock of its own.
 package struct PrivateFile: Sendable {
     private let member: Member
     private let directoryName: String
     private let name: [UInt8]
     private let location: ItemLocation
 
-    /// The lock on it; ends with its last reference.
+    /// The lock on the file; it ends with the last reference.
     package final class Holding: Sendable {
         private let lock: HeldLock
         init(_ lock: HeldLock) { self.lock = lock }
 
-        /// Gives it back.
+        /// Gives the lock back.
         package func end() { lock.end() }
     }
 
@@ -27,20 +27,20 @@ package struct PrivateFile: Sendable {
         LockRequest([(location, .writing)], by: member, for: Array(programName().utf8), operation: operation)
     }
 
-    /// Waits for the lock, blocking.
+    /// Waits for the lock, blocking the thread.
     package func holdBlocking(_ operation: String, timeout: Duration?) throws(CoordinationError) -> Holding {
         Holding(try request(operation).acquireBlocking(until: Deadline(after: timeout)))
     }
 
-    /// Waits for the lock.
+    /// Waits for the lock, suspending the task.
     package func hold(_ operation: String, timeout: Duration?) async throws(CoordinationError) -> Holding {
         Holding(try await request(operation).acquire(until: Deadline(after: timeout)))
     }
 
-    /// For errors.
+    /// The file's path, for errors.
     package var label: String { printable(location.bytes) }
 
-    /// Nil where there is none.
+    /// Returns the file's content, or nil where there is no file.
     package func read() throws(CoordinationError) -> [UInt8]? {
         let directory = try member.directory.ownDirectory(directoryName)
         do throws(Errno) {
@@ -51,7 +51,8 @@ package struct PrivateFile: Sendable {
         }
     }
 
-    /// Renames a file that cannot be used, in place of an earlier such one; its new name. Only with the lock.
+    /// Renames a file that cannot be used, in place of an earlier such file, and returns its new name. Call it only
+    /// with the lock.
     package func putAside() throws(CoordinationError) -> String {
         let directory = try member.directory.ownDirectory(directoryName)
         let aside = name + Array(".damaged".utf8)
@@ -61,7 +62,8 @@ package struct PrivateFile: Sendable {
         return "\(label).damaged"
     }
 
-    /// Replaces it atomically; whole or not at all after a kill. Only with the lock.
+    /// Replaces the file atomically: after a kill the new content is there as a whole or not at all. Call it only with
+    /// the lock.
     package func replace(by content: [UInt8]) throws(CoordinationError) {
         let directory = try member.directory.ownDirectory(directoryName)
         let temporary = name + Array(".new".utf8)
@@ -82,9 +84,9 @@ package struct PrivateFile: Sendable {
 }
 
 extension Container {
-    /// A file that a command is to keep for its user can stand there: outside of this container, whose items change
-    /// only under a lock, and are told of; and nothing but a regular file stands there. Errors: `invalidArgument`.
-    /// System calls: openat2, statx, both for each directory around it
+    /// Checks that a command can keep a file for its user at a path: outside of this container, whose items change only
+    /// under a lock and are recorded, and where there is nothing or a regular file. Errors: `invalidArgument`. System
+    /// calls: openat2, statx, both for each directory around the file
     package func checkMayKeep(_ file: [UInt8], _ operation: String) throws(CoordinationError) {
         let slash = file.lastIndex(of: UInt8(ascii: "/"))
         let directory = slash.map { $0 == 0 ? [UInt8(ascii: "/")] : Array(file[..<$0]) } ?? [UInt8(ascii: ".")]
@@ -102,7 +104,7 @@ extension Container {
         }
     }
 
-    /// Whether a directory is this one's root or lies in it, whatever way leads there.
+    /// Returns whether a directory is this container's root or lies in it, whatever path leads there.
     private func holds(_ directory: [UInt8]) -> Bool {
         guard let root = try? FileDescriptor.open(path: path.bytes, [.placeOnly, .directory]).status() else {
             return false

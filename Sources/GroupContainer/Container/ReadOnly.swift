@@ -1,10 +1,11 @@
 import GroupSystemCalls
 
-/// Why a container can only be read: its lock or its member table cannot be opened for writing. Then this process is a
-/// reader: it has no slot in the member table, takes locks for reading only, and writes nothing at all.
+/// The reason why a container can only be read: its lock file or its member table cannot be opened for writing, or all
+/// slots are taken. This process is a reader then: it has no slot in the member table, takes locks for reading only,
+/// and writes nothing at all.
 struct ReadOnlyReason: Equatable, Sendable {
     let cause: String
-    /// What a change is refused with.
+    /// The error code with which a change is refused.
     var code = CoordinationError.Code.notPermitted
     var advice = "the container can only be read"
 
@@ -18,8 +19,8 @@ struct ReadOnlyReason: Equatable, Sendable {
         (self.cause, self.code, self.advice) = (cause, code, advice)
     }
 
-    /// Nil where both can be written, or where what is wrong with them is something else, which opening them finds out.
-    /// System calls: openat2
+    /// Finds the reason, or returns nil where both files can be written or where opening them will find another
+    /// problem. System calls: openat2
     init?(of group: borrowing FileDescriptor) {
         for file in ["lock", "members"] {
             do throws(Errno) {
@@ -43,28 +44,29 @@ struct ReadOnlyReason: Equatable, Sendable {
 }
 
 extension Member {
-    /// It may only read.
+    /// Whether this process may only read the container.
     var isReadOnly: Bool { readOnly != nil }
 
-    /// Of one that may only read.
+    /// Returns the error for an operation that a process that may only read cannot do.
     func refusal(_ item: String, _ operation: String) -> CoordinationError {
         readOnly?.error(item, operation)
             ?? CoordinationError(.notFound, item: item, operation: operation, cause: "it cannot be made")
     }
 
-    /// At once, before anything is waited for.
+    /// Throws if this process may only read and an access would change something. Called before anything is waited for.
     func checkMayTake(_ intents: [AccessIntent], _ operation: String) throws(CoordinationError) {
         guard let readOnly else { return }
         for intent in intents where intent.mode(concernsDirectory: false) ?? .reading > .reading {
             throw readOnly.error(intent.path.description, operation)
         }
-        // It is made in staging.
+        // A snapshot is made in staging.
         for intent in intents where intent.wantsSnapshot {
             throw readOnly.error(intent.path.description, "make a snapshot of")
         }
     }
 
-    /// The same, of what is no item of a user's.
+    /// Throws if this process may only read and a lock request is not for reading only. The request may be for one of
+    /// the library's own files.
     func checkMayTake(_ request: LockRequest) throws(CoordinationError) {
         guard let readOnly else { return }
         if request.items.contains(where: { $0.mode > .reading }) {
@@ -74,23 +76,26 @@ extension Member {
 }
 
 extension Container {
-    /// It can be read and followed, and every change of it is `notPermitted`: its file system is mounted read-only, or
-    /// this user has no permission to write to its files. So it is found when the first `Container` of this process
-    /// opens it, and stays so until the last one is gone.
+    /// Whether the container can be read and followed, but every change of it is `notPermitted`: its file system is
+    /// mounted read-only, or this user has no permission to write to its files. The value is determined when the first
+    /// `Container` of this process opens it, and stays until the last one is gone.
     ///
-    /// Also where all 1,024 places of members are taken: then every change of it is `limitReached`.
+    /// The value is also true where all 1,024 slots for members are taken: then every change of it is `limitReached`.
     ///
-    /// This process is no member then: nobody sees it in `status()` or in errors. Its locks are real, but those who
-    /// wait in a circle through them are told so only by their deadline. `.forUploading` is `notPermitted`, too.
-    /// Changes that are made without coordination are seen if a member that may write follows. What a member that died
-    /// has left half done is read as it is: of a transaction perhaps one item, and not the other. A journal that was
-    /// not recovered after a crash is read up to where it is whole.
+    /// This process is then no member:
+    /// - Other processes do not see it in `status()` or in errors.
+    /// - Its locks are real, but a deadlock through them ends only with the deadline of a waiter.
+    /// - `.forUploading` is `notPermitted`, too.
+    /// - Changes that are made without coordination are seen if a member that may write follows.
+    /// - What a member that died has left half done is read as it is: of a transaction perhaps one item, and not the
+    ///   other.
+    /// - A journal that was not recovered after a crash is read up to where it is whole.
     public var isReadOnly: Bool { member.isReadOnly }
 
-    /// Why; nil where it is not.
+    /// The cause, or nil where the container can be written.
     package var readOnlyCause: String? { member.readOnly?.cause }
 
-    /// Nothing, where it may be written; else the error that changing an item would be.
+    /// Throws the error that changing an item would throw if the container can only be read.
     package func checkNotReadOnly(_ item: ItemPath, _ operation: String) throws(CoordinationError) {
         if let readOnly = member.readOnly { throw readOnly.error(item.description, operation) }
     }

@@ -1,26 +1,26 @@
 import GroupSystemCalls
 
-/// Granted access to the items of a request, for the time of its closure. Every call blocks while the disk works.
+/// Granted access to the items of a request, valid during its closure. Every call blocks while the disk works.
 ///
-/// Errors of all calls: `invalidArgument` for an item that the request did not ask for in that way, and once the
-/// closure has ended.
+/// Errors of all calls: `invalidArgument` for an item that the request did not name in that mode, and after the closure
+/// has ended.
 public final class Access {
-    /// Nil once it was given back: at the closure's end, or before it, where all there is are snapshots.
+    /// The lock; nil once it was released: at the closure's end, or before it where the request needs only snapshots.
     private(set) var granted: HeldLock?
     private var isOver = false
     let member: Member
     let durability: Durability
-    /// Of the request: what it waits for under its lock ends then, too.
+    /// The request's deadline, which also limits waits under its lock.
     let deadline: Deadline
     private let intents: [AccessIntent]
     private let locations: [ItemPath: ItemLocation]
     let purpose: String
     /// The end of the last record that must be on the disk before the request returns.
     var durableThrough: LogPosition?
-    /// There are new records, of changes or of what was changed without coordination.
+    /// Whether there are new records, of coordinated or of external changes.
     var hasChanged = false
     private(set) var snapshots: [PrivateCopy] = []
-    /// Trees in staging that were removed, to be deleted when nobody waits for the lock any more.
+    /// Removed trees in staging, to be deleted after the lock was released.
     private var leftovers: [[UInt8]] = []
 
     init(
@@ -32,8 +32,8 @@ public final class Access {
         locations = resolution.locations
     }
 
-    /// Makes the snapshots that were asked for, then runs the closure. With nothing but snapshots to read, the lock is
-    /// given back in between.
+    /// Makes the requested snapshots, then runs the closure. If the request needs only snapshots, the lock is released
+    /// in between.
     func run<Answer>(_ body: (Access) throws -> Answer) throws -> Answer {
         for intent in intents where intent.wantsSnapshot && !snapshots.contains(where: { $0.path == intent.path }) {
             guard let location = locations[intent.path] else { continue }
@@ -46,14 +46,14 @@ public final class Access {
         return try body(self)
     }
 
-    /// Gives the lock back: a caller that kept the object has nothing.
+    /// Releases the lock and ends this access, also for a caller that kept the object.
     func end() {
         isOver = true
         granted?.end()
         granted = nil
     }
 
-    /// Deletes what it leaves in staging. Not under the lock: a large tree takes a while.
+    /// Deletes this access's files in staging. Not called under the lock: a large tree takes a while.
     func sweep() {
         for name in leftovers { try? member.directory.staging.removeTree(name) }
         for snapshot in snapshots { snapshot.remove(by: member) }
@@ -73,18 +73,18 @@ public final class Access {
             advice: advice ?? "name it in coordinate(_:), and use the access within its closure")
     }
 
-    /// Where an item's content is: links were followed when the request was made.
+    /// Returns the location of an item's content: symbolic links were followed when the request was made.
     func location(_ path: ItemPath, for mode: LockMode, _ operation: String) throws(CoordinationError) -> ItemLocation {
         let asked = try path.location(for: operation)
         let location = locations[path] ?? asked
         if isOver || !covers(location, for: mode) { throw notGranted(path, operation) }
-        // What is read by the path that was asked for was looked at before; a directory may have become a container
-        // since.
+        // A read of a path of the request was checked when it was resolved. In all other cases, a directory may have
+        // become a container since.
         if mode != .reading || locations[path] == nil { try member.checkIsOurs(location, operation) }
         return location
     }
 
-    /// The same, where no lock is needed: it is enough to have named it.
+    /// Returns the location of an item for a call that needs no lock: the request need only name the item.
     func namedLocation(_ path: ItemPath, _ operation: String) throws(CoordinationError) -> ItemLocation {
         let asked = try path.location(for: operation)
         let location = locations[path] ?? asked
@@ -93,11 +93,11 @@ public final class Access {
         return location
     }
 
-    /// The entry itself, also where it is a link, and what it is. A directory goes with everything below it, so that
-    /// must have been granted, too.
+    /// Returns the location of the entry itself, also where it is a symbolic link, and its status. A directory must
+    /// have been granted with everything below it, because the caller moves or removes all of it.
     func entry(_ path: ItemPath, _ operation: String) throws(CoordinationError) -> (ItemLocation, FileStatus) {
         let asked = try path.location(for: operation)
-        // If it was moved while its lock was awaited, it is where it went.
+        // An item that was moved while its lock was awaited is at its new location.
         let isNamed = intents.contains { $0.path == path && $0.isStructural }
         let location = isNamed ? locations[path] ?? asked : asked
         if isOver || !covers(location, for: .writing) { throw notGranted(path, operation) }
@@ -121,7 +121,7 @@ public final class Access {
         try member.status(of: location, for: operation)
     }
 
-    /// Where a path can be read in a snapshot, and nil where it is not in one.
+    /// Returns where a path can be read in a snapshot; nil where it is in none.
     func snapshotPlace(of path: ItemPath) -> [UInt8]? {
         if isOver { return nil }
         for snapshot in snapshots { if let place = snapshot.place(of: path) { return place } }
@@ -130,8 +130,7 @@ public final class Access {
 
     // MARK: What is changed
 
-    /// Makes one change, and has it confirmed at the end.
-    /// The lock, for a change that cannot be finished now; nothing more is done with it here.
+    /// Returns the lock for a change that cannot be finished now; this access has no lock afterwards.
     private func handOver() -> HeldLock? {
         defer { (granted, isOver) = (nil, true) }
         return granted?.handOver()
@@ -139,6 +138,7 @@ public final class Access {
 
     var ground: Preconditions { Preconditions(member: member, lock: granted, deadline: deadline) }
 
+    /// Makes one change. With `.durable`, its record is synchronized to the disk after the lock was released.
     func change(
         _ make: (StagedChange) throws(CoordinationError) -> LogPosition
     ) throws(CoordinationError) -> UInt64 {
@@ -151,8 +151,8 @@ public final class Access {
         return position.sequence
     }
 
-    /// What stands there already may have come by a relaxed change, or by one whose maker died: what is acknowledged as
-    /// durable is on the disk.
+    /// Synchronizes an item that needs no change: it may stem from a relaxed change, or from a change whose writer
+    /// died. A call acknowledged as durable leaves the item on the disk.
     func confirm(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
         if durability != .durable { return }
         try translating(printable(location.bytes), operation) { () throws(Errno) in
@@ -166,8 +166,8 @@ public final class Access {
 }
 
 extension Access {
-    /// An item's content; its snapshot's, if the request asked for one. Locks of the whole process on the item itself
-    /// (`fcntl(F_SETLK)`: SQLite's) go by that, as by any reading. Errors: `notFound`, `wrongType`, `inputOutput`.
+    /// Returns an item's content, or its snapshot's if the request included one. Like any read, this ends locks of the
+    /// whole process on the item itself (`fcntl(F_SETLK)`: SQLite's). Errors: `notFound`, `wrongType`, `inputOutput`.
     /// System calls: openat2, read
     public func readBytes(_ path: ItemPath) throws(CoordinationError) -> [UInt8] {
         if let place = snapshotPlace(of: path) {
@@ -176,13 +176,14 @@ extension Access {
         return try member.readFile(location(path, for: .reading, "read")).content
     }
 
-    /// The same, or nil where nothing stands.
+    /// Returns an item's content, or nil where there is no item. See `readBytes`.
     public func readBytesIfPresent(_ path: ItemPath) throws(CoordinationError) -> [UInt8]? {
         try ifPresent { () throws(CoordinationError) in try readBytes(path) }
     }
 
-    /// What stands at a path, or nil: type, size, date. With `.immediatelyAvailableMetadataOnly` this is all there is,
-    /// as it is at this moment: the holder of the item may be changing it. System calls: openat2, statx
+    /// Returns the type, size and date of the item at a path, or nil where there is no item. With
+    /// `.immediatelyAvailableMetadataOnly`, this is all there is, as it is at this moment: the item's holder may be
+    /// changing it. System calls: openat2, statx
     public func item(_ path: ItemPath) throws(CoordinationError) -> Item? {
         let found: FileStatus?
         if let place = snapshotPlace(of: path) {
@@ -195,9 +196,9 @@ extension Access {
         return found.map { Item(path: path, ItemState($0, contentHash: nil)) }
     }
 
-    /// Where an item is, from the root of all files, for other programs: its snapshot's place, if the request asked for
-    /// one with `.forUploading`; it is gone after the closure. Bytes, as the kernel has them.
-    /// Errors: `notFound` where there was nothing to make a snapshot of. System calls: readlink
+    /// Returns the absolute path of an item, for other programs: that of its snapshot if the request included one with
+    /// `.forUploading`, which is deleted after the closure. The path is in bytes, as the kernel has it. Errors:
+    /// `notFound` where there was no item to make a snapshot of. System calls: readlink
     public func place(of path: ItemPath) throws(CoordinationError) -> [UInt8] {
         let slash = [UInt8(ascii: "/")]
         if let place = snapshotPlace(of: path) {

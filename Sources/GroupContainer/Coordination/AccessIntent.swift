@@ -1,4 +1,4 @@
-/// One item, and how it is wanted.
+/// An item, and the access to it that a request needs.
 public struct AccessIntent: Hashable, Sendable {
     /// The item.
     public let path: ItemPath
@@ -9,57 +9,60 @@ public struct AccessIntent: Hashable, Sendable {
         case writing(WritingOptions)
     }
 
-    /// What a reading is for; the names are those of `NSFileCoordinator`.
+    /// The purpose of a read; the names are those of `NSFileCoordinator`.
     public struct ReadingOptions: OptionSet, Hashable, Sendable {
         /// The bits.
         public let rawValue: Int
-        /// From bits.
+        /// Creates options from their bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// As the item is, without asking anybody to save first. Nobody is ever asked here, so this is plain reading.
+        /// Reads the item as it is, without a request to other processes to save first. This library never makes such a
+        /// request, so that the option equals plain reading.
         public static let withoutChanges = ReadingOptions(rawValue: 1)
-        /// What the directory says of the item, as it is at this moment: no lock, no wait, no content.
+        /// Reads only what the directory reports of the item at this moment: no lock, no wait, no content.
         public static let immediatelyAvailableMetadataOnly = ReadingOptions(rawValue: 2)
-        /// A private snapshot is made under the lock; the lock is given back before the closure begins, so that
-        /// nobody waits while the snapshot is sent somewhere. `notPermitted` where the container is read-only.
+        /// Reads a private snapshot, which is made under the lock. If the request needs no other lock, the lock is
+        /// released before the closure begins, so that no process waits while the snapshot is uploaded. Throws
+        /// `notPermitted` where the container is read-only.
         public static let forUploading = ReadingOptions(rawValue: 4)
-        /// A directory with everything in it, as it is at one moment: to copy it. Locks that share a whole directory
-        /// there are none, so that it is granted alone, as for deleting.
+        /// Reads a directory with everything in it, as it is at one moment, for copying. No lock shares a whole
+        /// directory, so that this access is exclusive, as for deleting.
         public static let recursively = ReadingOptions(rawValue: 8)
     }
 
-    /// What a writing is for; the names are those of `NSFileCoordinator`.
+    /// The purpose of a write; the names are those of `NSFileCoordinator`.
     public struct WritingOptions: OptionSet, Hashable, Sendable {
         /// The bits.
         public let rawValue: Int
-        /// From bits.
+        /// Creates options from their bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// To remove it. A directory is granted with everything below it: who holds anything in it is waited for, and
-        /// kept out from then on.
+        /// Removes the item. A directory is granted with everything below it: the request waits for all holders of
+        /// items in it, and keeps later requests out.
         public static let forDeleting = WritingOptions(rawValue: 1)
-        /// To move it away; a directory as for deleting. A safe move is one request for both ends.
+        /// Moves the item away; a directory as for deleting. A safe move is one request for both ends.
         public static let forMoving = WritingOptions(rawValue: 2)
-        /// To read it and write it anew; plain writing.
+        /// Reads the item and writes it anew; equals plain writing.
         public static let forMerging = WritingOptions(rawValue: 4)
-        /// To put something else in its place, also by a move; a directory as for deleting.
+        /// Puts something else in the item's place, also by a move; a directory as for deleting.
         public static let forReplacing = WritingOptions(rawValue: 8)
-        /// To change its mode, not its content.
+        /// Changes the item's mode, not its content.
         public static let contentIndependentMetadataOnly = WritingOptions(rawValue: 16)
     }
 
-    /// Shared with other readers; writers wait.
+    /// Returns an intent to read, shared with other readers; writers wait.
     public static func reading(_ path: ItemPath, _ options: ReadingOptions = []) -> AccessIntent {
         AccessIntent(path: path, kind: .reading(options))
     }
 
-    /// Alone. A directory is granted without what is in it, unless the options say that it goes.
+    /// Returns an intent to write, exclusively. A directory is granted without its contents, unless the options remove,
+    /// move or replace it.
     public static func writing(_ path: ItemPath, _ options: WritingOptions = []) -> AccessIntent {
         AccessIntent(path: path, kind: .writing(options))
     }
 
-    /// The entry itself is concerned, rather than what it leads to: a symbolic link is removed or moved as such, and a
-    /// directory with all that is in it.
+    /// Whether the request concerns the directory entry itself instead of the target that it leads to: a symbolic link
+    /// is removed or moved as such, and a directory with everything in it.
     var isStructural: Bool {
         if case .writing(let options) = kind {
             return !options.isDisjoint(with: [.forDeleting, .forMoving, .forReplacing])
@@ -67,7 +70,7 @@ public struct AccessIntent: Hashable, Sendable {
         return false
     }
 
-    /// Of a directory, everything in it is concerned.
+    /// Whether the request concerns everything in a directory.
     var readsContents: Bool {
         if case .reading(let options) = kind {
             return !options.isDisjoint(with: [.forUploading, .recursively])
@@ -76,7 +79,7 @@ public struct AccessIntent: Hashable, Sendable {
         return false
     }
 
-    /// A private copy is to be read.
+    /// Whether the closure reads a private copy.
     var wantsSnapshot: Bool {
         if case .reading(let options) = kind {
             return options.contains(.forUploading) && !options.contains(.immediatelyAvailableMetadataOnly)
@@ -84,22 +87,22 @@ public struct AccessIntent: Hashable, Sendable {
         return false
     }
 
-    /// If the item is moved while its lock is awaited, that is where it is wanted. Not what is to be put in its place.
+    /// Whether the request follows an item that is moved while its lock is awaited. False for an intent that replaces
+    /// the item: its path stays.
     var followsMoves: Bool {
         if case .writing(let options) = kind { return !options.contains(.forReplacing) }
         return needsLock
     }
 
-    /// False where what the directory says of the item is enough.
+    /// Whether a lock is needed; false where the directory's metadata is enough.
     var needsLock: Bool { mode(concernsDirectory: false) != nil }
 
-    /// Nil where no lock is needed. With a directory in the request, the place that it moves to is granted with
-    /// everything below, too: it comes to be there.
+    /// Returns the lock mode; nil where no lock is needed. If the request contains a directory, the destination of its
+    /// move is granted with everything below it, too, because the directory's contents arrive there.
     func mode(concernsDirectory: Bool) -> LockMode? {
         switch kind {
         case .reading(let options):
-            // A directory's copy has everything in it as it is at one moment. Locks that share a whole directory there
-            // are none.
+            // A copy of a directory has everything in it as it is at one moment, and no lock shares a whole directory.
             readsContents && concernsDirectory
                 ? .structural : options.contains(.immediatelyAvailableMetadataOnly) ? nil : .reading
         case .writing: isStructural && concernsDirectory ? .structural : .writing
@@ -107,10 +110,10 @@ public struct AccessIntent: Hashable, Sendable {
     }
 }
 
-/// What a write did.
+/// The result of a write.
 public enum WriteOutcome: Hashable, Sendable {
-    /// The item has new content; the generation is the sequence of its record in the journal.
+    /// The item has new content; the generation is the sequence number of its record in the journal.
     case written(UInt64)
-    /// It had this content already: nothing was written, nobody is told.
+    /// The item had this content already: nothing was written or recorded.
     case unchanged
 }

@@ -1,15 +1,15 @@
 import GroupSystemCalls
 
-/// A request for items, as their user named them, on its way to locks on what they are: symbolic links followed, and
-/// the directories that a write would have to make included.
+/// A request for items by the paths that the caller gave. Resolving it gives the locks to request: symbolic links are
+/// followed, and the directories that a write would have to make are included.
 struct AccessRequest: Sendable {
     let member: Member
     let intents: [AccessIntent]
     let operation: String
     let purpose: [UInt8]
-    /// The journal's end before the first try: what is moved from then on is followed.
+    /// The journal's end before the first try. Moves recorded after it are followed.
     let start: LogPosition
-    /// Items that were moved while their lock was awaited, and where to.
+    /// The items that were moved while their lock was awaited, and their new locations.
     private var moved: [ItemPath: ItemLocation] = [:]
 
     init(_ intents: [AccessIntent], by coordinator: Coordinator, operation: String) {
@@ -19,7 +19,7 @@ struct AccessRequest: Sendable {
         start = LogPosition(file: tail.file, offset: tail.offset, sequence: 0, checksum: 0)
     }
 
-    /// Where each path leads now.
+    /// The present location of each path, and the lock mode that each location needs.
     struct Resolution: Equatable, Sendable {
         var locations: [ItemPath: ItemLocation] = [:]
         var modes: [ItemLocation: LockMode] = [:]
@@ -74,16 +74,16 @@ struct AccessRequest: Sendable {
             by: member, for: purpose, operation: operation)
     }
 
-    /// What has become of the paths while their lock was awaited.
+    /// The result of checking the paths after their locks were granted.
     enum Verdict {
         case current
-        /// They lead elsewhere, or more is needed: the request, as it is now, has to be made again.
+        /// The paths lead elsewhere, or more locks are needed: this request has to be made again.
         case again(AccessRequest)
     }
 
-    /// With the lock granted. An item that was moved in between is followed, once.
+    /// Checks the resolution after the locks were granted. An item that was moved in between is followed, once.
     func check(_ resolution: Resolution) throws(CoordinationError) -> Verdict {
-        // Nobody who coordinates has changed anything; of others it could be said a moment later no more.
+        // No member has changed anything. An external change could follow a moment after any check.
         if !member.isReadOnly && !member.journal.log.hasMore(behind: start) { return .current }
         var next = self
         for intent in intents where intent.followsMoves {
@@ -100,7 +100,8 @@ struct AccessRequest: Sendable {
         return now.locations == resolution.locations && isCovered ? .current : .again(self)
     }
 
-    /// Linear in the records since the request was made.
+    /// Returns where an item was moved since the request was made; nil if it was not moved. Linear in the records since
+    /// then.
     private func trail(of location: ItemLocation) throws(CoordinationError) -> ItemLocation? {
         var trail = MoveTrail(of: location)
         try member.journal.read(from: start) { record in
@@ -117,14 +118,15 @@ struct AccessRequest: Sendable {
     }
 }
 
-/// Where an item came to while somebody waited for it, by the moves that the journal has since.
+/// The location that an item was moved to while its lock was awaited, from the moves recorded in the journal since
+/// then.
 struct MoveTrail: Equatable, Sendable {
     private(set) var place: ItemLocation
     private(set) var hasMoved = false
 
     init(of location: ItemLocation) { place = location }
 
-    /// The next record. It was moved itself, or with a directory that it lies in.
+    /// Applies the next record: the item was moved itself, or with a directory that contains it.
     mutating func note(_ record: ChangeRecord) {
         for change in record.changes where change.kind == .moved {
             guard let from = change.from.flatMap({ try? ItemLocation($0) }) else { continue }

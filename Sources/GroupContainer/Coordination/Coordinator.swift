@@ -1,33 +1,33 @@
 import GroupSystemCalls
 
-/// What a member asks for access. Its calls suspend: a task that waits for a lock occupies no thread of the
-/// cooperative pool, and files are read and written on threads of their own. `blocking` has the same calls for plain
-/// programs.
+/// The calls by which a member accesses items. Its calls suspend: a task that waits for a lock occupies no thread of
+/// the cooperative pool, and files are read and written on separate threads. `blocking` has the same calls for programs
+/// without tasks.
 ///
-/// All calls: locks are advisory and between processes, granted in the order of the turnstile, freed at the latest by
-/// the process's death. `timeout` (default 30 s, nil: for ever, 0: one try) is how long to wait for the lock, by a
+/// For all calls: locks are advisory, work between processes, are granted in the order of the turnstile, and end at the
+/// latest with the process. `timeout` (default 30 s; nil: no limit; 0: one try) limits the wait for the lock, by a
 /// clock that does not jump. Errors: `lockTimedOut` with the holders, `cancelled`, `outsideContainer`,
 /// `invalidArgument`, and those of `Access`.
 public struct Coordinator: Sendable {
     let member: Member
-    /// What this member says it is: a label in the journal and in errors.
+    /// The member's name for its work: a label in the journal and in errors.
     public let purpose: String
-    /// The same, as it stands in files.
+    /// The purpose as bytes, as it is written into files.
     let label: [UInt8]
 
     init(member: Member, purpose: String) {
         (self.member, self.purpose, label) = (member, purpose, Array(purpose.utf8))
     }
 
-    /// The same calls, blocking.
+    /// The blocking form of these calls.
     public var blocking: BlockingCoordinator { BlockingCoordinator(self) }
 
-    /// Runs `body` with access to all items, or throws with none: every lock is granted, or none is held.
-    /// `body` gets each item's place as it is then: one that was moved while the lock was awaited is followed.
+    /// Runs `body` with access to all items, or throws with access to none: all locks are granted, or none is held.
+    /// `body` gets each item's present location: an item that was moved while its lock was awaited is followed.
     ///
-    /// Better name everything in one request than ask for more in `body`. If it does, through `blocking`: what it reads
-    /// and holds already is granted; what would have it wait for itself, or in a circle with others, is a `deadlock` at
-    /// once. System calls: fcntl(F_OFD_SETLK, F_OFD_SETLKW)
+    /// Prefer one request for all items to further requests within `body`. A nested request, made through `blocking`,
+    /// may read what the outer request already holds. A nested request that would wait for its own closure, or in a
+    /// circle with other processes, throws `deadlock` at once. System calls: fcntl(F_OFD_SETLK, F_OFD_SETLKW)
     public func coordinate<Answer: Sendable>(
         _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = .seconds(30),
         _ body: @escaping @Sendable (Access) throws -> Answer
@@ -35,7 +35,7 @@ public struct Coordinator: Sendable {
         try await coordinate(intents, operation: "coordinate", durability, timeout, body)
     }
 
-    /// The same for as many items as it takes.
+    /// Runs `body` with access to an array of items. See the variadic form of `coordinate`.
     public func coordinate<Answer: Sendable>(
         _ intents: [AccessIntent], durability: Durability = .durable, timeout: Duration? = .seconds(30),
         _ body: @escaping @Sendable (Access) throws -> Answer
@@ -69,8 +69,8 @@ public struct Coordinator: Sendable {
         case again(AccessRequest)
     }
 
-    /// What happens under the lock and after it. The lock is given back first: nobody waits for it while the disk
-    /// confirms the record.
+    /// Runs `body` under the lock, and the work that follows. The lock is released before the disk confirms the record,
+    /// so that no waiter waits for the disk.
     func run<Answer>(
         _ request: AccessRequest, _ resolution: AccessRequest.Resolution, _ lock: HeldLock, _ durability: Durability,
         _ deadline: Deadline, _ body: (Access) throws -> Answer
@@ -90,8 +90,8 @@ public struct Coordinator: Sendable {
         return .answer(try answer.get())
     }
 
-    /// Blocking work on a thread of its own, which is there at once or not at all: what the work holds is let go of
-    /// then.
+    /// Runs blocking work on a thread of its own. Fails at once if no thread can be started; what the work's closure
+    /// holds is released then.
     static func offload<Answer: Sendable>(_ work: @escaping @Sendable () throws -> Answer) async throws
         -> Answer
     {
@@ -127,8 +127,8 @@ extension CoordinationError {
 
 extension Coordinator.Round: Sendable where Answer: Sendable {}
 
-/// The coordinator's calls for plain programs and threads of one's own: each blocks its thread. Not for the cooperative
-/// pool.
+/// The coordinator's calls for programs without tasks and for threads that the program starts itself. Each call blocks
+/// its thread; do not use them on the cooperative pool.
 public struct BlockingCoordinator: Sendable {
     let coordinator: Coordinator
 
@@ -142,7 +142,7 @@ public struct BlockingCoordinator: Sendable {
         try coordinate(intents, operation: "coordinate", durability, timeout, body)
     }
 
-    /// The same for as many items as it takes.
+    /// Runs `body` with access to an array of items. See the variadic form of `coordinate`.
     public func coordinate<Answer>(
         _ intents: [AccessIntent], durability: Durability = .durable, timeout: Duration? = .seconds(30),
         _ body: (Access) throws -> Answer
@@ -167,7 +167,7 @@ public struct BlockingCoordinator: Sendable {
         throw request.movedAway
     }
 
-    /// An item's content, under a shared lock.
+    /// Returns an item's content, read under a shared lock.
     public func readBytes(_ path: ItemPath, timeout: Duration? = .seconds(30)) throws -> [UInt8] {
         try coordinate([.reading(path)], operation: "read", .relaxed, timeout) { try $0.readBytes(path) }
     }
@@ -182,8 +182,8 @@ public struct BlockingCoordinator: Sendable {
         }
     }
 
-    /// Present content in (nil: absent), new content out, under one exclusive lock; if `body` throws, nothing is
-    /// written.
+    /// Replaces an item's content with what `body` returns for its present content (nil: absent), under one exclusive
+    /// lock. If `body` throws, nothing is written.
     public func updateBytes(
         _ path: ItemPath, _ durability: Durability = .durable, timeout: Duration? = .seconds(30),
         _ body: ([UInt8]?) throws -> [UInt8]

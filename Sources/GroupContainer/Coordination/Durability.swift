@@ -2,7 +2,7 @@
 public enum Durability: Sendable {
     /// The content, the directory entry and the journal's record are on the disk. The default.
     case durable
-    /// Atomic and visible at once, but written to the disk when the kernel likes; whole or not at all after a power cut
-    /// only where the file system orders so. For what can be made again.
+    /// The change is atomic and visible at once, but the kernel chooses when to write it to the disk. After a power cut
+    /// it is whole or absent only where the file system guarantees that order. For data that can be made again.
     case relaxed
 }

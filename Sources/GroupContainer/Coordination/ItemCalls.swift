@@ -1,4 +1,4 @@
-/// What each change of one call asks for: the same on both views.
+/// The intents of each single-change call, shared by both coordinators.
 private enum Intents {
     static func remove(_ path: ItemPath) -> [AccessIntent] { [.writing(path, .forDeleting)] }
     static func move(_ path: ItemPath, _ destination: ItemPath) -> [AccessIntent] {
@@ -33,8 +33,8 @@ extension BlockingCoordinator {
         }
     }
 
-    /// Copies a file, under a shared lock on it and an exclusive one on the destination; with `recursively` a
-    /// directory, too, under exclusive locks on both and everything in them. See `Access.copy`.
+    /// Copies a file, under a shared lock on it and an exclusive lock on the destination; with `recursively` also a
+    /// directory, under exclusive locks on both and everything in them. See `Access.copy`.
     @discardableResult
     public func copy(
         _ path: ItemPath, to destination: ItemPath, recursively: Bool = false, replacing: Bool = false,
@@ -47,7 +47,7 @@ extension BlockingCoordinator {
         }
     }
 
-    /// Makes a directory, and those on the way. See `Access.createDirectory`.
+    /// Makes a directory and its missing parents. See `Access.createDirectory`.
     @discardableResult
     public func createDirectory(
         _ path: ItemPath, _ durability: Durability = .durable, timeout: Duration? = .seconds(30)
@@ -91,8 +91,8 @@ extension Coordinator {
         }
     }
 
-    /// Copies a file, under a shared lock on it and an exclusive one on the destination; with `recursively` a
-    /// directory, too, under exclusive locks on both and everything in them. See `Access.copy`.
+    /// Copies a file, under a shared lock on it and an exclusive lock on the destination; with `recursively` also a
+    /// directory, under exclusive locks on both and everything in them. See `Access.copy`.
     @discardableResult
     public func copy(
         _ path: ItemPath, to destination: ItemPath, recursively: Bool = false, replacing: Bool = false,
@@ -105,7 +105,7 @@ extension Coordinator {
         }
     }
 
-    /// Makes a directory, and those on the way. See `Access.createDirectory`.
+    /// Makes a directory and its missing parents. See `Access.createDirectory`.
     @discardableResult
     public func createDirectory(
         _ path: ItemPath, _ durability: Durability = .durable, timeout: Duration? = .seconds(30)
@@ -126,19 +126,19 @@ extension Coordinator {
     }
 }
 
-/// Reading for a later compare and set.
+/// Reads for a later compare-and-set.
 extension BlockingCoordinator {
-    /// The generation that an item is at, or nil where nothing stands, under a shared lock. See `Access.generation`.
+    /// Returns an item's generation, or nil where there is no item, under a shared lock. See `Access.generation`.
     public func generation(of path: ItemPath, timeout: Duration? = .seconds(30)) throws -> UInt64? {
         try coordinate([.reading(path)], operation: "look at", .relaxed, timeout) { try $0.generation(of: path) }
     }
 
-    /// An item's content and its generation, under one shared lock. See `Access.readVersion`.
+    /// Returns an item's content and its generation, read under one shared lock. See `Access.readVersion`.
     public func readVersion(_ path: ItemPath, timeout: Duration? = .seconds(30)) throws -> Versioned<[UInt8]> {
         try coordinate([.reading(path)], operation: "read", .relaxed, timeout) { try $0.readVersion(path) }
     }
 
-    /// An item's JSON, decoded, and its generation, under one shared lock. See `Access.readVersion`.
+    /// Returns an item's decoded JSON and its generation, read under one shared lock. See `Access.readVersion`.
     public func readVersion<Value: Decodable>(
         _ path: ItemPath, as type: Value.Type, timeout: Duration? = .seconds(30)
     ) throws -> Versioned<Value> {
@@ -147,17 +147,17 @@ extension BlockingCoordinator {
 }
 
 extension Coordinator {
-    /// The generation that an item is at, or nil where nothing stands, under a shared lock. See `Access.generation`.
+    /// Returns an item's generation, or nil where there is no item, under a shared lock. See `Access.generation`.
     public func generation(of path: ItemPath, timeout: Duration? = .seconds(30)) async throws -> UInt64? {
         try await coordinate([.reading(path)], operation: "look at", .relaxed, timeout) { try $0.generation(of: path) }
     }
 
-    /// An item's content and its generation, under one shared lock. See `Access.readVersion`.
+    /// Returns an item's content and its generation, read under one shared lock. See `Access.readVersion`.
     public func readVersion(_ path: ItemPath, timeout: Duration? = .seconds(30)) async throws -> Versioned<[UInt8]> {
         try await coordinate([.reading(path)], operation: "read", .relaxed, timeout) { try $0.readVersion(path) }
     }
 
-    /// An item's JSON, decoded, and its generation, under one shared lock. See `Access.readVersion`.
+    /// Returns an item's decoded JSON and its generation, read under one shared lock. See `Access.readVersion`.
     public func readVersion<Value: Decodable>(
         _ path: ItemPath, as type: Value.Type, timeout: Duration? = .seconds(30)
     ) async throws -> Versioned<Value> {

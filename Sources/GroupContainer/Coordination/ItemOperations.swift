@@ -1,27 +1,28 @@
 import GroupSystemCalls
 
-/// What can be done to an item. Each is atomic, recorded once, and durable, if the request is, when `coordinate`
-/// returns. Errors of all: `noSpace`, `notPermitted`, `inputOutput`: nothing was changed; `notDurable`: it is visible.
+/// Changes of items. Each is atomic, recorded once, and, if the request is durable, on the disk when `coordinate`
+/// returns. Errors of all calls: `noSpace`, `notPermitted`, `inputOutput`: nothing was changed; `notDurable`: the
+/// change is visible.
 extension Access {
-    /// Replaces an item's content atomically; directories on the way are made.
+    /// Replaces an item's content atomically; missing directories are made.
     ///
-    /// Of the file that it replaces are kept: mode, owner, group, extended attributes and access control list. What the
-    /// system does not permit this user is left out: giving a file to another owner, a group that is not one's own,
-    /// `trusted.*` and `security.*`, and the `user.*` of a file that it may not read. Without the owner setuid goes,
-    /// without the group setgid, and the group that it has instead may do what others may. Signatures of the old
-    /// content (`security.ima`, `security.evm`), flags of chattr(1) and dates are not kept. Another hard link keeps the
-    /// old file.
+    /// The new file keeps these attributes of the file that it replaces: mode, owner, group, extended attributes and
+    /// access control list. Attributes that the system does not permit this user to set are left out: another owner, a
+    /// group that the user is not in, `trusted.*` and `security.*`, and the `user.*` of a file that the user may not
+    /// read. If the owner is lost, setuid is cleared; if the group is lost, setgid is cleared, and the group that the
+    /// file has instead gets the permissions of others. Signatures of the old content (`security.ima`, `security.evm`),
+    /// flags of chattr(1) and dates are not kept. Another hard link keeps the old file.
     ///
-    /// A new file or directory gets what it would get if it were made in its directory: a default access control list,
-    /// or else what the umask leaves (where a Unix group shares the container: 0660, 2770), and in a setgid directory
-    /// the group. A `mode` is the file's, whatever was there.
+    /// A new file or directory gets the attributes that it would have if it were made in its directory: a default
+    /// access control list, or else the mode that the umask leaves (where a Unix group shares the container: 0660,
+    /// 2770), and in a setgid directory the directory's group. A `mode`, if given, is set in all cases.
     ///
-    /// With a condition it is compared with what stands there now; one that fails is a conflict even if the bytes are
-    /// the same, as there they may mean something else. What is changed without coordination after the comparison is
-    /// replaced, unless nothing was to stand there. Complexity: see `generation(of:)`.
+    /// A condition is compared with the item as it is now. A condition that fails is a conflict even if the bytes are
+    /// the same, because they may have another meaning there. An external change after the comparison is replaced,
+    /// except with the condition `.absent`. Complexity: see `generation(of:)`.
     ///
-    /// Errors: `wrongType`; `conflict` where the condition does not hold, with the present generation; and those of
-    /// all.
+    /// Errors: `wrongType`; `conflict` where the condition does not hold, with the present generation; and those of all
+    /// calls.
     public func write(
         bytes content: [UInt8], to path: ItemPath, if condition: WriteCondition = .always, mode: UInt32? = nil
     ) throws(CoordinationError) -> WriteOutcome {
@@ -54,10 +55,11 @@ extension Access {
             })
     }
 
-    /// Removes an item; of a link, the link. A directory that has something in it only with `recursively`: then it goes
-    /// with everything, at once, as one change. Returns its generation. Errors: `notFound`, `notEmpty`; `conflict`
-    /// where the condition does not hold: of a directory it is about the directory, not what is in it; and those of
-    /// all. System calls: renameat2; then unlinkat, outside of the lock
+    /// Removes an item; a symbolic link as such. A directory that is not empty is removed only with `recursively`: then
+    /// with everything in it, at once, as one change. Returns the generation of the removal. The condition, for a
+    /// directory, refers to the directory, not to what is in it. Errors: `notFound`; `notEmpty`; `conflict` where the
+    /// condition does not hold; and those of all calls. System calls: renameat2; then unlinkat, after the lock was
+    /// released
     @discardableResult
     public func remove(
         _ path: ItemPath, recursively: Bool = false, if condition: WriteCondition = .always
@@ -75,11 +77,12 @@ extension Access {
         }
     }
 
-    /// Moves an item, a directory with everything in it, at once, as one change; of a link, the link. Directories on
-    /// the way are made. With `replacing`, a file or an empty directory at the destination goes in the same moment.
-    /// Returns the generation. The condition is about what moves. Errors: `notFound`; `conflict` where the condition
-    /// does not hold or something is in the way; `notEmpty` where a directory with something in it is;
-    /// `invalidArgument`: into itself; `wrongType`; and those of all. System calls: renameat2
+    /// Moves an item, at once, as one change: a directory with everything in it, a symbolic link as such. Missing
+    /// directories are made. With `replacing`, a file or an empty directory at the destination is replaced in the same
+    /// moment. Returns the generation. The condition refers to the item that moves. Errors: `notFound`; `conflict`
+    /// where the condition does not hold or something is in the way; `notEmpty` where a directory that is not empty is
+    /// in the way; `invalidArgument` for a move into itself; `wrongType`; and those of all calls. System calls:
+    /// renameat2
     @discardableResult
     public func move(
         _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, if condition: WriteCondition = .always
@@ -97,7 +100,7 @@ extension Access {
         try member.checkIsOurs(location, "move")
         let old = try self.status(of: location, "move")
         if let old, replacing, !old.isDirectory, (old.inode, old.device) == (status.inode, status.device) {
-            // Two names of one file. The kernel would leave both; the move takes this one away.
+            // Two hard links of one file. A rename by the kernel would leave both; the move removes this name.
             return try change { (change) throws(CoordinationError) in
                 try change.remove(origin, status, recursively: false)
             }
@@ -108,8 +111,8 @@ extension Access {
         }
     }
 
-    /// Makes a directory, and those on the way; unchanged where one stands. Errors: `wrongType`, and those of all.
-    /// System calls: mkdirat, renameat2
+    /// Makes a directory and its missing parents; unchanged where the directory exists. Errors: `wrongType`, and those
+    /// of all calls. System calls: mkdirat, renameat2
     @discardableResult
     public func createDirectory(_ path: ItemPath) throws(CoordinationError) -> WriteOutcome {
         let location = try location(path, for: .writing, "create directory")
@@ -127,9 +130,9 @@ extension Access {
             try change { (change) throws(CoordinationError) in try change.createDirectory(at: location) })
     }
 
-    /// Sets an item's permissions, 0 to 07777; unchanged where it has them. Errors: `notFound`, also for a link that
-    /// leads nowhere; `invalidArgument`; `wrongType` where a link has come there meanwhile; and those of all. System
-    /// calls: fchmodat2
+    /// Sets an item's permissions, 0 to 07777; unchanged where the item has them. Errors: `notFound`, also for a
+    /// symbolic link without a target; `invalidArgument`; `wrongType` where a symbolic link has come to the place
+    /// meanwhile; and those of all calls. System calls: fchmodat2
     @discardableResult
     public func setMode(_ mode: UInt32, of path: ItemPath) throws(CoordinationError) -> WriteOutcome {
         let operation = "set the mode of"
@@ -180,19 +183,21 @@ extension Access {
 }
 
 extension Access {
-    /// Makes a copy of a file with its attributes, as far as the system lets this user (see `write`); shared on the
-    /// disk where the file system can. Directories on the way are made. With `replacing`, a file at the destination is
-    /// replaced atomically; one that is the same already is left alone.
+    /// Copies a file with its attributes, as far as the system permits this user (see `write`). The copy shares the
+    /// file's blocks where the file system supports it. Missing directories are made. With `replacing`, a file at the
+    /// destination is replaced atomically; a file with the same content and permissions is left alone.
     ///
-    /// With `recursively`, a directory, too, with everything in it: it appears at once, and the journal has one
-    /// transaction, in which it comes before what is in it. Links in it are copied as links, several names of one file
-    /// as several files. Both ends are to be asked for as a whole: `.reading(path, .recursively)` and
-    /// `.writing(destination, .forReplacing)`. With `replacing`, it may take the place of an empty directory.
+    /// With `recursively`, also copies a directory with everything in it: the copy appears at once, and the journal
+    /// gets one transaction, in which the directory comes before what is in it. Symbolic links in it are copied as
+    /// symbolic links, several hard links of one file as several files. Both ends must be requested as a whole:
+    /// `.reading(path, .recursively)` and `.writing(destination, .forReplacing)`. With `replacing`, the copy may
+    /// replace an empty directory.
     ///
-    /// Errors: `notFound`; `conflict` where something is in the way; `notEmpty` where a directory with something in it
-    /// is; `wrongType` for what is no file, and for a directory in which something is neither file, directory nor link;
-    /// `invalidArgument`: onto or into itself; `limitReached` for more items than one record has room for; and those of
-    /// all. System calls: ioctl(FICLONE) or copy_file_range; renameat2
+    /// Errors: `notFound`; `conflict` where something is in the way; `notEmpty` where a directory that is not empty is
+    /// in the way; `wrongType` for a source that is not a regular file, and for a directory that contains anything but
+    /// files, directories and symbolic links; `invalidArgument` for a copy onto or into itself; `limitReached` for more
+    /// items than fit into one record; and those of all calls. System calls: ioctl(FICLONE) or copy_file_range;
+    /// renameat2
     @discardableResult
     public func copy(
         _ path: ItemPath, to destination: ItemPath, recursively: Bool = false, replacing: Bool = false

@@ -1,21 +1,21 @@
 import GroupSystemCalls
 
-/// An item's content, piece by piece: however large it is, in a constant amount of memory. For the time of its closure.
+/// Reads an item's content piece by piece, in a constant amount of memory. Valid during its closure.
 public struct ItemReader: ~Copyable {
-    /// In bytes, when reading began.
+    /// The size in bytes, when reading began.
     public let size: UInt64
     let status: FileStatus
     private let file: FileDescriptor
     private let label: String
-    /// What was read already.
+    /// Content that was read already and is still to be returned.
     private var held: ArraySlice<UInt8>
 
-    /// Of a regular file. Errors: `notFound`, `wrongType`, and those of the system. System calls: openat2, statx
+    /// Opens a regular file. Errors: `notFound`, `wrongType`, and those of the system. System calls: openat2, statx
     init(
         of path: [UInt8], in directory: borrowing FileDescriptor, label: String
     ) throws(CoordinationError) {
         let file = try translating(label, "read") { () throws(Errno) in
-            // A FIFO would wait.
+            // Opening a FIFO without `nonBlocking` would wait.
             try FileDescriptor.open(path, in: directory, [.reading, .notFollowing, .nonBlocking])
         }
         let status = try translating(label, "read") { () throws(Errno) in try file.status() }
@@ -28,7 +28,7 @@ public struct ItemReader: ~Copyable {
         self.file = file
     }
 
-    /// The next piece: at least one byte and at most `count`; nil at the end. Errors: `inputOutput`.
+    /// Returns the next piece, at least one byte and at most `count`; nil at the end. Errors: `inputOutput`.
     /// System calls: read(2)
     public mutating func read(upToCount count: Int = 65_536) throws(CoordinationError) -> [UInt8]? {
         if !held.isEmpty {
@@ -42,7 +42,7 @@ public struct ItemReader: ~Copyable {
         return piece
     }
 
-    /// Everything, kept to be read again.
+    /// Reads all content and keeps it for later calls of `read`.
     mutating func hold() throws(CoordinationError) -> [UInt8] {
         let content = try translating(label, "read") { () throws(Errno) in try file.readAll() }
         held = content[...]
@@ -50,29 +50,30 @@ public struct ItemReader: ~Copyable {
     }
 }
 
-/// New content for an item, piece by piece: as much as the disk has room for, in a constant amount of memory. What has
-/// come is nobody's until the closure has returned; if that throws, or the process dies, nothing is left of it.
+/// Collects new content for an item piece by piece: as much as the disk has room for, in a constant amount of memory.
+/// The content becomes visible only after the closure has returned; if the closure throws, or the process dies, nothing
+/// of it remains.
 public struct ItemWriter: ~Copyable {
-    /// What is no larger stays in memory until it is written.
+    /// The largest content that stays in memory until it is written.
     private static let held = Int(ItemState.largestHashed)
 
     private let member: Member
     private let label: String
     private var buffer: [UInt8] = []
     private var file: StagedFile?
-    /// A caller that catches it has not written everything.
+    /// The first failure; if the closure catches it, the content is still incomplete.
     private var failure: CoordinationError?
 
     init(_ path: ItemPath, by member: Member) throws(CoordinationError) {
         (self.member, label) = (member, path.description)
         try member.checkNotForked("write")
-        // Before anything comes, which may take long.
+        // Checked before the closure delivers content, which may take long.
         _ = try path.location(for: "write")
         if let readOnly = member.readOnly { throw readOnly.error(label, "write") }
     }
 
-    /// Appends bytes. Errors: `noSpace`, `notPermitted`, `limitReached`, `inputOutput`; then nothing is written,
-    /// whether it is caught or not. System calls: write(2), once there is more than 1 MiB
+    /// Appends bytes. Errors: `noSpace`, `notPermitted`, `limitReached`, `inputOutput`; after an error nothing is
+    /// written, whether the closure catches it or not. System calls: write(2), once there is more than 1 MiB
     public mutating func write(_ bytes: Span<UInt8>) throws(CoordinationError) {
         if let failure { throw failure }
         do throws(Errno) {
@@ -85,7 +86,7 @@ public struct ItemWriter: ~Copyable {
         }
     }
 
-    /// Appends bytes; see above.
+    /// Appends a collection of bytes. See `write(_:)`.
     public mutating func write(contentsOf bytes: some Collection<UInt8>) throws(CoordinationError) {
         let bytes = Array(bytes)
         try write(bytes.span)
@@ -119,7 +120,7 @@ public struct ItemWriter: ~Copyable {
         return .staged(file)
     }
 
-    /// Everything that `body` writes.
+    /// Returns everything that `body` writes.
     static func content(
         for path: ItemPath, by member: Member, _ body: (inout ItemWriter) throws -> Void
     ) throws -> NewContent {
@@ -131,9 +132,9 @@ public struct ItemWriter: ~Copyable {
 
 /// Reading and writing piece by piece.
 extension Access {
-    /// Has `body` read an item's content piece by piece; its snapshot's, if the request asked for one. The lock is
-    /// held meanwhile: for a reader that takes long, ask with `.forUploading`. Errors: those of `readBytes` and of
-    /// `body`. System calls: openat2, statx, read
+    /// Calls `body` to read an item's content piece by piece, or its snapshot's if the request included one. The lock
+    /// is held meanwhile: for reading that takes long, use `.forUploading`. Errors: those of `readBytes` and of `body`.
+    /// System calls: openat2, statx, read
     public func read<Answer>(_ path: ItemPath, _ body: (inout ItemReader) throws -> Answer) throws -> Answer {
         if let place = snapshotPlace(of: path) {
             var reader = try ItemReader(of: place, in: member.directory.staging, label: path.description)
@@ -144,9 +145,9 @@ extension Access {
         return try body(&reader)
     }
 
-    /// Replaces an item's content atomically by what `body` writes; see `write(bytes:to:if:mode:)`. The lock is held
-    /// meanwhile; the coordinator's `write(to:)` asks for it when everything has come. If `body` throws, nothing is
-    /// changed. Errors: those of `write(bytes:to:if:mode:)` and of `body`.
+    /// Replaces an item's content atomically with what `body` writes; see `write(bytes:to:if:mode:)`. The lock is held
+    /// meanwhile, unlike with the coordinator's `write(to:)`, which requests it when the content is complete. If `body`
+    /// throws, nothing is changed. Errors: those of `write(bytes:to:if:mode:)` and of `body`.
     public func write(
         to path: ItemPath, if condition: WriteCondition = .always, mode: UInt32? = nil,
         _ body: (inout ItemWriter) throws -> Void
@@ -157,15 +158,15 @@ extension Access {
 }
 
 extension TransactionAccess {
-    /// Has `body` read an item's content, as the transaction left it, piece by piece. Errors: those of `readBytes` and
-    /// of `body`. System calls: openat2, statx, read
+    /// Calls `body` to read an item's content piece by piece, with the transaction's changes. Errors: those of
+    /// `readBytes` and of `body`. System calls: openat2, statx, read
     public func read<Answer>(_ path: ItemPath, _ body: (inout ItemReader) throws -> Answer) throws -> Answer {
         var reader = try reader(of: location(path, for: .reading, "read"))
         return try body(&reader)
     }
 
-    /// Replaces an item's content by what `body` writes; see `write(bytes:to:if:mode:)`. If `body` throws, and the
-    /// closure of the transaction does not throw that on, the transaction goes on without this change.
+    /// Replaces an item's content with what `body` writes; see `write(bytes:to:if:mode:)`. If `body` throws, and the
+    /// transaction's closure catches the error, the transaction continues without this change.
     @discardableResult
     public func write(
         to path: ItemPath, if condition: WriteCondition = .always, mode: UInt32? = nil,
@@ -177,22 +178,24 @@ extension TransactionAccess {
 }
 
 extension BlockingCoordinator {
-    /// Has `body` read an item's content piece by piece, under a shared lock. See `Access.read`.
+    /// Calls `body` to read an item's content piece by piece, under a shared lock. See `Access.read`.
     public func read<Answer>(
         _ path: ItemPath, timeout: Duration? = .seconds(30), _ body: (inout ItemReader) throws -> Answer
     ) throws -> Answer {
         try coordinate([.reading(path)], operation: "read", .relaxed, timeout) { try $0.read(path, body) }
     }
 
-    /// The same, with the generation that the content has, for a later compare and set. See `Access.readVersion`.
+    /// Calls `body` to read an item's content piece by piece, and returns its generation for a later compare-and-set.
+    /// See `Access.readVersion`.
     public func readVersion<Answer>(
         _ path: ItemPath, timeout: Duration? = .seconds(30), _ body: (inout ItemReader) throws -> Answer
     ) throws -> Versioned<Answer> {
         try coordinate([.reading(path)], operation: "read", .relaxed, timeout) { try $0.readVersion(path, body) }
     }
 
-    /// Replaces an item's content by what `body` writes piece by piece. The exclusive lock is asked for when
-    /// everything has come: nobody waits for `body`. If that throws, nothing is changed. See `Access.write`.
+    /// Replaces an item's content with what `body` writes piece by piece. The exclusive lock is requested when the
+    /// content is complete, so that no process waits for `body`. If `body` throws, nothing is changed. See
+    /// `Access.write`.
     @discardableResult
     public func write(
         to path: ItemPath, _ durability: Durability = .durable, if condition: WriteCondition = .always,
@@ -206,7 +209,7 @@ extension BlockingCoordinator {
 }
 
 extension Coordinator {
-    /// Has `body` read an item's content piece by piece, under a shared lock, on a thread of its own. See
+    /// Calls `body` to read an item's content piece by piece, under a shared lock, on a thread of its own. See
     /// `Access.read`.
     public func read<Answer: Sendable>(
         _ path: ItemPath, timeout: Duration? = .seconds(30),
@@ -215,7 +218,8 @@ extension Coordinator {
         try await coordinate([.reading(path)], operation: "read", .relaxed, timeout) { try $0.read(path, body) }
     }
 
-    /// The same, with the generation that the content has, for a later compare and set. See `Access.readVersion`.
+    /// Calls `body` to read an item's content piece by piece, and returns its generation for a later compare-and-set.
+    /// See `Access.readVersion`.
     public func readVersion<Answer: Sendable>(
         _ path: ItemPath, timeout: Duration? = .seconds(30),
         _ body: @escaping @Sendable (inout ItemReader) throws -> Answer
@@ -223,9 +227,9 @@ extension Coordinator {
         try await coordinate([.reading(path)], operation: "read", .relaxed, timeout) { try $0.readVersion(path, body) }
     }
 
-    /// Replaces an item's content by what `body` writes piece by piece, on a thread of its own. The exclusive lock is
-    /// asked for when everything has come: nobody waits for `body`. If that throws, nothing is changed. See
-    /// `Access.write`.
+    /// Replaces an item's content with what `body` writes piece by piece, on a thread of its own. The exclusive lock is
+    /// requested when the content is complete, so that no process waits for `body`. If `body` throws, nothing is
+    /// changed. See `Access.write`.
     @discardableResult
     public func write(
         to path: ItemPath, _ durability: Durability = .durable, if condition: WriteCondition = .always,

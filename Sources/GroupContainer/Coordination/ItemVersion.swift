@@ -1,24 +1,24 @@
 import GroupSystemCalls
 
-/// Compare and set: the generation of an item is the sequence of its last journal record. A record of a directory
-/// around it changes where it stands, not its generation; so a path may be at an earlier generation than before when
-/// another item came there with its directory.
+/// Compare-and-set: the generation of an item is the sequence number of its last journal record. A record of a
+/// directory that contains the item changes its place, not its generation. A path may therefore have an earlier
+/// generation than before, when another item arrived there with its directory.
 extension Access {
-    /// The generation that an item is at, or nil where nothing stands; of a symbolic link, that of what it leads to.
-    /// What was changed without coordination since its last record is recorded first, so that it has a generation of
-    /// its own; up to 1 MiB the content is compared, as dates are coarse.
+    /// Returns an item's generation, or nil where there is no item; for a symbolic link, the generation of its target.
+    /// An external change since the item's last record is recorded first, so that it has a generation of its own; up to
+    /// 1 MiB, the content is compared, because dates are coarse.
     ///
-    /// The first call of a process is linear in the journal and keeps, in memory, what is linear in the container's
-    /// items; each later one is linear in the records since then.
+    /// The first call of a process takes time linear in the journal, and keeps a structure in memory that is linear in
+    /// the container's items. Each later call takes time linear in the records since then.
     ///
-    /// Errors: `damaged` for the journal; `conflict` for what keeps being changed without coordination; `noSpace` where
-    /// there is no room for a record. System calls: openat2, statx, read
+    /// Errors: `damaged` for the journal; `conflict` for an item that keeps being changed without coordination;
+    /// `noSpace` where there is no room for a record. System calls: openat2, statx, read
     public func generation(of path: ItemPath) throws(CoordinationError) -> UInt64? {
         try recordedItem(at: location(path, for: .reading, "look at"), "look at")?.generation
     }
 
-    /// An item's content and the generation that it has: one that is written with `.generation` of it loses nobody's
-    /// change. Not of a snapshot. Complexity as for `generation(of:)`. Errors: those of `readBytes` and
+    /// Returns an item's content and its generation. Writing with the condition `.generation` of that value overwrites
+    /// no other change. Does not read snapshots. Complexity as for `generation(of:)`. Errors: those of `readBytes` and
     /// `generation(of:)`.
     public func readVersion(_ path: ItemPath) throws(CoordinationError) -> Versioned<[UInt8]> {
         let location = try location(path, for: .reading, "read")
@@ -29,7 +29,7 @@ extension Access {
             let (content, before) = try member.readFile(location)
             let after = try status(of: location, "read")
             let hash = item.state.contentHash
-            // The lock keeps out only those who ask for one.
+            // The lock keeps out only processes that coordinate.
             if looksLike(item.state, before), looksLike(item.state, after),
                 hash == nil || hash == member.contentHash(of: content)
             {
@@ -39,8 +39,9 @@ extension Access {
         throw keepsChanging(location, "read")
     }
 
-    /// The same, piece by piece. Only what is larger than 1 MiB is read while `body` runs: if it is changed without
-    /// coordination meanwhile, that is a `conflict`, and `body` has read what may never have stood there.
+    /// Calls `body` to read an item's content piece by piece, and returns its generation. Only content larger than 1
+    /// MiB is read while `body` runs: an external change meanwhile throws `conflict`, and `body` may have read content
+    /// that never existed as a whole.
     public func readVersion<Answer>(
         _ path: ItemPath, _ body: (inout ItemReader) throws -> Answer
     ) throws -> Versioned<Answer> {
@@ -65,7 +66,8 @@ extension Access {
         throw keepsChanging(location, "read")
     }
 
-    /// Errors: `conflict`, with the present generation, where the condition does not hold; those of `generation(of:)`.
+    /// Compares a condition with the present generation. Errors: `conflict`, with the present generation, where the
+    /// condition does not hold; those of `generation(of:)`.
     func check(
         _ condition: WriteCondition, at location: ItemLocation, _ operation: String
     ) throws(CoordinationError) {
@@ -79,7 +81,7 @@ extension Access {
 
     private static let attempts = 8
 
-    /// What stands there, as its last record has it, after it was given one where it differed from it.
+    /// Returns the item as its last record describes it, after recording an external change where the two differ.
     private func recordedItem(
         at location: ItemLocation, _ operation: String
     ) throws(CoordinationError) -> TreeIndex.Item? {
@@ -92,7 +94,7 @@ extension Access {
         throw keepsChanging(location, operation)
     }
 
-    /// Why it is to be reconciled; nil where it is as recorded.
+    /// Returns the reason to reconcile the item; nil where it is as recorded.
     private func difference(
         of found: ItemState?, from known: ItemState?, at location: ItemLocation
     ) throws(CoordinationError) -> Hint? {
@@ -105,16 +107,17 @@ extension Access {
             return try member.contentHash(at: location, operation: "look at").hash == hash ? nil : .content
         } catch {
             switch error.code {
-            // Not ours to read: its dates must do.
+            // This user may not read the content; comparing dates must be enough.
             case .notPermitted: return nil
-            // Gone or another thing by now: the next look tells.
+            // The item is gone or replaced by now; the next iteration sees its new state.
             case .notFound, .wrongType, .outsideContainer: return .comparison
             default: throw error
             }
         }
     }
 
-    /// Has a reconciliation record it, and before it what it needs: the directories around it, and what was in it.
+    /// Records the item by reconciling it, and before it the directories around it that the journal lacks and, where a
+    /// directory is gone, the items recorded in it.
     private func record(
         _ location: ItemLocation, _ hint: Hint, _ operation: String
     ) throws(CoordinationError) {
@@ -151,16 +154,16 @@ extension CoordinationError {
     }
 }
 
-/// What must be so of an item for a change of it to be made; compared under the lock.
+/// A condition on an item's present state; compared under the lock before the item is changed.
 public enum WriteCondition: Hashable, Sendable {
-    /// Whatever is there.
+    /// Holds in every state.
     case always
-    /// Nothing stands there.
+    /// The item does not exist.
     case absent
-    /// It is at the generation that was read: nobody has changed it since.
+    /// The item is at the generation that was read: no change was made since.
     case generation(UInt64)
 
-    /// `present` is nil where nothing stands.
+    /// Whether the condition holds; `present` is nil where there is no item.
     func holds(at present: UInt64?) -> Bool {
         switch self {
         case .always: true
@@ -170,11 +173,11 @@ public enum WriteCondition: Hashable, Sendable {
     }
 }
 
-/// An item's content, and the generation that it was read at.
+/// An item's content, and the generation at which it was read.
 public struct Versioned<Content> {
-    /// What was read.
+    /// The content that was read.
     public var content: Content
-    /// For `WriteCondition.generation`.
+    /// The generation, for `WriteCondition.generation`.
     public var generation: UInt64
 }
 

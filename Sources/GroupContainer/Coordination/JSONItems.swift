@@ -1,6 +1,7 @@
 import FoundationEssentials
 
-/// Items as JSON, with sorted keys, so that the same value is the same bytes and writing it again changes nothing.
+/// Encodes items as JSON with sorted keys, so that equal values have equal bytes, and writing a value again changes
+/// nothing.
 enum ItemCoding {
     static func encode(_ value: some Encodable, for path: ItemPath) throws(CoordinationError) -> [UInt8] {
         let encoder = JSONEncoder()
@@ -39,7 +40,7 @@ extension Access {
         try ItemCoding.decode(type, readBytes(path), from: path)
     }
 
-    /// Decodes an item's JSON and says at which generation it is. Errors: `invalidContent`, and those of `readVersion`.
+    /// Decodes an item's JSON and returns it with its generation. Errors: `invalidContent`, and those of `readVersion`.
     public func readVersion<Value: Decodable>(
         _ path: ItemPath, as type: Value.Type
     ) throws(CoordinationError) -> Versioned<Value> {
@@ -80,8 +81,9 @@ extension BlockingCoordinator {
         try write(bytes: ItemCoding.encode(value, for: path), to: path, durability, if: condition, timeout: timeout)
     }
 
-    /// Reads, changes and writes a value under one exclusive lock: nobody's change is lost. `default` stands for an
-    /// absent item; one that does not decode is left alone and reported.
+    /// Reads, changes and writes a value under one exclusive lock, so that no change of another process is lost.
+    /// `default` is the value of an absent item. Throws `invalidContent` for an item that does not decode, and leaves
+    /// it unchanged.
     @discardableResult
     public func update<Value: Codable>(
         _ path: ItemPath, default missing: Value, _ durability: Durability = .durable,
@@ -95,7 +97,7 @@ extension BlockingCoordinator {
 }
 
 extension Coordinator {
-    /// An item's content, under a shared lock.
+    /// Returns an item's content, read under a shared lock.
     public func readBytes(_ path: ItemPath, timeout: Duration? = .seconds(30)) async throws -> [UInt8] {
         try await coordinate([.reading(path)], operation: "read", .relaxed, timeout) { try $0.readBytes(path) }
     }
@@ -128,8 +130,9 @@ extension Coordinator {
             bytes: ItemCoding.encode(value, for: path), to: path, durability, if: condition, timeout: timeout)
     }
 
-    /// Reads, changes and writes a value under one exclusive lock: nobody's change is lost. `default` stands for an
-    /// absent item; one that does not decode is left alone and reported.
+    /// Reads, changes and writes a value under one exclusive lock, so that no change of another process is lost.
+    /// `default` is the value of an absent item. Throws `invalidContent` for an item that does not decode, and leaves
+    /// it unchanged.
     @discardableResult
     public func update<Value: Codable & Sendable>(
         _ path: ItemPath, default missing: Value, _ durability: Durability = .durable,

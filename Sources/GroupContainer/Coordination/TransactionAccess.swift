@@ -1,19 +1,20 @@
 import GroupSystemCalls
 
-/// What a change within a transaction did.
+/// The result of a change within a transaction.
 public enum StagedOutcome: Hashable, Sendable {
-    /// It becomes visible, with everything else, when the closure returns; its generation is that of the transaction.
+    /// The change becomes visible, with all others, when the closure returns; the item's generation is the
+    /// transaction's.
     case staged
     /// The item has this content already, or had it before the transaction.
     case unchanged
 }
 
-/// Access to the items of a transaction, for the time of its closure. What is changed through it is seen through it at
-/// once, and by nobody else before the closure has returned. Every call blocks while the disk works.
+/// Access to the items of a transaction, valid during its closure. The closure sees its changes at once; no other
+/// process sees them before the closure has returned. Every call blocks while the disk works.
 public final class TransactionAccess {
     let access: Access
     let transaction: TransactionChanges
-    /// A caller that kept the object has nothing.
+    /// Whether the closure has ended; every later call on a kept object throws.
     private var hasEnded = false
 
     init(_ access: Access) {
@@ -38,12 +39,12 @@ public final class TransactionAccess {
             advice: "use the access within its closure")
     }
 
-    /// What stands there without the transaction.
+    /// Returns the status of the item as it is without the transaction.
     func standing(_ location: ItemLocation, _ operation: String) throws(CoordinationError) -> FileStatus? {
         try member.status(of: location, for: operation)
     }
 
-    /// An item's content, as the transaction left it. Errors: `notFound`, `wrongType`, `inputOutput`.
+    /// Returns an item's content, with the transaction's changes. Errors: `notFound`, `wrongType`, `inputOutput`.
     /// System calls: openat2, read
     public func readBytes(_ path: ItemPath) throws(CoordinationError) -> [UInt8] {
         var reader = try reader(of: location(path, for: .reading, "read"))
@@ -63,15 +64,16 @@ public final class TransactionAccess {
         }
     }
 
-    /// The same, or nil where nothing stands.
+    /// Returns an item's content, or nil where there is no item. See `readBytes`.
     public func readBytesIfPresent(_ path: ItemPath) throws(CoordinationError) -> [UInt8]? {
         try ifPresent { () throws(CoordinationError) in try readBytes(path) }
     }
 
-    /// Replaces an item's content; directories on the way are made, as part of the transaction. Attributes are those
-    /// that `Access.write` gives. Errors: `wrongType`, `noSpace`, `notPermitted`, `inputOutput`; where the closure does
-    /// not throw them on, the transaction goes on without this change. A condition is about what stands there without
-    /// the transaction, and is compared now: the lock is kept until the end. `conflict`: see `Access.write`.
+    /// Replaces an item's content; missing directories are made as part of the transaction. The attributes are those
+    /// that `Access.write` sets. A condition refers to the item as it is without the transaction, and is compared in
+    /// this call; it holds until the end, because the lock does. Errors: `wrongType`, `noSpace`, `notPermitted`,
+    /// `inputOutput`; if the closure catches them, the transaction continues without this change. `conflict`: see
+    /// `Access.write`.
     @discardableResult
     public func write(
         bytes content: [UInt8], to path: ItemPath, if condition: WriteCondition = .always, mode: UInt32? = nil
@@ -150,7 +152,8 @@ public final class TransactionAccess {
         }
     }
 
-    /// Makes a directory, and those on the way; unchanged where one stands. Errors: `wrongType`, and those of all.
+    /// Makes a directory and its missing parents; unchanged where the directory exists. Errors: `wrongType`, and those
+    /// of all calls.
     @discardableResult
     public func createDirectory(_ path: ItemPath) throws(CoordinationError) -> StagedOutcome {
         let location = try location(path, for: .writing, "create directory")
@@ -177,8 +180,9 @@ public final class TransactionAccess {
         return .staged
     }
 
-    /// Removes an item. A directory is to be asked for with `.forDeleting`; one that has something in it goes only with
-    /// `recursively`, with everything. A condition as for `write`. Errors: `notFound`, `notEmpty`, and those of all.
+    /// Removes an item. A directory must be requested with `.forDeleting`; a directory that is not empty is removed,
+    /// with everything in it, only with `recursively`. The condition is compared as for `write`. Errors: `notFound`,
+    /// `notEmpty`, and those of all calls.
     public func remove(
         _ path: ItemPath, recursively: Bool = false, if condition: WriteCondition = .always
     ) throws(CoordinationError) {
@@ -201,7 +205,7 @@ public final class TransactionAccess {
         transaction.remove(location, standing: old)
     }
 
-    /// As the transaction sees it.
+    /// Whether a directory is empty, with the transaction's changes; true for any other item.
     private func isEmpty(_ location: ItemLocation, _ old: FileStatus?) throws(CoordinationError) -> Bool {
         if transaction.steps.hasSteps(below: location) { return false }
         if old?.isDirectory != true { return true }
@@ -219,7 +223,7 @@ public final class TransactionAccess {
         transaction.discard()
     }
 
-    /// See `TransactionChanges.commit`.
+    /// Commits the transaction and ends the access. See `TransactionChanges.commit`.
     func commit() throws(CoordinationError) -> TransactionChanges.Outcome {
         hasEnded = true
         access.hasChanged = true
@@ -244,11 +248,12 @@ extension TransactionAccess {
     }
 }
 
-/// What is copied and moved within a transaction.
+/// Copying and moving within a transaction.
 extension TransactionAccess {
-    /// Makes a copy of a file, as the transaction left it, with its attributes; see `Access.copy`. Directories on the
-    /// way are made; with `replacing`, a file at the destination is replaced. Errors: `notFound`, `wrongType` for what
-    /// is no file; `conflict` where something is in the way; `invalidArgument`: onto itself; and those of `write`.
+    /// Copies a file, with the transaction's changes and with its attributes; see `Access.copy`. Missing directories
+    /// are made; with `replacing`, a file at the destination is replaced. Errors: `notFound`; `wrongType` for a source
+    /// that is not a regular file; `conflict` where something is in the way; `invalidArgument` for a copy onto itself;
+    /// and those of `write`.
     @discardableResult
     public func copy(
         _ path: ItemPath, to destination: ItemPath, replacing: Bool = false
@@ -285,7 +290,7 @@ extension TransactionAccess {
         return .staged
     }
 
-    /// The content that the transaction sees there.
+    /// Returns where the content is that the transaction sees at a location.
     private func original(_ location: ItemLocation, _ path: ItemPath) throws(CoordinationError) -> FileCopy.Original {
         switch transaction.steps.view(location) {
         case .absent: throw CoordinationError(Errno.noSuchEntry, item: path.description, operation: "copy")
@@ -307,14 +312,15 @@ extension TransactionAccess {
         }
     }
 
-    /// Moves an item, a directory with everything in it; of a link, the link. Directories on the way are made; with
-    /// `replacing`, a file takes the place of another file. Both ends are to be asked for as for `Access.move`, and the
-    /// condition is the same.
+    /// Moves an item: a directory with everything in it, a symbolic link as such. Missing directories are made; with
+    /// `replacing`, a file replaces another file. Both ends must be requested as for `Access.move`, and the condition
+    /// is the same.
     ///
-    /// What is moved can be read at its new place, and something else written to the old one. It cannot be changed, nor
-    /// moved again, within the same transaction, nor can what the transaction has changed be moved. Errors: `notFound`;
-    /// `conflict` where something is in the way; `wrongType` where that is a directory, or a directory would take its
-    /// place; `invalidArgument`: into itself, or changed as well; and those of all.
+    /// After the move, the item can be read at its new place, and something else can be written to the old one. The
+    /// moved item cannot be changed or moved again within the same transaction, nor can an item be moved that the
+    /// transaction has changed. Errors: `notFound`; `conflict` where something is in the way; `wrongType` where a
+    /// directory is in the way, or a directory would replace an item; `invalidArgument` for a move into itself, and for
+    /// an item that is changed as well; and those of all calls.
     public func move(
         _ path: ItemPath, to destination: ItemPath, replacing: Bool = false, if condition: WriteCondition = .always
     ) throws(CoordinationError) {
@@ -344,7 +350,7 @@ extension TransactionAccess {
                 throw Self.wrongType(location, "move", isDirectory: old.isDirectory)
             }
             if (old.inode, old.device) == (status.inode, status.device) {
-                // Two names of one file: the move takes this one away.
+                // Two hard links of one file: the move removes this name.
                 return transaction.remove(origin, standing: status)
             }
         }
@@ -352,7 +358,7 @@ extension TransactionAccess {
         transaction.move(origin, status, to: location, replacing: old)
     }
 
-    /// What was moved stays as it is.
+    /// Throws if the transaction moved the item, or a directory that contains it: a moved item cannot be changed.
     func checkStays(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
         if case .elsewhere = transaction.steps.view(location) { throw Self.isMoved(location, operation) }
     }

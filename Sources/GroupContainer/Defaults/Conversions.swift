@@ -1,7 +1,7 @@
-/// What a value is as another type: the conversions of `UserDefaults`. A text is read as far as it is a number, and one
-/// that begins with a yes, in whatever form, is true; numbers are cut, not rounded; everything else is no number.
+/// The value as another type, by the conversions of `UserDefaults`. A text is read as far as it is a number, and a text
+/// that begins with any form of yes is true. Numbers are truncated, not rounded; everything else is no number.
 extension DefaultsValue {
-    /// Nil where it is neither a truth value, a number nor a text.
+    /// The value as a truth value; nil where it is neither a truth value, a number nor a text.
     public var boolValue: Bool? {
         switch self {
         case .bool(let value): value
@@ -13,7 +13,8 @@ extension DefaultsValue {
         }
     }
 
-    /// Nil where it is neither a number, a truth value nor a text. What is too large is the largest there is.
+    /// The value as a whole number; nil where it is neither a number, a truth value nor a text. A number that is too
+    /// large or too small becomes the largest or smallest `Int`.
     public var integerValue: Int? {
         switch self {
         case .bool(let value): value ? 1 : 0
@@ -25,7 +26,7 @@ extension DefaultsValue {
         }
     }
 
-    /// Nil where it is neither a number, a truth value nor a text.
+    /// The value as a number; nil where it is neither a number, a truth value nor a text.
     public var doubleValue: Double? {
         switch self {
         case .bool(let value): value ? 1 : 0
@@ -37,14 +38,15 @@ extension DefaultsValue {
         }
     }
 
-    /// Nil where it is neither a number, a truth value nor a text.
+    /// The value as a number of single precision; nil where it is neither a number, a truth value nor a text.
     public var floatValue: Float? {
         if case .float(let value) = self { return value }
         if case .string(let text) = self { return Float(Self.leadingNumber(of: text)) }
         return doubleValue.map { Float($0) }
     }
 
-    /// A text, or a number as one: true is "1", 12.0 is "12". Nil for what is neither.
+    /// The value as a text: a text itself, or a number's digits, where true is "1" and 12.0 is "12". Nil for everything
+    /// else.
     public var stringValue: String? {
         switch self {
         case .bool(let value): value ? "1" : "0"
@@ -56,7 +58,7 @@ extension DefaultsValue {
         }
     }
 
-    /// What JSON that holds one text, number or truth value holds.
+    /// The content of JSON that holds one text, number or truth value.
     private var jsonScalar: DefaultsValue? {
         guard case .json = self, let value = structured else { return nil }
         switch value {
@@ -77,7 +79,7 @@ extension DefaultsValue {
 
     private static let blanks: Set<UInt8> = [9, 10, 11, 12, 13, 32]
 
-    /// Blanks and a sign in front of zeros do not count; then a Y, a T or another digit is a yes.
+    /// Returns whether a text means yes: blanks, one sign and zeros are skipped; then comes a Y, a T or another digit.
     private static func isYes(_ text: String) -> Bool {
         var rest = text.utf8.drop { blanks.contains($0) }
         if let sign = rest.first, sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") { rest = rest.dropFirst() }
@@ -120,14 +122,14 @@ extension DefaultsValue {
             }
             end += 1
         }
-        // An exponent without digits is none.
+        // Cuts the end off until the rest is a number: an exponent without digits does not count.
         for length in stride(from: end, to: 0, by: -1) {
             if let value = Double(String(decoding: rest[..<length], as: UTF8.self)) { return value }
         }
         return 0
     }
 
-    /// For messages: "a number".
+    /// The name of the kind in messages, such as "a number".
     var kindName: String {
         switch self {
         case .bool: "a truth value"

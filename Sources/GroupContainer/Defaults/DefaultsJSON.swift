@@ -2,8 +2,9 @@ import FoundationEssentials
 
 /// Values as JSON and back: for `Codable` types, and for people.
 extension DefaultsValue {
-    /// As `JSONEncoder` writes them: data in base 64, a date as its number of seconds, a URL as a text; on one line, with
-    /// sorted names. Nil for what has no JSON: a number that is not finite, or a kind that a newer version wrote. Linear.
+    /// The value as JSON, as `JSONEncoder` writes it: data in base 64, a date as its number of seconds, a URL as a
+    /// text; on one line, with sorted names. Nil for a value without JSON: a number that is not finite, or a kind that
+    /// a newer version wrote. Linear.
     public var jsonText: [UInt8]? {
         if case .json(let bytes) = self { return bytes }
         let encoder = JSONEncoder()
@@ -11,7 +12,8 @@ extension DefaultsValue {
         return (try? encoder.encode(JSONNode(value: self))).map(Array.init)
     }
 
-    /// What a JSON text holds; within arrays and dictionaries a `null` is left out. Nil where it is no JSON, or `null`.
+    /// Parses a JSON text; a `null` within arrays and dictionaries is left out. Nil where the text is no JSON, is
+    /// `null`, or is nested deeper than `deepest`.
     public init?(parsingJSON text: [UInt8]) {
         guard let node = try? JSONDecoder().decode(JSONNode.self, from: Data(text)), let value = node.value,
             value.depth <= Self.deepest
@@ -19,14 +21,15 @@ extension DefaultsValue {
         self = value
     }
 
-    /// JSON as the arrays, dictionaries and scalars that it holds; else itself. Nil where it is no JSON.
+    /// The value with JSON as the arrays, dictionaries and scalars that it holds; another value unchanged. Nil where
+    /// the JSON is not valid.
     public var structured: DefaultsValue? {
         guard case .json(let text) = self else { return self }
         return DefaultsValue(parsingJSON: text)
     }
 }
 
-/// A value on its way from or to JSON.
+/// The form of a value that is encoded to JSON or decoded from it.
 private struct JSONNode: Codable {
     var value: DefaultsValue?
 
@@ -97,7 +100,8 @@ private struct JSONNode: Codable {
 }
 
 extension GroupDefaults.Key where Value: Codable {
-    /// A key whose values are kept as JSON. A value that was set as an array, a dictionary or a scalar is decoded, too.
+    /// Creates a key whose values are stored as JSON. A value that was set as an array, a dictionary or a scalar is
+    /// decoded, too.
     public init(_ name: String, default fallback: Value) {
         (self.name, self.fallback) = (name, fallback)
         encode = { value throws(CoordinationError) in

@@ -1,49 +1,50 @@
 import GroupSystemCalls
 
-/// A type whose values are kept as what they are, rather than as JSON.
+/// A type whose values are stored in a form of their own, rather than as JSON.
 public protocol DefaultsRepresentable {
-    /// What is stored.
+    /// The stored form of the value.
     var defaultsValue: DefaultsValue { get }
-    /// Nil where a stored value cannot be one of this type; conversions are those of `GroupDefaults`' readers.
+    /// Converts a stored value as the typed readers of `GroupDefaults` do; nil where it cannot be a value of this type.
     init?(defaultsValue: DefaultsValue)
 }
 
 extension GroupDefaults {
-    /// A key with its type and what it has where nothing is set:
+    /// A key with its type and its default:
     ///
     ///     extension GroupDefaults.Key<Int> { static let opened = Self("opened", default: 0) }
     ///
     /// Values of types that are `DefaultsRepresentable` (numbers, texts, dates, data, URLs, arrays and dictionaries of
-    /// these) are kept as such, so that any reader can convert them; others as JSON.
+    /// these) are stored as such, so that any reader can convert them; others as JSON.
     public struct Key<Value: Sendable>: Sendable {
-        /// Its name in the suite.
+        /// The name of the key in the suite.
         public let name: String
-        /// What it has where nothing is set, or what is set is of another type.
+        /// The value where nothing is set, or where what is set is of another type.
         public let fallback: Value
         let encode: @Sendable (Value) throws(CoordinationError) -> DefaultsValue
         let decode: @Sendable (DefaultsValue) throws(CoordinationError) -> Value
     }
 
-    /// A key's value now. Where what is set cannot be a value of the type, the key's default: `read` says so instead.
+    /// The present value of a key. Where the stored value cannot be a value of the type, the key's default; `read`
+    /// throws instead.
     public subscript<Value>(key: Key<Value>) -> Value {
         guard let value = value(forKey: key.name) else { return key.fallback }
         return (try? key.decode(value)) ?? key.fallback
     }
 
-    /// The same for a whole number. (What is not generic need not look up what it is about.)
+    /// The present value of a key for a whole number. (A subscript that is not generic saves the look-up of its type.)
     public subscript(key: Key<Int>) -> Int { value(forKey: key.name)?.integerValue ?? key.fallback }
 
-    /// The same for a truth value.
+    /// The present value of a key for a truth value.
     public subscript(key: Key<Bool>) -> Bool { value(forKey: key.name)?.boolValue ?? key.fallback }
 
-    /// The same for a number.
+    /// The present value of a key for a number.
     public subscript(key: Key<Double>) -> Double { value(forKey: key.name)?.doubleValue ?? key.fallback }
 
-    /// The same for a text.
+    /// The present value of a key for a text.
     public subscript(key: Key<String>) -> String { value(forKey: key.name)?.stringValue ?? key.fallback }
 
-    /// A key's value now, or its default; see the first subscript. Errors: `invalidContent` where what is set is no
-    /// value of the type; `damaged`
+    /// Returns the present value of a key, or its default where nothing is set. Errors: `invalidContent` where the
+    /// stored value is no value of the type; `damaged`.
     public func read<Value>(_ key: Key<Value>) throws(CoordinationError) -> Value {
         let stored = try versionedValue(forKey: key.name).value
         guard let value = stored ?? fallbacks.withLock({ $0[key.name] }) else { return key.fallback }
@@ -58,14 +59,14 @@ extension GroupDefaults {
         try set(try key.encode(value), forKey: key.name, durability)
     }
 
-    /// Nothing is set then, and the key has its default.
+    /// Removes a key's value; the key has its default then.
     public func remove<Value>(_ key: Key<Value>, _ durability: Durability = .relaxed) throws(CoordinationError) {
         try removeValue(forKey: key.name, durability)
     }
 
-    /// Reads, changes and sets a value: exact, however many do so at once, in all processes. `body` may run more than
-    /// once, where the key is set by others meanwhile; see `transaction`. What is set is returned. Where what was set
-    /// cannot be a value of the type, it is left as it is. Errors: `invalidContent`, and those of `set`.
+    /// Reads, changes and sets a value, exactly, however many processes do so at once. Returns the value that was set.
+    /// `body` may run more than once, where others set the key meanwhile; see `transaction`. A stored value that cannot
+    /// be a value of the type is left as it is. Errors: `invalidContent`, and those of `set`.
     @discardableResult
     public func update<Value>(
         _ key: Key<Value>, _ durability: Durability = .relaxed, _ body: (inout Value) throws -> Void
@@ -79,7 +80,7 @@ extension GroupDefaults {
         return value
     }
 
-    /// The same without types, which cost more than all else here where they are not known.
+    /// The form of `update` without types: generic code that is not specialized costs more than everything else here.
     private func update(
         _ key: String, _ durability: Durability, _ body: (DefaultsValue?) throws -> DefaultsValue
     ) throws {
@@ -99,7 +100,7 @@ extension GroupDefaults {
 }
 
 extension GroupDefaults.Key where Value: DefaultsRepresentable {
-    /// A key whose values are kept as what they are.
+    /// Creates a key whose values are stored in their own form.
     public init(_ name: String, default fallback: Value) { self.init(representing: name, fallback) }
 
     private init(representing name: String, _ fallback: Value) {
@@ -117,12 +118,13 @@ extension GroupDefaults.Key where Value: DefaultsRepresentable {
 }
 
 extension GroupDefaults.Key where Value: DefaultsRepresentable & Codable {
-    /// A key whose values are kept as what they are.
+    /// Creates a key whose values are stored in their own form.
     public init(_ name: String, default fallback: Value) { self.init(representing: name, fallback) }
 }
 
 extension DefaultsTransaction {
-    /// A key's value, as this transaction has left it; its default where nothing is set, or something else.
+    /// The value of a key as this transaction has left it; the key's default where nothing is set, or a value of
+    /// another type.
     public subscript<Value>(key: GroupDefaults.Key<Value>) -> Value {
         mutating get { value(forKey: key.name).flatMap { try? key.decode($0) } ?? key.fallback }
     }

@@ -1,6 +1,6 @@
 import GroupSystemCalls
 
-/// Several keys, read and set together: see `GroupDefaults.transaction`.
+/// Several keys that are read and set together: see `GroupDefaults.transaction`.
 public struct DefaultsTransaction {
     private let snapshot: SuiteState
     private let fallbacks: [String: DefaultsValue]
@@ -12,10 +12,10 @@ public struct DefaultsTransaction {
         (self.snapshot, self.fallbacks) = (snapshot, fallbacks)
     }
 
-    /// What stands under a key, as this transaction has left it; else what was registered for it.
+    /// Returns the value of a key as this transaction has left it, or else the registered one.
     public mutating func value(forKey key: String) -> DefaultsValue? { stored(forKey: key) ?? fallbacks[key] }
 
-    /// The same without what was registered.
+    /// Returns the value of a key as this transaction has left it, without registered ones.
     public mutating func stored(forKey key: String) -> DefaultsValue? {
         if let value = written[key] { return value }
         if isCleared { return nil }
@@ -23,13 +23,13 @@ public struct DefaultsTransaction {
         return snapshot.entries[key]?.value
     }
 
-    /// The generation of what stands under a key; 0 for nothing.
+    /// Returns the generation of a key's value before this transaction; 0 where nothing is set.
     public mutating func generation(ofKey key: String) -> UInt64 {
         reads.keys[key] = snapshot.generation(of: key)
         return snapshot.generation(of: key)
     }
 
-    /// Everything that is set. It is decided again if any key is set meanwhile.
+    /// Returns all keys and values that are set. The transaction then runs again if any key is set meanwhile.
     public mutating func dictionaryRepresentation() -> [String: DefaultsValue] {
         reads.suite = snapshot.generation
         var all = isCleared ? [:] : snapshot.entries.mapValues(\.value)
@@ -40,10 +40,10 @@ public struct DefaultsTransaction {
     /// Sets a value; nil removes it.
     public mutating func set(_ value: DefaultsValue?, forKey key: String) { written[key] = .some(value) }
 
-    /// Removes every key that is set by then, also one that is set meanwhile.
+    /// Removes every key that is set when the transaction is appended, also a key that is set meanwhile.
     public mutating func removeAll() { (written, isCleared) = ([:], true) }
 
-    /// In the order of the keys, so that the same transaction is the same record.
+    /// The steps in the order of the keys, so that equal transactions make equal records.
     var steps: [SuiteRecord.Step] {
         let steps = written.sorted { $0.key < $1.key }.map { key, value in
             value.map { SuiteRecord.Step.set(key, $0) } ?? .remove(key)
@@ -53,10 +53,10 @@ public struct DefaultsTransaction {
 }
 
 extension GroupDefaults {
-    /// Reads and sets several keys as one change: others see all of it or nothing. `body` may run more than once, where
-    /// a key that it read is set by others meanwhile; one that loses again and again gets its turn, in which the others
-    /// wait for it, at first for up to 20 ms, then longer. What it throws is thrown, and nothing is changed. It must
-    /// not change the suite in other ways. Errors: as those of `set`.
+    /// Reads and sets several keys as one change: other members see all of it or nothing. `body` may run more than
+    /// once, where a key that it read is set by others meanwhile. A transaction that loses again and again gets a turn,
+    /// in which the other writers wait for it, at first for up to 20 ms, then longer. An error that `body` throws is
+    /// thrown, and then nothing is changed. `body` must not change the suite in other ways. Errors: as those of `set`.
     @discardableResult
     public func transaction<Answer>(
         _ durability: Durability = .relaxed, _ body: (inout DefaultsTransaction) throws -> Answer
@@ -67,7 +67,7 @@ extension GroupDefaults {
         return try outcome.get()
     }
 
-    /// Where `commits` says so of what `body` gave.
+    /// Runs a transaction, and appends it if `commits` returns true for the result of `body`.
     func transact<Outcome>(
         _ durability: Durability, if commits: (Outcome) -> Bool, _ body: (inout DefaultsTransaction) -> Outcome
     ) throws(CoordinationError) -> Outcome {
@@ -85,7 +85,7 @@ extension GroupDefaults {
         }
     }
 
-    /// The snapshot is let go of before anything is changed, so that it need not be copied.
+    /// Runs `body`, and releases the snapshot before anything is changed, so that the snapshot need not be copied.
     private static func run<Answer>(
         _ body: (inout DefaultsTransaction) -> Answer, on snapshot: consuming SuiteState,
         _ fallbacks: [String: DefaultsValue]
@@ -103,19 +103,19 @@ extension Result {
     }
 }
 
-/// What a change of a suite was decided upon: it holds only as long as that is so.
+/// The reads that a change of a suite was decided upon: the change is valid only as long as they still hold.
 struct SuiteReads: Sendable {
-    /// Keys that were read, and which change had set them.
+    /// The keys that were read, with the generation of each.
     var keys: [String: UInt64] = [:]
-    /// Of the whole suite, if all of it was read.
+    /// The generation of the whole suite, if all of it was read.
     var suite: UInt64?
     private var only: (key: String, generation: UInt64)?
-    /// The suite was at this generation: as long as it is, nothing has changed.
+    /// The generation of the suite at the read: as long as the suite has it, nothing has changed.
     private var moment: UInt64?
 
     init() {}
 
-    /// One key: without a dictionary around it.
+    /// The reads of one key, without a dictionary for it.
     init(key: String, generation: UInt64, at moment: UInt64? = nil) {
         only = (key, generation)
         self.moment = moment

@@ -1,8 +1,8 @@
 // Imports nothing: no file, clock or process.
 
-/// What stands under a key of a suite: what a property list can hold, and what `Codable` values become.
+/// A value of a key in a suite: what a property list can hold, and what `Codable` values become.
 ///
-/// An enumeration rather than `Any`: it is `Sendable`, compared exactly, and nothing can be stored that cannot be read.
+/// An enumeration rather than `Any`: it is `Sendable`, compares exactly, and cannot hold a value that cannot be read.
 public enum DefaultsValue: Hashable, Sendable {
     /// True or false.
     case bool(Bool)
@@ -10,7 +10,7 @@ public enum DefaultsValue: Hashable, Sendable {
     case integer(Int)
     /// A number with a fraction.
     case double(Double)
-    /// The same with half the digits: its text has no more of them.
+    /// A number with a fraction, of single precision: its text has no more digits than that.
     case float(Float)
     /// A text.
     case string(String)
@@ -20,21 +20,21 @@ public enum DefaultsValue: Hashable, Sendable {
     case date(Double)
     /// A URL, as a text.
     case url(String)
-    /// Several, in order.
+    /// Several values, in order.
     case array([DefaultsValue])
-    /// Several by their names.
+    /// Several values by their names.
     case dictionary([String: DefaultsValue])
-    /// JSON: what a `Codable` value was encoded to.
+    /// JSON: the encoded form of a `Codable` value.
     case json([UInt8])
-    /// Of a kind that only a newer version knows: it is kept as it is.
+    /// A value of a kind that only a newer version understands; its bytes are kept.
     case unknown(kind: UInt8, [UInt8])
 }
 
 extension DefaultsValue {
-    /// How deep arrays and dictionaries may lie in each other. Error when one is set: `limitReached`
+    /// The most levels to which arrays and dictionaries may be nested. Error when a deeper value is set: `limitReached`
     public static let deepest = 64
 
-    /// A scalar is at most one level.
+    /// The number of nested levels; a scalar has one.
     var depth: Int {
         switch self {
         case .array(let values): 1 + (values.lazy.map(\.depth).max() ?? 0)
@@ -57,7 +57,7 @@ extension DefaultsValue {
         static let float: UInt8 = 11
     }
 
-    /// A byte for the kind, then its content. Linear in its size.
+    /// Writes a byte for the kind, then the content. Linear in its size.
     func encode(into writer: inout ByteWriter) {
         switch self {
         case .bool(let value):
@@ -91,7 +91,7 @@ extension DefaultsValue {
         case .dictionary(let values):
             writer.write(Kind.dictionary)
             writer.write(UInt32(values.count))
-            // Sorted, so that the same value is the same bytes.
+            // The names are sorted, so that equal values have equal bytes.
             for (name, value) in values.sorted(by: { $0.key < $1.key }) {
                 writer.write(UInt32(name.utf8.count))
                 writer.write(raw: name.utf8)
@@ -106,14 +106,14 @@ extension DefaultsValue {
         }
     }
 
-    /// Its length in four bytes first.
+    /// Writes the length of the value in four bytes, then the value.
     func encodeCounted(into writer: inout ByteWriter) {
         let place = writer.reserveCount()
         encode(into: &writer)
         writer.fillCount(at: place)
     }
 
-    /// So many bytes; what is left over in them, or missing, makes it no value. Linear in its size.
+    /// Reads a value of `count` bytes. Throws where bytes are left over or missing. Linear in its size.
     init(from reader: inout ByteReader, count: Int, depth: Int = 1) throws(ByteReader.TooShort) {
         guard count > 0, count <= reader.remaining, depth <= Self.deepest else { throw ByteReader.TooShort() }
         let kind: UInt8 = try reader.number()

@@ -1,27 +1,29 @@
 import GroupSystemCalls
 
-/// Keys and values that all members of a container share: what `UserDefaults(suiteName:)` is for an app group.
+/// Keys and values that all members of a container share: the counterpart of `UserDefaults(suiteName:)` for an app
+/// group.
 ///
-/// A set is visible to every member, in every process, when its call returns; there is nothing to synchronise. None is
-/// lost, however many set at once. Each is a record in the suite's log, which is compacted by itself. Reading a value
-/// takes well below a microsecond and makes no system call; nor does setting one, unless somebody waits for changes.
-/// After a power cut a suite has what was set before some moment; `durable`, or `flush()`, says that it is on the disk.
+/// A set is visible to every member, in every process, when its call returns; there is nothing to synchronize. No set
+/// is lost, however many processes set at once. Each set is a record in the suite's log, which compacts itself. Reading
+/// a value takes well below a microsecond and makes no system call; neither does setting a value, unless a process
+/// waits for changes. After a power cut a suite has everything that was set before some moment; `durable` and `flush()`
+/// guarantee that a value is on the disk.
 ///
-/// Reading never fails: where the log is damaged, the values are those from before, and `Container.diagnostics` says
-/// so; `read(_:)` throws instead. Limits: a key 1 KiB, a value 16 MiB, a transaction 24 MiB, a suite 1 GiB; error
-/// `limitReached`. Of a container that is read-only: reading, without being told of changes at once.
+/// Reading never fails: where the log is damaged, the values are those from before, and `Container.diagnostics` reports
+/// it; `read(_:)` throws instead. Limits: a key 1 KiB, a value 16 MiB, a transaction 24 MiB, a suite 1 GiB; error
+/// `limitReached`. In a read-only container values can be read, but changes are not reported at once.
 public final class GroupDefaults: Sendable {
-    /// Its name: a file name.
+    /// The name of the suite, which is a file name.
     public let suite: String
     let container: Container
     let writer: [UInt8]
-    /// Nil as long as there is none: then each reader looks again.
+    /// Nil as long as the suite does not exist: then each read looks again.
     private let opened = Guarded<SuiteStore?>(nil)
     let fallbacks = Guarded([String: DefaultsValue]())
 
-    /// A suite of a container; it comes into being with its first value. `purpose` is what observers are told of who
-    /// set a value; without it, what this process's coordinator said, or the program's name.
-    /// Errors: `invalidArgument` where the name is none; `damaged`, `newerFormat`, `noSpace`, `inputOutput`.
+    /// Opens a suite of a container; the suite is created with its first value. `purpose` names the writer of a value
+    /// for observers; its default is the purpose that this process's coordinator was given, or the program's name.
+    /// Errors: `invalidArgument` where the name is not valid; `damaged`, `newerFormat`, `noSpace`, `inputOutput`.
     public init(_ container: Container, suite: String = "standard", purpose: String? = nil) throws(CoordinationError) {
         try LogName.check(suite, of: "suite", operation: "open defaults")
         (self.container, self.suite) = (container, suite)
@@ -39,21 +41,21 @@ public final class GroupDefaults: Sendable {
         return store
     }
 
-    /// For who is going to write.
+    /// Returns the store for a write, and creates it where it does not exist.
     func writableStore(_ operation: String) throws(CoordinationError) -> SuiteStore {
         if let store = try store(creating: true) { return store }
         throw container.member.refusal(".group/defaults/\(suite)", operation)
     }
 
-    /// What stands under a key now; else what was registered for it. Constant; no system call where nothing has
-    /// changed.
+    /// Returns the value that is set for a key, or else the registered one. Constant time; no system call where nothing
+    /// has changed.
     public func value(forKey key: String) -> DefaultsValue? {
         let found = (try? store(creating: false)).flatMap { $0 }?.read { $0.entries[key]?.value }
         return found ?? fallbacks.withLock { $0[key] }
     }
 
-    /// The same, without what was registered, and with the generation that tells one set from another. Errors:
-    /// `damaged` and what else is wrong with the suite.
+    /// Returns the value that is set for a key, without registered ones, and its generation, which distinguishes one
+    /// set from another. Errors: `damaged`, and what else is wrong with the suite.
     public func versionedValue(
         forKey key: String
     ) throws(CoordinationError) -> (value: DefaultsValue?, generation: UInt64) {
@@ -61,21 +63,22 @@ public final class GroupDefaults: Sendable {
         return try store.checkedRead { ($0.entries[key]?.value, $0.generation(of: key)) }
     }
 
-    /// Everything that is set, without what was registered. Linear.
+    /// Returns all keys and values that are set, without registered ones. Linear.
     public func dictionaryRepresentation() -> [String: DefaultsValue] {
         (try? store(creating: false)).flatMap { $0 }?.read { $0.entries.mapValues(\.value) } ?? [:]
     }
 
-    /// What keys have as long as nothing is set: of this object, in this process. Later ones replace earlier ones.
+    /// Registers the values that keys have as long as nothing is set, for this object in this process. Later ones
+    /// replace earlier ones.
     public func register(defaults: [String: DefaultsValue]) {
         fallbacks.withLock { $0.merge(defaults) { _, new in new } }
     }
 
     // MARK: Setting
 
-    /// Sets a value; nil removes it. Visible to every member when it returns. The generation is the set's number in the
-    /// suite's history. Errors: `limitReached`, `noSpace`, `notPermitted`, `damaged`; `notDurable` where it is set, but
-    /// the disk did not confirm it.
+    /// Sets a value; nil removes it. The change is visible to every member when the call returns. Returns the
+    /// generation: the number of the set in the suite's history. Errors: `limitReached`, `noSpace`, `notPermitted`,
+    /// `damaged`; `notDurable` where the value is set, but the disk did not confirm it.
     @discardableResult
     public func set(
         _ value: DefaultsValue?, forKey key: String, _ durability: Durability = .relaxed
@@ -83,12 +86,12 @@ public final class GroupDefaults: Sendable {
         try set([value.map { .set(key, $0) } ?? .remove(key)], durability)
     }
 
-    /// Nothing is set under the key then, and what was registered for it counts.
+    /// Removes the value of a key; the registered value counts again.
     public func removeValue(
         forKey key: String, _ durability: Durability = .relaxed
     ) throws(CoordinationError) { try set([.remove(key)], durability) }
 
-    /// Nothing is set at all then.
+    /// Removes all values of the suite.
     public func removeAll(_ durability: Durability = .relaxed) throws(CoordinationError) {
         try set([.removeAll], durability)
     }
@@ -103,8 +106,8 @@ public final class GroupDefaults: Sendable {
         return place.sequence
     }
 
-    /// Sets a value only if what stands there is still of that generation (0: nothing stands there). The new
-    /// generation. Error: `conflict`, where it is not; those of `set`.
+    /// Sets a value only if the present one still has the given generation (0: nothing is set). Returns the new
+    /// generation. Errors: `conflict` where it has another; those of `set`.
     @discardableResult
     public func set(
         _ value: DefaultsValue?, forKey key: String, ifGeneration generation: UInt64,
@@ -126,7 +129,8 @@ public final class GroupDefaults: Sendable {
         return place.sequence
     }
 
-    /// Sets a value only if what is set is `expected` (nil: nothing). False: it is not, and nothing was changed.
+    /// Sets a value only if the present one is `expected` (nil: nothing is set). Returns false where it is not, and
+    /// then nothing was changed.
     public func compareAndSet(
         _ key: String, from expected: DefaultsValue?, to value: DefaultsValue?, _ durability: Durability = .relaxed
     ) throws(CoordinationError) -> Bool {
@@ -137,8 +141,8 @@ public final class GroupDefaults: Sendable {
         }
     }
 
-    /// Everything that was set before, by whomever, is on the disk when it returns. Error: `notDurable`
-    /// System calls: fdatasync(2), once for all who wait.
+    /// Waits until everything that any process has set before the call is on the disk. Error: `notDurable`
+    /// System calls: fdatasync(2), once for all callers that wait.
     public func flush() throws(CoordinationError) {
         guard let store = try store(creating: false), !store.isReadOnly else { return }
         try store.synchronize(through: try store.log.end())
@@ -146,13 +150,13 @@ public final class GroupDefaults: Sendable {
 
     // MARK: Changes at a glance
 
-    /// A moment in the suite's history, as this process saw it.
+    /// A moment in the suite's history, as this process has read it.
     public struct Mark: Sendable {
         fileprivate let file: Segment
         fileprivate let offset: Int
     }
 
-    /// The present one; nil where the suite does not exist.
+    /// The present moment; nil where the suite does not exist.
     public var mark: Mark? {
         guard let store = try? store(creating: false) else { return nil }
         store.read { _ in }
@@ -160,7 +164,7 @@ public final class GroupDefaults: Sendable {
         return Mark(file: file, offset: offset)
     }
 
-    /// Whether anything was set since. One load; of a container that is read-only as much as a read.
+    /// Returns whether anything was set since a moment. Costs one load; in a read-only container, as much as a read.
     public func hasChanged(since mark: Mark) -> Bool {
         if mark.file.map.load64(mark.offset) != 0 { return true }
         if mark.file.writableMap != nil { return false }
@@ -168,20 +172,20 @@ public final class GroupDefaults: Sendable {
     }
 }
 
-/// One suite, as this member has it.
+/// A suite as this member has opened it.
 typealias SuiteStore = CompactedLog<SuiteState>
 
 extension CompactedLog<SuiteState> {
-    /// Nil where there is none, unless it is to be made.
+    /// Opens the store of a suite; nil where it does not exist, unless it is to be created.
     static func open(_ member: Member, suite: String, creating: Bool) throws(CoordinationError) -> SuiteStore? {
         try open(member, suite, label: "defaults/\(suite)", wakeLabel: suite, creating: creating)
     }
 
-    /// The state as of now, as `checkedRead`. Where the log cannot be read, the state before that, and the diagnostics
-    /// say so.
+    /// Calls `look` with the present state, as `checkedRead` does. Where the log cannot be read, the state is that from
+    /// before, and the diagnostics report it.
     func read<Answer>(_ look: (SuiteState) -> Answer) -> Answer {
         fold.withLock { fold in
-            // Who may only read has to look anew.
+            // A reader of a read-only container has to look anew each time.
             if isReadOnly || fold.file.map.load64(fold.position.offset) != 0 { catchUpOrTell(&fold) }
             return look(fold.state)
         }
@@ -197,7 +201,7 @@ extension CompactedLog<SuiteState> {
 }
 
 extension Member {
-    /// This member's store of a suite; nil where there is none, unless it is to be made.
+    /// Returns this member's store of a suite; nil where the suite does not exist, unless it is to be created.
     func suite(_ name: String, creating: Bool) throws(CoordinationError) -> SuiteStore? {
         try keep(name, in: suites) { () throws(CoordinationError) in
             try SuiteStore.open(self, suite: name, creating: creating && !isReadOnly)

@@ -1,59 +1,62 @@
-/// Something that happened to a suite of the defaults.
+/// A change of a suite of the defaults.
 public struct DefaultsChange: Hashable, Sendable {
-    /// What happened.
+    /// The kind of a change.
     public enum Kind: Hashable, Sendable {
         /// A value was set: `new`.
         case set
         /// The key was removed.
         case removed
-        /// The whole suite was cleared: one change, which has no key. Of one key that is followed: `removed`.
+        /// The whole suite was cleared. For a follower of the whole suite, one change without a key; for a follower of
+        /// some keys, a `removed` for each that was set.
         case cleared
-        /// What is set, for who begins with a snapshot.
+        /// A value of the snapshot with which a follower begins.
         case present
-        /// The place was lost: what was set in between comes as the differences that it made.
+        /// The follower's place was lost. The sets in between follow as the differences that they made.
         case rescan
-        /// A record of the suite's log is not what was written, for this reason: what it set is lost, and the keys have
-        /// their values from before. What comes behind it is told.
+        /// A record of the suite's log is not what was written, for this reason. The values that it set are lost, and
+        /// its keys have their values from before. The changes after the record are delivered.
         case degraded(String)
     }
 
-    /// What happened.
+    /// The kind of the change.
     public var kind: Kind
-    /// The suite.
+    /// The name of the suite.
     public var suite: String
-    /// The key; empty where it is about none.
+    /// The key; empty for a change without a key.
     public var key: String
-    /// What was set before.
+    /// The value before the change; nil where nothing was set.
     public var old: DefaultsValue?
-    /// What is set now.
+    /// The value after the change; nil where nothing is set.
     public var new: DefaultsValue?
-    /// Its number in the suite's history: each set has one of its own, the sets of a transaction share one.
+    /// The number of the change in the suite's history. Each set has its own number; the sets of a transaction share
+    /// one.
     public var generation: UInt64
-    /// Right behind it: to follow on from there.
+    /// The place right after the change, from which a follower can go on.
     public var cursor: Cursor
-    /// Who set it; nil where it comes after a `rescan`, or from a snapshot.
+    /// The process that set the value; nil after a `rescan`, and for a value of a snapshot.
     public var by: Change.Author?
-    /// When, in nanoseconds since 1970, by its writer's clock; 0 where nobody says.
+    /// The time of the change by its writer's clock, in nanoseconds since 1970; 0 where it is not known.
     public var time: Int64
-    /// Which one of a transaction's changes it is, from 0.
+    /// The index of the change in its transaction, from 0.
     public var part: Int
-    /// How many changes the transaction has, among the keys that are followed.
+    /// The number of changes that the transaction makes to the keys that are followed.
     public var parts: Int
 }
 
-/// Where a follower of a suite stands: it reads the suite's log by itself, so a slow one costs no memory but the values
-/// that it compares with, and loses nothing as long as the log keeps it (two files of it, at least); then it gets one
-/// `rescan` and the differences. Of one thread.
+/// The place of a follower of a suite. Each follower reads the suite's log by itself, so a slow follower costs no
+/// memory but the values that it compares with. A follower loses nothing as long as the log keeps its place (at least
+/// two segments); after that it gets one `rescan` and the differences. For use by one thread.
 struct KeyFeed: Sendable {
     let store: SuiteStore
-    /// Nil: all.
+    /// The keys that are followed; nil for all keys.
     private let keys: Set<String>?
     private var state = SuiteState()
     private var position: LogPosition
     private var waiting: ArraySlice<DefaultsChange> = []
-    /// In front of what is waiting: who stops in the middle gets all of it again. Of a snapshot no place at all.
+    /// The place before the changes in `waiting`: a consumer that stops in the middle of them gets all of them again.
+    /// For a snapshot it is no place in the log.
     private var front: LogPosition
-    /// It is a member as long as somebody follows.
+    /// Held so that the process stays a member as long as the suite is followed.
     let container: Container
     private var identity: UInt64 { container.member.journal.container }
 
@@ -88,7 +91,7 @@ struct KeyFeed: Sendable {
         (state, position) = (keys.map { whole.restricted(to: $0) } ?? whole, place)
     }
 
-    /// The state that a compacted file begins with.
+    /// Reads the state with which a compacted segment begins.
     private mutating func readCarried() throws(CoordinationError) {
         guard let file = try store.log.file(position.file) else { return }
         while position.offset < file.firstAppended {
@@ -104,7 +107,7 @@ struct KeyFeed: Sendable {
         }
     }
 
-    /// Behind a record that is not what was written; that it is there is told.
+    /// Moves past a record that is not what was written, and reports it as a `degraded` change.
     private mutating func passOver(_ error: CoordinationError) throws(CoordinationError) {
         front = position
         position = try store.placeBehindDamage(position, error)
@@ -121,7 +124,7 @@ struct KeyFeed: Sendable {
                 guard case .entry(let entry) = try store.log.knownStep(behind: position) else { return false }
                 take(entry)
             } catch {
-                // It was told before.
+                // The damage was reported before.
                 let behind = try store.placeBehindDamage(position, error)
                 if behind == position { return false }
                 position = behind
@@ -141,22 +144,23 @@ struct KeyFeed: Sendable {
         return record.steps.filter { $0.key.map(keys.contains) ?? true }
     }
 
-    /// Behind what was given; in front of it where that is a part of what belongs together.
+    /// The place after the last change that was returned, or before it where more of its transaction or snapshot is to
+    /// be returned.
     var cursor: Cursor { Cursor(waiting.isEmpty ? position : front, in: identity) }
 
     var place: Cursor { Cursor(position, in: identity) }
 
-    /// More of what belongs together is to be given.
+    /// Whether more of the same transaction, snapshot or comparison is to be returned.
     var isAmongOthers: Bool { !waiting.isEmpty }
 
-    /// Whether there may be more.
+    /// Whether there may be more changes.
     var hasMore: Bool { !waiting.isEmpty || store.log.hasMore(behind: position) }
 
-    /// The next change, or nil at the end. Error: `damaged` where nobody can tell what comes behind.
+    /// Returns the next change, or nil at the end. Error: `damaged` where the place after the damage cannot be found.
     mutating func next() throws(CoordinationError) -> DefaultsChange? {
         while true {
             if var change = waiting.popFirst() {
-                // The changes of a transaction share the place behind it, and say how many they are.
+                // The changes of a transaction share the place after the transaction, and each has the number of all.
                 if change.parts == 1 { change.cursor = cursor }
                 return change
             }
@@ -169,12 +173,13 @@ struct KeyFeed: Sendable {
             }
             switch step {
             case .entry(let entry) where entry.isControl && entry.position.file != position.file:
-                // What it has told of up to the end of the file before it is what it begins with.
+                // The state that the new segment begins with contains only what was read up to the end of the segment
+                // before.
                 guard let file = try store.log.file(entry.position.file) else { continue }
                 position = file.placeBehindCarried
             case .entry(let entry): tell(entry)
             case .end: return nil
-            // Of a gap, what stood in it is lost; what is set behind it is what counts.
+            // The records in a gap are lost; only the values that are set now count.
             case .gap, .lost: try compare()
             }
         }
@@ -183,7 +188,7 @@ struct KeyFeed: Sendable {
     private mutating func tell(_ entry: LogEntry) {
         (front, position) = (position, entry.position)
         guard !entry.isControl, let record = try? SuiteRecord(decoding: entry.body) else {
-            // What a compacted file begins with is known.
+            // The state that a compacted segment begins with is known already.
             return
         }
         let by = Change.Author(processIdentifier: record.processIdentifier, purpose: record.purpose)
@@ -205,7 +210,7 @@ struct KeyFeed: Sendable {
         }
     }
 
-    /// What was missed, as the differences that it made.
+    /// Returns to the end of the log, and queues what was missed as the differences that it made.
     private mutating func compare() throws(CoordinationError) {
         let before = state.entries
         front = position
@@ -229,9 +234,9 @@ struct KeyFeed: Sendable {
     }
 }
 
-/// A suite's changes since a place, without end, each once and in order. Each iterator reads on its own.
+/// An endless sequence of a suite's changes since a place, each once and in order. Each iterator reads by itself.
 public struct DefaultsChanges: AsyncSequence, Sendable {
-    /// One change.
+    /// A change.
     public typealias Element = DefaultsChange
 
     private let reader: Result<KeyFeed, CoordinationError>
@@ -241,10 +246,10 @@ public struct DefaultsChanges: AsyncSequence, Sendable {
         (self.reader, self.isLatestOnly) = (reader, isLatestOnly)
     }
 
-    /// Starts at the sequence's place.
+    /// Returns an iterator that starts at the sequence's place.
     public func makeAsyncIterator() -> Iterator { Iterator(reader: reader, isLatestOnly: isLatestOnly) }
 
-    /// Where one consumer stands.
+    /// The place of one consumer.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var reader: Result<KeyFeed, CoordinationError>
         fileprivate let isLatestOnly: Bool
@@ -255,9 +260,9 @@ public struct DefaultsChanges: AsyncSequence, Sendable {
             (self.reader, self.isLatestOnly) = (reader, isLatestOnly)
         }
 
-        /// The next change; nil when the task is cancelled. A damaged record is a `degraded`, and what was set behind
-        /// it comes next. Errors: `damaged` where the log cannot be read on, for as long as that is so; `notFound`
-        /// where the container was removed.
+        /// Returns the next change, or nil when the task is cancelled. A damaged record gives a `degraded` change, and
+        /// the changes after it follow. Errors: `damaged` where the log cannot be read on, for as long as that is so;
+        /// `notFound` where the container was removed.
         public mutating func next() async throws(CoordinationError) -> DefaultsChange? {
             var reader = try self.reader.get()
             while true {
@@ -277,7 +282,7 @@ public struct DefaultsChanges: AsyncSequence, Sendable {
             return latest.popFirst()
         }
 
-        /// Of each key the last one, with what was set before the first.
+        /// Returns the last change of each key, with the value from before its first change.
         private static func latest(
             of reader: inout KeyFeed
         ) throws(CoordinationError) -> ArraySlice<DefaultsChange> {
@@ -297,27 +302,28 @@ public struct DefaultsChanges: AsyncSequence, Sendable {
     }
 }
 
-/// A key's values: the present one first, then each that is set.
+/// The values of a key: first the present value, then each value that is set.
 public struct DefaultsValues<Value: Sendable>: AsyncSequence, Sendable {
-    /// One value.
+    /// A value.
     public typealias Element = Value
 
     let key: GroupDefaults.Key<Value>
     let present: Value
     let changes: DefaultsChanges
 
-    /// Starts at the sequence's place.
+    /// Returns an iterator that starts at the sequence's place.
     public func makeAsyncIterator() -> Iterator {
         Iterator(key: key, present: present, changes: changes.makeAsyncIterator())
     }
 
-    /// Where one consumer stands.
+    /// The place of one consumer.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let key: GroupDefaults.Key<Value>
         fileprivate var present: Value?
         fileprivate var changes: DefaultsChanges.Iterator
 
-        /// The next value; nil when the task is cancelled. What is set and cannot be one of the type is passed over.
+        /// Returns the next value, or nil when the task is cancelled. A stored value that cannot be a value of the type
+        /// is skipped.
         public mutating func next() async throws(CoordinationError) -> Value? {
             if let value = present {
                 present = nil
@@ -336,25 +342,25 @@ public struct DefaultsValues<Value: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// The same on the calling thread: see `GroupDefaults.follow`.
+/// The blocking form of `DefaultsChanges`: see `GroupDefaults.follow`.
 public struct DefaultsFollower: Sendable {
     private var reader: KeyFeed
     private var presence = PresenceCheck()
 
     init(_ reader: KeyFeed) { self.reader = reader }
 
-    /// Right behind the last change that was given; in front of it where it is one of several that belong together, and
-    /// not the last of them.
+    /// The place right after the last change that was returned; or the place before it where it is one of several that
+    /// belong together, and not the last of them.
     public var cursor: Cursor { reader.cursor }
 
-    /// Where it reads on in the suite's log, whatever is still to be given.
+    /// The place from which it reads on in the suite's log, whatever changes are still to be returned.
     package var place: Cursor { reader.place }
 
-    /// Nothing is left of what belongs to the last change that was given: of its transaction, or of a snapshot.
+    /// Whether the last change that was returned has no more changes after it in its transaction or snapshot.
     package var isBetweenRecords: Bool { !reader.isAmongOthers }
 
-    /// The next change. Waits for it at most `timeout` (nil: for ever) and then returns nil. Errors: as those of
-    /// `DefaultsChanges`. System calls: futex(FUTEX_WAIT), only where there is nothing to read.
+    /// Returns the next change, after a wait of at most `timeout` (nil: no limit); nil when the time is over. Errors:
+    /// as those of `DefaultsChanges`. System calls: futex(FUTEX_WAIT), only where there is nothing to read.
     public mutating func next(timeout: Duration? = nil) throws(CoordinationError) -> DefaultsChange? {
         let deadline = Deadline(after: timeout)
         while true {
@@ -369,16 +375,17 @@ public struct DefaultsFollower: Sendable {
 }
 
 extension GroupDefaults {
-    /// Whether a slow consumer sees every change, or of each key the last one only.
+    /// Whether a slow consumer gets every change, or only the last one of each key.
     public enum Delivery: Sendable {
-        /// Each.
+        /// Every change.
         case every
-        /// Where several of a key have come since it last looked, the last one, with what was set before the first.
+        /// The last change where a key has changed several times since the consumer last looked, with the value from
+        /// before the first of them.
         case latest
     }
 
-    /// The changes of some keys, or of the whole suite (nil), from a place on: `.now` (this call), `.start` (the oldest
-    /// that is kept), behind a `Cursor`, or `.snapshot`, with what is set first.
+    /// Returns the changes of some keys, or of the whole suite (nil), since a place: `.now` (this call), `.start` (the
+    /// oldest change that is kept), after a `Cursor`, or `.snapshot`, which delivers the present values first.
     public func changes(
         of keys: Set<String>? = nil, since origin: ChangeOrigin = .now, delivering delivery: Delivery = .every
     ) -> DefaultsChanges {
@@ -387,19 +394,19 @@ extension GroupDefaults {
             isLatestOnly: delivery == .latest)
     }
 
-    /// The changes of a key from this call on.
+    /// Returns the changes of a key from this call on.
     public func changes<Value>(of key: Key<Value>, delivering delivery: Delivery = .every) -> DefaultsChanges {
         changes(of: [key.name], delivering: delivery)
     }
 
-    /// A key's value now, then each that is set.
+    /// Returns a key's present value, then each value that is set.
     public func values<Value>(of key: Key<Value>, delivering delivery: Delivery = .every) -> DefaultsValues<Value> {
         let changes = changes(of: [key.name], since: .now, delivering: delivery)
-        // A set in between comes twice rather than never.
+        // The changes begin before the read, so that a set in between comes twice rather than never.
         return DefaultsValues(key: key, present: self[key], changes: changes)
     }
 
-    /// The same changes for a plain program, on its own thread.
+    /// Returns the changes of `changes(of:since:delivering:)` for use without tasks, by blocking calls.
     public func follow(
         keys: Set<String>? = nil, since origin: ChangeOrigin = .now
     ) throws(CoordinationError) -> DefaultsFollower {

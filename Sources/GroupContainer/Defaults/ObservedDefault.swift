@@ -1,8 +1,9 @@
 import GroupSystemCalls
 public import Observation
 
-/// A key's value for views and models that are told by `TreeWatcher`: reading `value` within `withObservationTracking`,
-/// or from a type that is `@Observable`, is told when any process sets it. Follows the key as long as it lives.
+/// A key's value for views and models that use Observation: code that reads `value` within `withObservationTracking`,
+/// or from a type that is `@Observable`, is notified when any process sets the key. Follows the key as long as the
+/// object lives.
 ///
 ///     @Observable final class Model { let opened = ObservedDefault(defaults, .opened) }
 public final class ObservedDefault<Value: Sendable>: Observable, Sendable {
@@ -12,7 +13,7 @@ public final class ObservedDefault<Value: Sendable>: Observable, Sendable {
     private let present: Guarded<Value>
     private let following = Guarded<Task<Void, Never>?>(nil)
 
-    /// Begins to follow. Where several sets come at once, the last one is told.
+    /// Begins to follow the key. Where several sets come at once, only the last one is delivered.
     public init(_ defaults: GroupDefaults, _ key: GroupDefaults.Key<Value>) {
         (self.defaults, self.key) = (defaults, key)
         present = Guarded(defaults[key])
@@ -21,7 +22,8 @@ public final class ObservedDefault<Value: Sendable>: Observable, Sendable {
             do {
                 for try await value in values { self?.take(value) }
             } catch {
-                // The container is gone, or the suite's log is damaged, as its diagnostics say: the value stays.
+                // The container was removed, or the suite's log is damaged, which its diagnostics report: the value
+                // stays.
                 return
             }
         }
@@ -30,13 +32,13 @@ public final class ObservedDefault<Value: Sendable>: Observable, Sendable {
 
     deinit { following.withLock { $0?.cancel() } }
 
-    /// The value that was told last.
+    /// The value that was delivered last.
     public var value: Value {
         registrar.access(self, keyPath: \.value)
         return present.withLock { $0 }
     }
 
-    /// Sets the key for all; `value` follows. Errors: those of `GroupDefaults.set`.
+    /// Sets the key for all processes; `value` follows. Errors: those of `GroupDefaults.set`.
     public func set(_ value: Value) throws(CoordinationError) { try defaults.set(value, for: key) }
 
     private func take(_ value: Value) {

@@ -1,14 +1,14 @@
 // Imports nothing: no file, clock or process.
 
-/// One change of a suite: a key that was set or removed, or several at once. Its bytes are the body of a record in the
-/// suite's log.
+/// A change of a suite: one or several keys that were set or removed. Its bytes are the body of a record in the suite's
+/// log.
 struct SuiteRecord: Equatable, Sendable {
-    /// What is done to one key.
+    /// A step of a change: usually what is done to one key.
     enum Step: Equatable, Sendable {
         case set(String, DefaultsValue)
         case remove(String)
         case removeAll
-        /// As it stood when the log was compacted: with the sequence of the change that set it.
+        /// A value as it was when the log was compacted, with the sequence number of the change that set it.
         case carried(String, DefaultsValue, generation: UInt64)
     }
 
@@ -27,7 +27,7 @@ struct SuiteRecord: Equatable, Sendable {
         static let carried: UInt8 = 4
     }
 
-    /// What it takes besides its steps, so that a writer makes it once.
+    /// Returns the bytes of a record before its time and steps, so that a writer makes them only once.
     static func prefix(processIdentifier: Int32, purpose: String) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(kind)
@@ -50,7 +50,8 @@ struct SuiteRecord: Equatable, Sendable {
             steps, prefix: Self.prefix(processIdentifier: processIdentifier, purpose: purpose), time: time)
     }
 
-    /// Error: it is not one, or one that only a newer version understands; what is in it is kept all the same.
+    /// Decodes a record. Throws where the bytes are no record, or one that only a newer version understands; the caller
+    /// keeps the bytes in both cases.
     init(decoding bytes: [UInt8]) throws(ByteReader.TooShort) {
         var reader = ByteReader(bytes)
         guard try reader.number(UInt8.self) == Self.kind else { throw ByteReader.TooShort() }
@@ -62,7 +63,7 @@ struct SuiteRecord: Equatable, Sendable {
         steps = try Self.steps(from: &reader)
     }
 
-    /// Only what it does, not who did it.
+    /// Decodes the steps only, without the writer and the time.
     static func steps(in bytes: [UInt8]) throws(ByteReader.TooShort) -> [Step] {
         var reader = ByteReader(bytes)
         guard try reader.number(UInt8.self) == Self.kind else { throw ByteReader.TooShort() }
@@ -71,9 +72,10 @@ struct SuiteRecord: Equatable, Sendable {
         return try steps(from: &reader)
     }
 
-    /// Where the key stands in a body whose only step is to set one. `word` gives the eight bytes from an offset on.
+    /// Returns the range of the key in a body whose only step is to set a key. `word` returns the eight bytes from an
+    /// offset on.
     static func soleKey(ofBody count: Int, _ word: (_ offset: Int) -> UInt64) -> Range<Int>? {
-        // Kind, zero, process and the length of the purpose; the purpose; the time; then the step.
+        // The layout: kind, zero, process and the length of the purpose; the purpose; the time; then the step.
         if count < 8 { return nil }
         let first = word(0)
         let step = 8 + Int(first >> 48) + 8

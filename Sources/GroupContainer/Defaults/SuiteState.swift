@@ -1,23 +1,23 @@
 // Imports nothing: no file, clock or process.
 
-/// What stands in a suite, by the records that were read: the fold of its log.
+/// The values of a suite, by the records that were read: the fold of its log.
 struct SuiteState: LogState, Equatable {
     struct Entry: Equatable, Sendable {
         var value: DefaultsValue
-        /// The sequence of the change that set it.
+        /// The sequence number of the change that set the value.
         var generation: UInt64
     }
 
     private(set) var entries: [String: Entry] = [:]
-    /// Bodies that only a newer version understands, in their order: they are carried on.
+    /// The bodies that only a newer version understands, in their order. Compaction carries them into the next segment.
     private(set) var unknown: [[UInt8]] = []
-    /// About as many bytes as it takes.
+    /// The approximate size, in bytes.
     private(set) var size = 0
 
-    /// The sequence of the change that set a key; 0 where nothing is set.
+    /// Returns the sequence number of the change that set a key; 0 where nothing is set.
     func generation(of key: String) -> UInt64 { entries[key]?.generation ?? 0 }
 
-    /// Of the last change of any.
+    /// The sequence number of the last change of any key.
     private(set) var generation: UInt64
 
     init(last sequence: UInt64 = 0) { generation = sequence }
@@ -35,7 +35,7 @@ struct SuiteState: LogState, Equatable {
         SuiteRecord.soleKey(ofBody: count, word)
     }
 
-    /// A record of that sequence. Constant a step, but for clearing.
+    /// Applies the steps of a record with that sequence number. Constant time for each step, except for clearing.
     mutating func apply(_ steps: [SuiteRecord.Step], at sequence: UInt64) {
         for step in steps {
             switch step {
@@ -49,7 +49,7 @@ struct SuiteState: LogState, Equatable {
         generation = sequence
     }
 
-    /// Of some keys only.
+    /// Returns the state of some keys only.
     func restricted(to keys: Set<String>) -> SuiteState {
         var state = SuiteState(last: generation)
         for key in keys { if let entry = entries[key] { state.put(entry, at: key) } }
@@ -63,7 +63,8 @@ struct SuiteState: LogState, Equatable {
 
     static func size(of key: String, _ value: DefaultsValue) -> Int { key.utf8.count + value.roughSize + 16 }
 
-    /// The bodies of records that make the same state: what a compacted file begins with. Linear in its size.
+    /// Returns the bodies of records that make the same state, with which a compacted segment begins. Linear in its
+    /// size.
     func carriedBodies() -> [[UInt8]] {
         var bodies: [[UInt8]] = unknown
         var steps: [SuiteRecord.Step] = []
@@ -92,7 +93,7 @@ struct SuiteState: LogState, Equatable {
 }
 
 extension DefaultsValue {
-    /// About as many bytes as it takes.
+    /// The approximate size, in bytes.
     var roughSize: Int {
         switch self {
         case .bool, .integer, .double, .float, .date: 16

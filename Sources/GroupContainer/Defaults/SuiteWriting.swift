@@ -1,31 +1,31 @@
 import GroupSystemCalls
 
-/// How large a suite and what is set in it can be.
+/// The limits of a suite and of what is set in it.
 enum SuiteLimits {
-    /// Of a key, in bytes of UTF-8.
+    /// The longest key, in bytes of UTF-8.
     static let key = 1_024
-    /// Of a value, in bytes.
+    /// The largest value, in bytes.
     static let value = 16 << 20
-    /// Of a transaction, in bytes: it is one record.
+    /// The largest transaction, in bytes: a transaction is one record.
     static let change = 24 << 20
-    /// Of a suite, in bytes.
+    /// The largest suite, in bytes.
     static let suite = 1 << 30
 }
 
 extension CompactedLog<SuiteState> {
-    /// Appends whatever stands there by now. `writer` is what `SuiteRecord.prefix` makes of who it is. The place
-    /// behind it, whose sequence is the generation of what was set.
+    /// Appends a change regardless of the present state. `writer` is the prefix that `SuiteRecord.prefix` makes for
+    /// this process. Returns the place after the record; its sequence number is the generation of what was set.
     func append(_ steps: [SuiteRecord.Step], by writer: [UInt8]) throws(CoordinationError) -> LogPosition {
         var attempt = AppendAttempt()
         defer { attempt.end() }
         while true {
-            // Nothing was read, so nothing can have changed.
+            // Nothing was read, so no read can be outdated.
             if let place = try append(steps, if: SuiteReads(), by: writer, &attempt) { return place }
         }
     }
 
-    /// Appends if what it was decided upon is so still; else nil. A change of another key does not matter: nothing is
-    /// decided again for that.
+    /// Appends a change if everything that it was decided upon is still so; else returns nil. A change of another key
+    /// does not count: it causes no new decision.
     func append(
         _ steps: [SuiteRecord.Step], if reads: SuiteReads, by writer: [UInt8], _ attempt: inout AppendAttempt
     ) throws(CoordinationError) -> LogPosition? {

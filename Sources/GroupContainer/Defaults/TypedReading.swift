@@ -1,10 +1,10 @@
 public import FoundationEssentials
 
-/// The types that are kept as what they are.
+/// The types that are stored in a form of their own.
 extension Bool: DefaultsRepresentable {
     /// A truth value.
     public var defaultsValue: DefaultsValue { .bool(self) }
-    /// See `DefaultsValue.boolValue`.
+    /// Converts a value as `DefaultsValue.boolValue` does.
     public init?(defaultsValue: DefaultsValue) {
         guard let value = defaultsValue.boolValue else { return nil }
         self = value
@@ -14,7 +14,7 @@ extension Bool: DefaultsRepresentable {
 extension Int: DefaultsRepresentable {
     /// A whole number.
     public var defaultsValue: DefaultsValue { .integer(self) }
-    /// See `DefaultsValue.integerValue`.
+    /// Converts a value as `DefaultsValue.integerValue` does.
     public init?(defaultsValue: DefaultsValue) {
         guard let value = defaultsValue.integerValue else { return nil }
         self = value
@@ -24,7 +24,7 @@ extension Int: DefaultsRepresentable {
 extension Double: DefaultsRepresentable {
     /// A number.
     public var defaultsValue: DefaultsValue { .double(self) }
-    /// See `DefaultsValue.doubleValue`.
+    /// Converts a value as `DefaultsValue.doubleValue` does.
     public init?(defaultsValue: DefaultsValue) {
         guard let value = defaultsValue.doubleValue else { return nil }
         self = value
@@ -34,7 +34,7 @@ extension Double: DefaultsRepresentable {
 extension Float: DefaultsRepresentable {
     /// A number.
     public var defaultsValue: DefaultsValue { .float(self) }
-    /// See `DefaultsValue.floatValue`.
+    /// Converts a value as `DefaultsValue.floatValue` does.
     public init?(defaultsValue: DefaultsValue) {
         guard let value = defaultsValue.floatValue else { return nil }
         self = value
@@ -44,7 +44,7 @@ extension Float: DefaultsRepresentable {
 extension String: DefaultsRepresentable {
     /// A text.
     public var defaultsValue: DefaultsValue { .string(self) }
-    /// See `DefaultsValue.stringValue`.
+    /// Converts a value as `DefaultsValue.stringValue` does.
     public init?(defaultsValue: DefaultsValue) {
         guard let value = defaultsValue.stringValue else { return nil }
         self = value
@@ -54,7 +54,7 @@ extension String: DefaultsRepresentable {
 extension Data: DefaultsRepresentable {
     /// Bytes.
     public var defaultsValue: DefaultsValue { .data(Array(self)) }
-    /// Only of data.
+    /// Takes the bytes of data; nil for a value of another kind.
     public init?(defaultsValue: DefaultsValue) {
         guard case .data(let bytes) = defaultsValue else { return nil }
         self = Data(bytes)
@@ -64,7 +64,7 @@ extension Data: DefaultsRepresentable {
 extension Date: DefaultsRepresentable {
     /// A moment.
     public var defaultsValue: DefaultsValue { .date(timeIntervalSinceReferenceDate) }
-    /// Only of a date.
+    /// Takes the moment of a date; nil for a value of another kind.
     public init?(defaultsValue: DefaultsValue) {
         guard case .date(let seconds) = defaultsValue else { return nil }
         self = Date(timeIntervalSinceReferenceDate: seconds)
@@ -72,9 +72,9 @@ extension Date: DefaultsRepresentable {
 }
 
 extension URL: DefaultsRepresentable {
-    /// A URL, absolute.
+    /// An absolute URL.
     public var defaultsValue: DefaultsValue { .url(absoluteString) }
-    /// Of a URL, or of a text, which is a file's path; `~` is the home directory.
+    /// Takes a URL, or a text as a file's path, in which `~` is the home directory; nil for a value of another kind.
     public init?(defaultsValue: DefaultsValue) {
         switch defaultsValue {
         case .url(let text):
@@ -89,9 +89,9 @@ extension URL: DefaultsRepresentable {
 }
 
 extension Array: DefaultsRepresentable where Element: DefaultsRepresentable {
-    /// Each as what it is.
+    /// An array of the elements in their own forms.
     public var defaultsValue: DefaultsValue { .array(map(\.defaultsValue)) }
-    /// Only where each can be an element.
+    /// Converts each element; nil where one cannot be an element.
     public init?(defaultsValue: DefaultsValue) {
         guard case .array(let values)? = defaultsValue.structured else { return nil }
         let elements = values.compactMap { Element(defaultsValue: $0) }
@@ -101,9 +101,9 @@ extension Array: DefaultsRepresentable where Element: DefaultsRepresentable {
 }
 
 extension Dictionary: DefaultsRepresentable where Key == String, Value: DefaultsRepresentable {
-    /// Each as what it is.
+    /// A dictionary of the values in their own forms.
     public var defaultsValue: DefaultsValue { .dictionary(mapValues(\.defaultsValue)) }
-    /// Only where each can be a value.
+    /// Converts each value; nil where one cannot be a value.
     public init?(defaultsValue: DefaultsValue) {
         guard case .dictionary(let values)? = defaultsValue.structured else { return nil }
         let members = values.compactMapValues { Value(defaultsValue: $0) }
@@ -113,53 +113,54 @@ extension Dictionary: DefaultsRepresentable where Key == String, Value: Defaults
 }
 
 extension DefaultsValue: DefaultsRepresentable {
-    /// Itself.
+    /// The value itself.
     public var defaultsValue: DefaultsValue { self }
-    /// Itself.
+    /// Takes the value unchanged.
     public init?(defaultsValue: DefaultsValue) { self = defaultsValue }
 }
 
 extension GroupDefaults {
-    /// False where nothing is set, or what is set is no truth value: see `DefaultsValue.boolValue`.
+    /// Returns the truth value of a key; false where nothing is set, or no truth value: see `DefaultsValue.boolValue`.
     public func bool(forKey key: String) -> Bool { value(forKey: key)?.boolValue ?? false }
 
-    /// 0 where nothing is set, or what is set is no number: see `DefaultsValue.integerValue`.
+    /// Returns the whole number of a key; 0 where nothing is set, or no number: see `DefaultsValue.integerValue`.
     public func integer(forKey key: String) -> Int { value(forKey: key)?.integerValue ?? 0 }
 
-    /// 0 where nothing is set, or what is set is no number: see `DefaultsValue.doubleValue`.
+    /// Returns the number of a key; 0 where nothing is set, or no number: see `DefaultsValue.doubleValue`.
     public func double(forKey key: String) -> Double { value(forKey: key)?.doubleValue ?? 0 }
 
-    /// 0 where nothing is set, or what is set is no number: see `DefaultsValue.floatValue`.
+    /// Returns the number of a key; 0 where nothing is set, or no number: see `DefaultsValue.floatValue`.
     public func float(forKey key: String) -> Float { value(forKey: key)?.floatValue ?? 0 }
 
-    /// A text, or a number as one: see `DefaultsValue.stringValue`.
+    /// Returns the text of a key, or a number as a text: see `DefaultsValue.stringValue`.
     public func string(forKey key: String) -> String? { value(forKey: key)?.stringValue }
 
-    /// Nil where something else is set.
+    /// Returns the data of a key; nil where nothing is set, or a value of another kind.
     public func data(forKey key: String) -> Data? { value(forKey: key).flatMap { Data(defaultsValue: $0) } }
 
-    /// Nil where something else is set.
+    /// Returns the date of a key; nil where nothing is set, or a value of another kind.
     public func date(forKey key: String) -> Date? { value(forKey: key).flatMap { Date(defaultsValue: $0) } }
 
-    /// Of a URL, or of a text, which is a file's path.
+    /// Returns the URL of a key, or its text as a file's path.
     public func url(forKey key: String) -> URL? { value(forKey: key).flatMap { URL(defaultsValue: $0) } }
 
-    /// Nil where something else is set.
+    /// Returns the array of a key; nil where nothing is set, or a value of another kind.
     public func array(forKey key: String) -> [DefaultsValue]? {
         value(forKey: key).flatMap { Array(defaultsValue: $0) }
     }
 
-    /// Nil where something else is set, or one of its elements is no text and no number.
+    /// Returns the texts of a key; nil where nothing is set, a value of another kind, or an element that is no text and
+    /// no number.
     public func stringArray(forKey key: String) -> [String]? {
         value(forKey: key).flatMap { Array(defaultsValue: $0) }
     }
 
-    /// Nil where something else is set.
+    /// Returns the dictionary of a key; nil where nothing is set, or a value of another kind.
     public func dictionary(forKey key: String) -> [String: DefaultsValue]? {
         value(forKey: key).flatMap { Dictionary(defaultsValue: $0) }
     }
 
-    /// Sets a value of a type that is kept as what it is; nil removes it. See `set(_:forKey:_:)`.
+    /// Sets a value of a type that is stored in its own form; nil removes it. See `set(_:forKey:_:)`.
     @discardableResult
     public func set(
         _ value: (some DefaultsRepresentable)?, forKey key: String, _ durability: Durability = .relaxed

@@ -1,62 +1,63 @@
-/// Something that an operator wants to know of this process's part in a container.
+/// An event for operators, about this process's part in a container.
 public struct Diagnostic: Hashable, Sendable, CustomStringConvertible {
-    /// Can be switched over; new ones may be added.
+    /// The kind of an event. Codes can be switched over; new ones may be added.
     public struct Code: RawRepresentable, Hashable, Sendable {
-        /// Its name, for a log.
+        /// The code's name, for a log.
         public let rawValue: String
-        /// A code of another version, by its name.
+        /// Makes a code of another version from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// This process looks after changes made without coordination from now on.
+        /// This process watches for external changes from now on.
         public static let leadershipTaken = Code(rawValue: "leadershipTaken")
-        /// This process does no longer, because no reader in it follows any more.
+        /// This process no longer watches, because no reader in it follows any more.
         public static let leadershipEnded = Code(rawValue: "leadershipEnded")
         /// Another process has taken over, since this one did not answer for too long.
         public static let leadershipSuperseded = Code(rawValue: "leadershipSuperseded")
-        /// This process cannot go on looking after them; it tries again, and so does every other process that follows.
+        /// This process cannot go on watching; it tries again, and so does every other process that follows.
         public static let leadershipFailed = Code(rawValue: "leadershipFailed")
-        /// Not everything can be watched: why, and what would mend it. The same is in the changes, as `degraded`.
+        /// Not everything can be watched: why, and what would mend it. The changes contain the same, as `degraded`.
         public static let watchingDegraded = Code(rawValue: "watchingDegraded")
         /// Everything is watched again.
         public static let watchingComplete = Code(rawValue: "watchingComplete")
-        /// What a member that died has left half done was settled and recorded.
+        /// What a dead member left half done was settled and recorded.
         public static let memberRepaired = Code(rawValue: "memberRepaired")
-        /// The oldest files of the journal went; cursors from before end in a `rescan`.
+        /// The oldest files of the journal were deleted; cursors from before end in a `rescan`.
         public static let journalFilesDropped = Code(rawValue: "journalFilesDropped")
-        /// After a restart of the machine: the journal was recovered.
+        /// The journal was recovered after a restart of the machine.
         public static let journalRecovered = Code(rawValue: "journalRecovered")
         /// A checkpoint was written, so that the journal need not be read from its beginning.
         public static let checkpointWritten = Code(rawValue: "checkpointWritten")
-        /// It could not be made; it is tried again later, and the journal stays longer meanwhile.
+        /// A checkpoint could not be written. Another attempt follows later; older journal files stay until then.
         public static let checkpointFailed = Code(rawValue: "checkpointFailed")
-        /// A record is not what was written. `groupctl doctor` looks at all of them.
+        /// A record is not what was written. `groupctl doctor` examines all records.
         public static let damageMet = Code(rawValue: "damageMet")
-        /// A file of the journal ends before such a record now, and the journal goes on in the next one.
+        /// A file of the journal now ends before a damaged record, and the journal goes on in the next one.
         public static let journalCut = Code(rawValue: "journalCut")
-        /// The disk refused to keep the journal: no change is durable until it was made anew.
+        /// The disk refused to keep the journal: no change is durable until it was written anew.
         public static let journalNotDurable = Code(rawValue: "journalNotDurable")
         /// What the disk had refused was written again, and was kept.
         public static let journalRenewed = Code(rawValue: "journalRenewed")
-        /// A suite of the defaults cannot be read on: its values are those from before.
+        /// A suite of the defaults can be read no further: its values are those from before.
         public static let defaultsUnreadable = Code(rawValue: "defaultsUnreadable")
-        /// So many (`count`) records of a suite are not what was written, and were left out when it was compacted.
+        /// A number (`count`) of a suite's records are not what was written, and were left out when the suite was
+        /// compacted.
         public static let defaultsDamaged = Code(rawValue: "defaultsDamaged")
-        /// So many (`count`) records of a channel are not what was written, and were passed over; a listener that
-        /// misses one of its messages is told so, too.
+        /// A number (`count`) of a channel's records are not what was written, and were passed over; a listener that
+        /// misses one of its messages gets the error `damaged`, too.
         public static let channelDamaged = Code(rawValue: "channelDamaged")
-        /// So many (`count`) are missing here: the reader of the diagnostics was too slow.
+        /// A number (`count`) of events are missing here: the reader of the diagnostics was too slow.
         public static let eventsDropped = Code(rawValue: "eventsDropped")
     }
 
-    /// What happened.
+    /// The kind of the event.
     public var code: Code
-    /// To which file, directory or process; nil where it is about the container.
+    /// The file, directory or process that the event is about; nil for the container.
     public var item: String?
-    /// The same as a sentence.
+    /// The event as a sentence.
     public var text: String
-    /// Of changes, files or events, where the code is about a number of them; else 1.
+    /// The number of changes, files or events, if the code is about several; otherwise 1.
     public var count: Int
-    /// When, in nanoseconds since 1970.
+    /// The time of the event, in nanoseconds since 1970.
     public var time: Int64
 
     /// The item and the sentence.

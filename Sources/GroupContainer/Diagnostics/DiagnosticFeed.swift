@@ -2,12 +2,11 @@ import Dispatch
 import GroupSystemCalls
 import Synchronization
 
-/// The latest of what happened, for somebody who may be slow: the oldest goes where there is no more room, and is
-/// counted.
+/// The latest events, for a consumer that may be slow: when there is no more room, the oldest is dropped and counted.
 struct BoundedEvents<Event: Sendable>: Sendable {
-    /// What is to be handed over next.
+    /// The next thing to hand over.
     enum Next {
-        /// So many were dropped before the others.
+        /// The number of events that were dropped before the others.
         case dropped(Int)
         case event(Event)
     }
@@ -43,20 +42,20 @@ struct BoundedEvents<Event: Sendable>: Sendable {
     }
 }
 
-/// Where a member says what happens to it. Nobody listens, mostly: then it costs one load.
+/// The feed of a member's events. Without listeners, which is the usual case, an event costs one load.
 final class DiagnosticFeed: Sendable {
     private struct State: Sendable {
         var listeners: [ObjectIdentifier: DiagnosticQueue] = [:]
-        /// What happened while the container was opened, when nobody could listen yet: for the first who does.
+        /// Events from while the container was opened, when there could be no listener yet: for the first listener.
         var early: [Diagnostic] = []
     }
 
     private let state = Guarded(State())
-    /// Listeners; one more while the container is opened.
+    /// The number of listeners; one more while the container is opened.
     private let heard = Atomic<Int>(1)
     private static let keptEarly = 64
 
-    /// From any thread. The text is made only where somebody listens.
+    /// Records an event. To be called from any thread. The text is made only if there is a listener.
     func tell(_ code: Diagnostic.Code, item: String? = nil, count: Int = 1, _ text: @autoclosure () -> String) {
         if heard.load(ordering: .relaxed) == 0 { return }
         let event = Diagnostic(code: code, item: item, text: text(), count: count, time: wallNanoseconds())
@@ -67,7 +66,7 @@ final class DiagnosticFeed: Sendable {
         for listener in listeners { listener.add(event) }
     }
 
-    /// The container is open now.
+    /// Ends the time of opening: the container is open now.
     func finishOpening() { heard.subtract(1, ordering: .relaxed) }
 
     func add(_ listener: DiagnosticQueue) {
@@ -86,7 +85,7 @@ final class DiagnosticFeed: Sendable {
     }
 }
 
-/// What one listener has not taken yet. Guards itself.
+/// The events that one listener has not taken yet. Safe for use from several threads.
 final class DiagnosticQueue: Sendable {
     private struct State: Sendable {
         var events = BoundedEvents<Diagnostic>(limit: DiagnosticQueue.limit)
@@ -95,7 +94,7 @@ final class DiagnosticQueue: Sendable {
 
     static let limit = 256
     private let state = Guarded(State())
-    /// For who waits on a thread.
+    /// The bell for a listener that waits on a thread.
     private let bell = Bell()
 
     func add(_ event: Diagnostic) {
@@ -119,17 +118,17 @@ final class DiagnosticQueue: Sendable {
         }
     }
 
-    /// Nil when the time is over.
+    /// Takes the next event; nil when the time is over.
     func take(until deadline: Deadline) -> Diagnostic? {
         while true {
             if let event = take() { return event }
-            // Waiting for no time at all takes the kernel's timers some.
+            // A wait of length zero still takes the kernel's timers some time.
             if deadline.isOver { return nil }
             if !bell.wait(nanoseconds: deadline.remaining) && deadline.isOver { return take() }
         }
     }
 
-    /// Returns when there may be one, or the task is cancelled.
+    /// Returns when there may be an event, or when the task is cancelled.
     func wait() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -150,7 +149,7 @@ final class DiagnosticQueue: Sendable {
     }
 }
 
-/// Listens for as long as it is kept, and keeps the process a member.
+/// A subscription to a member's events for as long as it exists. The subscription keeps the process a member.
 final class DiagnosticSubscription: Sendable {
     let queue = DiagnosticQueue()
     private let member: Member
@@ -163,9 +162,9 @@ final class DiagnosticSubscription: Sendable {
     deinit { member.diagnostics.remove(queue) }
 }
 
-/// What an operator wants to know of this process's part in a container, as it happens, without end. It listens from
-/// when it was made, and keeps the latest 256: where more come than are taken, the oldest go, and one `eventsDropped`
-/// says how many. For one consumer; another one asks the container for its own.
+/// The events about this process's part in a container, as they happen, without end. The sequence collects them from
+/// when it was made, and keeps the latest 256: where more come than are taken, the oldest are dropped, and one
+/// `eventsDropped` has their number. For one consumer; another one asks the container for its own.
 public struct Diagnostics: AsyncSequence, Sendable {
     /// One event.
     public typealias Element = Diagnostic
@@ -174,14 +173,14 @@ public struct Diagnostics: AsyncSequence, Sendable {
 
     init(_ subscription: DiagnosticSubscription) { self.subscription = subscription }
 
-    /// Goes on where the last one stopped.
+    /// Returns an iterator that goes on where the last one stopped.
     public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
 
-    /// Where the consumer stands.
+    /// The place of the consumer.
     public struct Iterator: AsyncIteratorProtocol {
         let subscription: DiagnosticSubscription
 
-        /// The next event; nil when the task is cancelled.
+        /// Returns the next event; nil when the task is cancelled.
         public mutating func next() async -> Diagnostic? {
             while true {
                 if let event = subscription.queue.take() { return event }
@@ -192,26 +191,26 @@ public struct Diagnostics: AsyncSequence, Sendable {
     }
 }
 
-/// The same on the calling thread.
+/// The blocking form of `Diagnostics`, for the calling thread.
 public struct DiagnosticFollower: Sendable {
     private let subscription: DiagnosticSubscription
 
     init(_ subscription: DiagnosticSubscription) { self.subscription = subscription }
 
-    /// The next event; waits for it at most `timeout` (nil: for ever) and then returns nil.
+    /// Returns the next event; waits for it at most `timeout` (nil: forever) and then returns nil.
     public mutating func next(timeout: Duration? = nil) -> Diagnostic? {
         subscription.queue.take(until: Deadline(after: timeout))
     }
 }
 
 extension Container {
-    /// What an operator wants to know: which process looks after changes made without coordination, watching that is
-    /// incomplete, repairs of what dead members left, damage. Of what this process does and meets, from now on, and
-    /// while it opened the container. The library writes no log of its own: a program that has one prints these there.
-    /// Costs nothing where no caller asks for it.
+    /// The events about this process, for operators: which process watches for external changes, watching that is
+    /// incomplete, repairs of what dead members left, damage. These are events of what this process does and meets,
+    /// from now on, and from while it opened the container. The library writes no log of its own: a program that has
+    /// one prints the events there. Costs nothing unless a caller reads this property.
     public var diagnostics: Diagnostics { Diagnostics(DiagnosticSubscription(member)) }
 
-    /// The same, for a thread that may wait.
+    /// Returns the blocking form of `diagnostics`, for a thread that may wait.
     public func followDiagnostics() -> DiagnosticFollower { DiagnosticFollower(DiagnosticSubscription(member)) }
 }
 
@@ -219,13 +218,13 @@ extension Member {
     var diagnostics: DiagnosticFeed { journal.log.surroundings.diagnostics }
 }
 
-/// Rung by any thread, heard by one that waits. Rings while nobody waits are one.
+/// A bell that any thread rings and one thread waits for. Each ring ends one wait, also a later one.
 final class Bell: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
     func ring() { semaphore.signal() }
 
-    /// False: nobody rang in that time (nil: for ever).
+    /// Waits for a ring. Returns false if there was none in that time (nil: forever).
     func wait(nanoseconds: Int64?) -> Bool {
         guard let nanoseconds else {
             semaphore.wait()

@@ -1,5 +1,5 @@
 extension CoordinationError {
-    /// What was to be opened is no URL.
+    /// Returns the error for opening a text that is not a URL.
     package static func malformedURL(_ url: String, longest: Int) -> CoordinationError {
         CoordinationError(
             .invalidArgument, item: String(url.prefix(200)), operation: "open",
@@ -7,7 +7,7 @@ extension CoordinationError {
                 + "\(longest) bytes")
     }
 
-    /// What an app registers is no scheme, or names no program.
+    /// Returns the error for a registration that has no valid scheme, or names no program.
     package static func malformedAppLink(_ scheme: String) -> CoordinationError {
         CoordinationError(
             .invalidArgument, item: scheme, operation: "register a scheme",
@@ -16,7 +16,7 @@ extension CoordinationError {
                 + "for it is a program and its arguments")
     }
 
-    /// The app that registered a scheme cannot be started.
+    /// Returns the error for the app of a scheme that cannot be started.
     package static func unstartableApp(_ program: String, scheme: String, cause: String) -> CoordinationError {
         CoordinationError(
             .notFound, item: program, operation: "start the app of '\(scheme)'", cause: cause,

@@ -1,12 +1,12 @@
 package import GroupSystemCalls
 
 extension CoordinationError {
-    /// A command that makes content could not be run, or not be given what it reads.
+    /// Returns the error for a command that makes content: it could not be run, or could not be given its input.
     package static func command(_ errno: Errno, _ item: String, _ operation: String) -> CoordinationError {
         CoordinationError(errno, item: item, operation: operation)
     }
 
-    /// It printed more than is kept in memory.
+    /// Returns the error for a command that printed more than is kept in memory.
     package static func tooMuchOutput(limit: Int, _ item: String, _ operation: String) -> CoordinationError {
         CoordinationError(
             .limitReached, item: item, operation: operation, cause: "the command has printed more than \(limit) bytes",

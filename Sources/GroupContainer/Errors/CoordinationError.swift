@@ -1,12 +1,13 @@
 import GroupSystemCalls
 
-/// What went wrong: what happened to which item, in which operation, why, who is in the way, and what to do.
+/// An error of a call: what happened to which item, in which operation, why, which processes are in the way, and what
+/// to do.
 public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// Can be switched over; new ones may be added.
+    /// A code for `switch` statements; versions to come may add codes.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The name that `--json` prints.
         public let rawValue: String
-        /// A code of another version, by its name.
+        /// Creates a code of another version from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// An identifier, a path or an option is malformed.
@@ -15,20 +16,20 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
         public static let notFound = Code(rawValue: "notFound")
         /// A path leads out of the container, into its own `.group` directory, or into another container inside it.
         public static let outsideContainer = Code(rawValue: "outsideContainer")
-        /// The system does not permit it.
+        /// The system does not permit the operation.
         public static let notPermitted = Code(rawValue: "notPermitted")
-        /// Something else stands where the item should: a directory, a socket, a file in place of a directory.
+        /// The item is of another type than needed: a directory, a socket, a file in place of a directory.
         public static let wrongType = Code(rawValue: "wrongType")
-        /// A directory has something in it, and nobody said that this goes, too.
+        /// A directory is not empty, and the call did not request removing its contents.
         public static let notEmpty = Code(rawValue: "notEmpty")
-        /// The lock was not granted before the deadline; `holders` says who has it.
+        /// The lock was not granted before the deadline; `holders` lists its holders.
         public static let lockTimedOut = Code(rawValue: "lockTimedOut")
-        /// Granting it would never come to pass: the caller holds it already, or holds what its holder waits for.
+        /// The lock could never be granted: the caller holds it already, or holds a lock that its holder waits for.
         public static let deadlock = Code(rawValue: "deadlock")
         /// The task was cancelled.
         public static let cancelled = Code(rawValue: "cancelled")
-        /// The item changed in between, or moved twice while its lock was awaited, or something stands where nothing
-        /// should, or another process listens to a channel under that name.
+        /// The item was changed in between, or moved twice while its lock was awaited; or an item is where none may be;
+        /// or another process listens to a channel under that name.
         public static let conflict = Code(rawValue: "conflict")
         /// A file below `.group` is not what this library writes.
         public static let damaged = Code(rawValue: "damaged")
@@ -36,19 +37,21 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
         public static let newerFormat = Code(rawValue: "newerFormat")
         /// The container was made by an older version, whose format this one does not read.
         public static let olderFormat = Code(rawValue: "olderFormat")
-        /// The file system lacks what is needed: byte locks that exclude, maps that are shared; or an item lies on
-        /// another one than the container's own files.
+        /// The file system lacks a feature that is needed (byte locks that exclude, shared maps), or an item is on
+        /// another file system than the container's own files.
         public static let unsupportedFileSystem = Code(rawValue: "unsupportedFileSystem")
-        /// No room on the disk or in the quota; nothing was changed.
+        /// There is no room on the disk or in the quota; nothing was changed.
         public static let noSpace = Code(rawValue: "noSpace")
         /// Reading or writing failed.
         public static let inputOutput = Code(rawValue: "inputOutput")
         /// The change is visible, but the disk did not confirm it: it may be gone after a power cut.
         public static let notDurable = Code(rawValue: "notDurable")
-        /// A transaction is committed, but a part of it could not be put into place; nor could the rest be taken back.
-        /// Its items stay locked until this process's next request, or another process after its end, has completed it.
+        /// A transaction is committed, but a part of it could not be put into place, and the rest could not be undone.
+        /// Its items stay locked until it is completed by this process's next request, or by another process after this
+        /// one ended.
         public static let unfinished = Code(rawValue: "unfinished")
-        /// A limit of the container is reached: members, items a request, what a suite or a channel holds.
+        /// A limit of the container is reached: of members, of items in a request, or of the contents of a suite or a
+        /// channel.
         public static let limitReached = Code(rawValue: "limitReached")
         /// The process is a forked child of the one that opened the container, and must open it itself.
         public static let forked = Code(rawValue: "forked")
@@ -58,49 +61,49 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
 
     /// A member that is in the way.
     public struct Holder: Hashable, Sendable {
-        /// Its process.
+        /// The identifier of the member's process.
         public var processIdentifier: Int32
-        /// Nil where a signal to `processIdentifier` reaches the holder. Else the holder lives in another PID namespace
-        /// and could not be found from here: the number counts there. The inode of that namespace (`lsns -t pid`), or 0
-        /// where it is not known.
+        /// The PID namespace of the holder's process: nil where a signal to `processIdentifier` reaches the process.
+        /// Otherwise the process is in another PID namespace, could not be found from this one, and has that number
+        /// there. The value is the inode of that namespace (`lsns -t pid`), or 0 where it is not known.
         public var pidNamespace: UInt64?
-        /// What it says it is.
+        /// The member's purpose, as it opened the container.
         public var purpose: String
-        /// When it was granted what it holds, in nanoseconds since 1970.
+        /// The time when the lock was granted, in nanoseconds since 1970.
         public var since: Int64
-        /// The item that it holds, cut after 87 bytes.
+        /// The item that the member holds, cut after 87 bytes.
         public var item: String
-        /// Alone, rather than shared with readers.
+        /// Whether the lock is exclusive instead of shared.
         public var isWriting: Bool
-        /// How its process was called, cut after 4,096 bytes; nil where the system will not say.
+        /// The command line of the process, cut after 4,096 bytes; nil where the system does not provide it.
         public var command: String?
-        /// What its process is doing; nil where the system will not say.
+        /// The state of the process; nil where the system does not provide it.
         public var condition: Condition?
 
-        /// What a process is doing.
+        /// The state of a process.
         public enum Condition: String, Hashable, Sendable {
             /// Running, or sleeping.
             case running
-            /// By a signal or a debugger: it holds on until it is continued or ended.
+            /// Stopped by a signal or a debugger: the process holds the lock until it is continued or ended.
             case stopped
-            /// Its first thread has ended; others hold on.
+            /// The process's first thread has ended; other threads still hold the lock.
             case zombie
         }
     }
 
-    /// What happened.
+    /// The kind of error.
     public var code: Code
-    /// To which item, file or container; escaped where it is not UTF-8.
+    /// The item, file or container concerned; escaped where it is not UTF-8.
     public var item: String?
-    /// In which operation: "read", "write", "open".
+    /// The operation: "read", "write", "open".
     public var operation: String
-    /// Why.
+    /// The reason.
     public var cause: String
-    /// Who is in the way.
+    /// The members that are in the way.
     public var holders: [Holder]
-    /// What to do.
+    /// What the caller can do.
     public var advice: String?
-    /// Where a `WriteCondition` does not hold: the generation that the item is at; nil where nothing stands there.
+    /// The item's present generation where a `WriteCondition` does not hold; nil where there is no item.
     public var generation: UInt64?
 
     init(
@@ -111,7 +114,7 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
         (self.cause, self.holders, self.advice) = (cause, holders, advice)
     }
 
-    /// One sentence that says all of it.
+    /// A sentence with all of these parts.
     public var description: String {
         var text = "cannot \(Self.phrases[operation] ?? operation)"
         if let item { text += " '\(item)'" }
@@ -123,7 +126,7 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
         return text
     }
 
-    /// Operations whose names, which scripts get, are no phrase before an item.
+    /// Phrases for operations whose names, which are printed for scripts, do not fit before an item.
     static let phrases = [
         "acknowledge": "acknowledge messages of", "append": "append to", "be present": "be present as",
         "listen": "listen to", "post": "post to", "transaction": "carry out the transaction of",
@@ -131,7 +134,7 @@ public struct CoordinationError: Error, Equatable, Sendable, CustomStringConvert
 }
 
 extension CoordinationError.Holder: CustomStringConvertible {
-    /// `todo-app (process 812, stopped, '/usr/bin/todo --edit') since 10:00:00Z`
+    /// A description such as `todo-app (process 812, stopped, '/usr/bin/todo --edit') since 10:00:00Z`.
     public var description: String {
         var process = MemberProcess.text(processIdentifier, pidNamespace)
         if let condition, condition != .running { process += ", \(condition)" }
@@ -153,7 +156,7 @@ extension CoordinationError.Holder: CustomStringConvertible {
             item: item, isWriting: isWriting, command: process.command, condition: process.condition)
     }
 
-    /// `10:00:00Z`: a lock is held for seconds, so the day goes without saying.
+    /// Returns a time such as `10:00:00Z`, without the day, because a lock is held for seconds.
     private static func timeOfDay(_ nanoseconds: Int64) -> String {
         let time = CalendarTime(secondsSince1970: nanoseconds / 1_000_000_000)
         return [time.hour, time.minute, time.second].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":") + "Z"

@@ -1,7 +1,7 @@
 import GroupSystemCalls
 
 extension CoordinationError {
-    /// The one place where the kernel's reasons become ours.
+    /// Translates a system error; the only place that does so.
     init(_ errno: Errno, item: String?, operation: String) {
         if [.notPermitted, .noSystemCall].contains(errno), let cause = Self.refusalOfOpening {
             self.init(
@@ -31,7 +31,7 @@ extension CoordinationError {
             case .tryAgain: (.limitReached, "no thread can be started: raise the limit of processes, ulimit -u")
             default: (.inputOutput, nil)
             }
-        // What should be one of the container's own files is something else.
+        // One of the container's own files has another type.
         let isOwn = item?.hasPrefix(".group/") ?? false
         if isOwn, let item, errno == .tooManyLinks || code == .wrongType {
             self = .damaged(
@@ -47,7 +47,7 @@ extension CoordinationError {
         errno == .noSuchDevice ? "it is not a regular file" : errno.description
     }
 
-    /// The sentence for it where nothing at all can be opened.
+    /// The cause where a filter or an old kernel refuses every call of openat2; nil otherwise.
     static var refusalOfOpening: String? {
         switch FileDescriptor.refusalOfOpening {
         case Errno.notPermitted?: "a filter (seccomp) does not permit the system call openat2"
@@ -56,7 +56,7 @@ extension CoordinationError {
         }
     }
 
-    /// Nothing leads out by a path that was checked, so the kernel says this of a rename alone.
+    /// Only a rename fails with this error: a path that was checked does not leave the container.
     private static let otherFileSystem =
         "it is on another file system than the container's own files (a mount, a btrfs subvolume, a lower layer of an overlay), and nothing is renamed from one to the other"
 
@@ -104,7 +104,7 @@ extension CoordinationError {
     }
 }
 
-/// Runs what talks to the kernel and says, where it fails, on what and for what.
+/// Runs a body that makes system calls, and translates its error with the item and the operation.
 func translating<Answer: ~Copyable>(
     _ item: String?, _ operation: String, _ body: () throws(Errno) -> Answer
 ) throws(CoordinationError) -> Answer {
@@ -115,7 +115,7 @@ func translating<Answer: ~Copyable>(
     }
 }
 
-/// Nil where there is nothing.
+/// Returns the result of `body`, or nil where it throws `notFound`.
 func ifPresent<Answer>(_ body: () throws(CoordinationError) -> Answer) throws(CoordinationError) -> Answer? {
     do {
         return try body()
@@ -125,7 +125,7 @@ func ifPresent<Answer>(_ body: () throws(CoordinationError) -> Answer) throws(Co
     }
 }
 
-/// A name as text; what is not UTF-8, or a control character, as octal.
+/// Returns a name as text. In a name with control characters or invalid UTF-8, all bytes but printable ASCII are octal.
 func printable(_ bytes: [UInt8]) -> String {
     if let text = String(validating: bytes, as: UTF8.self), !bytes.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
         return text
@@ -138,7 +138,7 @@ func printable(_ bytes: [UInt8]) -> String {
 }
 
 extension CoordinationError {
-    /// Two followers would write their places over each other.
+    /// Returns the error for a cursor file that another follower uses: each would overwrite the other's cursor.
     package static func cursorFileInUse(_ path: [UInt8], by process: Int32?) -> CoordinationError {
         let who = process.map { "process \($0), \(programName(ofProcess: $0))," } ?? "another process"
         return CoordinationError(
@@ -148,34 +148,34 @@ extension CoordinationError {
 }
 
 extension CoordinationError {
-    /// A widget's kind is not a plain name.
+    /// Returns the error for a widget's kind that is not a plain name.
     package static func malformedWidgetKind(_ kind: String) -> CoordinationError {
         CoordinationError(
             .invalidArgument, item: printable(Array(kind.utf8)), operation: "refresh",
             cause: "a widget's kind has letters, digits, '.', '-' and '_', and does not begin with '.'")
     }
 
-    /// Nothing can match one of a widget's interests.
+    /// Returns the error for a widget's interest that can match nothing.
     package static func malformedInterest(_ interest: String, _ cause: String) -> CoordinationError {
         CoordinationError(
             .invalidArgument, item: printable(Array(interest.utf8)), operation: "heed the interest", cause: cause)
     }
 
-    /// What the container keeps of a widget does not decode.
+    /// Returns the error for a widget's record in the container that does not decode.
     package static func damagedWidgetRecord(_ file: String, putAsideAs other: String) -> CoordinationError {
         CoordinationError(
             .damaged, item: file, operation: "refresh", cause: "it is not what a refresh writes",
             advice: "it was put aside as '\(other)'; the next refresh begins anew")
     }
 
-    /// It was written by a newer version.
+    /// Returns the error for a widget's record that a newer version wrote.
     package static func newerWidgetRecord(_ file: String, _ version: Int) -> CoordinationError {
         CoordinationError(
             .newerFormat, item: file, operation: "refresh", cause: "it has version \(version)",
             advice: "refresh with a newer version of this package")
     }
 
-    /// It cannot be written.
+    /// Returns the error for a widget's record that cannot be encoded.
     package static func unencodableWidgetRecord(_ file: String) -> CoordinationError {
         CoordinationError(.invalidContent, item: file, operation: "refresh", cause: "it does not encode")
     }

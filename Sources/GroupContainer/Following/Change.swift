@@ -1,38 +1,38 @@
-/// One change of an item, as the journal has it.
+/// One change of an item, as recorded in the journal.
 public struct Change: Hashable, Sendable {
-    /// What happened.
+    /// The kind of a change.
     public enum Kind: Hashable, Sendable {
-        /// Nothing stood there before. Where a follower's filter or settling leaves out what was before, something may
-        /// have: it stands there now.
+        /// The item is new. If a follower's filter or settling leaves out earlier changes, there may have been an item
+        /// before; in either case this one is there now.
         case created
-        /// The content is another; or may be: the dates are, and nobody had read before what stood there.
+        /// The content changed, or may have changed: the dates did, and the content before was never read.
         case modified
-        /// Nothing stands there any more, nor below it.
+        /// The item is gone, with everything below it.
         case removed
-        /// It stands elsewhere now; the place where it stood.
+        /// The item has moved here, from the place given.
         case moved(from: ItemPath)
-        /// Both stand there still, but at each other's place; the other place.
+        /// Two items have exchanged their places; the other place.
         case exchanged(with: ItemPath)
         /// Mode, owner or dates changed, or the same bytes were written again.
         case touched
-        /// It stands there, says the snapshot that the follower began with: nothing changed.
+        /// The item is part of the snapshot that the follower began with: nothing changed.
         case present
-        /// Complete up to here: everything before its cursor was told. Ends a snapshot.
+        /// Complete up to here: everything before its cursor was returned. Ends a snapshot.
         case bookmark
         /// The place in the journal was lost: the cursor is of another history. Compare everything; what follows is
         /// complete.
         case rescan
-        /// Watching is incomplete: why, with `path` the directory that it is about, empty for all. Coordinated changes
-        /// are complete still; others come when the leader compares.
+        /// Watching is incomplete: the reason, with `path` the directory that it is about, empty for all. Coordinated
+        /// changes are still complete; external changes come when the leader compares.
         case degraded(reason: String)
 
-        /// The kind without what belongs to it. The raw value is the name that the commands print.
+        /// The kind without its associated values. The raw value is the name that the commands print.
         public enum Word: String, Hashable, Sendable, CaseIterable {
             /// The kind of that name.
             case created, modified, removed, moved, exchanged, touched, present, bookmark, rescan, degraded
         }
 
-        /// Where it stood before, or the other place of an exchange.
+        /// The place before a move, or the other place of an exchange.
         public var otherPath: ItemPath? {
             switch self {
             case .moved(let other), .exchanged(let other): other
@@ -40,7 +40,7 @@ public struct Change: Hashable, Sendable {
             }
         }
 
-        /// The kind without what belongs to it.
+        /// The kind without its associated values.
         public var word: Word {
             switch self {
             case .created: .created
@@ -59,60 +59,64 @@ public struct Change: Hashable, Sendable {
         /// The name that the commands print.
         public var name: String { word.rawValue }
 
-        /// About the stream rather than about an item: `bookmark`, `rescan`, `degraded`.
+        /// Whether the change is about the stream rather than about an item: `bookmark`, `rescan`, `degraded`.
         public var isMarker: Bool { [.bookmark, .rescan, .degraded].contains(word) }
     }
 
-    /// Who made it.
+    /// The process that made a change.
     public struct Author: Hashable, Sendable {
-        /// Its process.
+        /// Its process identifier.
         public var processIdentifier: Int32
-        /// What it said it was.
+        /// The purpose that the process gave to `Container.coordinator(purpose:)`.
         public var purpose: String
     }
 
-    /// The transaction that a change is part of: its changes became visible together, follow each other without another
-    /// one in between, and share sequence and cursor. What a filter makes of one directory's move is one, too.
+    /// The transaction that a change is part of. Its changes became visible together, follow each other without another
+    /// one in between, and share sequence and cursor. The changes into which a filter splits a directory's move are a
+    /// transaction, too.
     public struct Transaction: Hashable, Sendable {
         /// 32 hex digits: the operation's name, which no other transaction has.
         public var identifier: String
-        /// Which one of its changes this is, from 0, among those that the follower's patterns match.
+        /// The number of this change, from 0, among those that the follower's filter lets through.
         public var index: Int
-        /// How many of its changes the follower's patterns match: the last one that it gets has `index + 1 == count`.
+        /// The number of changes that the follower's filter lets through: the last one has `index + 1 == count`.
         public var count: Int
     }
 
-    /// Its number: 1 for the container's first change, without gaps. The changes of a transaction share one. Of
-    /// `present` and `bookmark`, that of the last change that is in the snapshot.
+    /// The sequence number: 1 for the container's first change, without gaps. The changes of a transaction share one.
+    /// For `present` and `bookmark`, that of the last change in the snapshot.
     public var sequence: UInt64
-    /// The place right behind it; for a change of a transaction, the one behind the transaction's last: to be kept only
-    /// once that was seen, as `ChangeFollower.cursor` does. For `present` a place that no journal has, so that who
-    /// comes back with it gets a `rescan`: the snapshot's place is the cursor of the `bookmark` behind it.
+    /// The place right behind the change.
+    ///
+    /// For a change of a transaction, this is the place behind the transaction's last: keep it only once that change
+    /// was seen, as `ChangeFollower.cursor` does. For `present` this is a place that no journal has, so that a follower
+    /// that comes back with it gets a `rescan`: the snapshot's place is the cursor of the `bookmark` behind it.
     public var cursor: Cursor
-    /// What happened.
+    /// The kind of the change.
     public var kind: Kind
-    /// To which item; empty for `rescan`, and for `degraded` where it is about the whole container.
+    /// The item's path; empty for `rescan`, and for `degraded` where it is about the whole container.
     public var path: ItemPath
-    /// What stands there now; nil once it is gone.
+    /// The item's type now; nil once it is gone.
     public var type: ItemType?
     /// The content's size in bytes.
     public var size: UInt64?
-    /// Who made it under a lock; nil where it was made without coordination and found by the leader.
+    /// The process that made the change under a lock; nil for an external change, which the leader found.
     public var by: Author?
-    /// When, in nanoseconds since 1970 by the author's clock; for people.
+    /// The time of the change, in nanoseconds since 1970 by the author's clock; for people.
     public var time: Int64
-    /// Which transaction it is part of; nil for one that stands alone.
+    /// The transaction that the change is part of; nil for a single change.
     public var transaction: Transaction?
 
     /// The item's version: the sequence of its last record.
     public var generation: UInt64
-    /// It was, or is, a directory that was moved or removed with everything in it, which has no changes of its own.
+    /// Whether the item was, or is, a directory that was moved, exchanged or removed with everything in it, which has
+    /// no changes of its own.
     var takesDirectory = false
-    /// A directory that is gone.
+    /// Whether a directory was moved, exchanged or removed with everything in it.
     package var concernedDirectory: Bool { takesDirectory }
-    /// Something else may have stood there, though it is `created`.
+    /// Whether the item may have replaced another one, though its kind is `created`.
     var mayReplace = false
-    /// Made under a lock.
+    /// Whether the change was made under a lock.
     public var isCoordinated: Bool { by != nil }
 
     private init?(_ told: ReportedPart, of record: ChangeRecord, sequence: UInt64, cursor: Cursor) {
@@ -140,8 +144,8 @@ public struct Change: Hashable, Sendable {
         time = record.time
     }
 
-    /// What an entry of the journal says, as far as the filter lets it through: nothing for a control record or one
-    /// that only a newer version understands, one change, or several that share its place. Nil: see `FilteredChange`.
+    /// Returns the changes of a journal entry that the filter lets through: none for a control record or one that only
+    /// a newer version understands, one change, or several that share a place. Nil: see `FilteredChange`.
     static func changes(
         in entry: Journal.Entry, cursor: Cursor, by filter: ChangeFilter,
         before: () throws(CoordinationError) -> TreeIndex?
@@ -164,7 +168,7 @@ public struct Change: Hashable, Sendable {
         return changes
     }
 
-    /// What was made without coordination has no name of its own; its number makes one.
+    /// Returns the name of a transaction. An external change has no operation: its sequence number makes the name.
     private static func identifier(of record: ChangeRecord, _ sequence: UInt64) -> String {
         if record.operation != ChangeRecord.noOperation { return Hexadecimal.encode(record.operation) }
         var writer = ByteWriter()
@@ -173,20 +177,20 @@ public struct Change: Hashable, Sendable {
         return Hexadecimal.encode(writer.bytes)
     }
 
-    /// The marker that says that watching is incomplete.
+    /// Makes the marker that watching is incomplete.
     init(degraded record: ChangeRecord, sequence: UInt64, cursor: Cursor) {
         self.init(
             .degraded(reason: printable(record.purpose)), ItemPath(bytes: record.path), sequence: sequence,
             cursor: cursor, time: record.time)
     }
 
-    /// A marker, or an item that is present.
+    /// Makes a marker, or an item that is present.
     init(_ kind: Kind, _ path: ItemPath = ItemPath(bytes: []), sequence: UInt64, cursor: Cursor, time: Int64) {
         (self.kind, self.path, self.time) = (kind, path, time)
         (self.sequence, self.cursor, generation) = (sequence, cursor, sequence)
     }
 
-    /// An item that stands there; its time is that of its content.
+    /// Makes the change of an item that is present; its time is that of its content.
     init(present place: ItemLocation, _ item: TreeIndex.Item, sequence: UInt64, cursor: Cursor) {
         self.init(
             .present, ItemPath(bytes: place.bytes), sequence: sequence, cursor: cursor, time: item.state.modified)
@@ -196,23 +200,23 @@ public struct Change: Hashable, Sendable {
 
 /// What follows a `rescan`.
 public enum RescanPolicy: Hashable, Sendable {
-    /// What changes from there on.
+    /// Changes from there on.
     case marker
-    /// A snapshot, as with `ChangeOrigin.snapshot`: what does not come as `present` is gone.
+    /// A snapshot, as with `ChangeOrigin.snapshot`: an item that does not come as `present` is gone.
     case snapshot
 }
 
-/// Where following begins.
+/// The place where following begins.
 public enum ChangeOrigin: Hashable, Sendable {
     /// The oldest change that is kept.
     case start
-    /// What happens from now on.
+    /// Changes from now on.
     case now
-    /// Right behind the change that had this cursor.
+    /// The place right behind the change that had this cursor.
     case cursor(Cursor)
-    /// A `present` change for each item that stands in the container, directories before what is in them, then a
-    /// `bookmark`, then what changes from there on: together they make the tree exactly. Taken when the follower begins
-    /// to read; where no leader lives, what was changed without coordination is looked for first. Memory: a few dozen
-    /// bytes an item until the bookmark.
+    /// A `present` change for each item in the container, directories before their contents, then a `bookmark`, then
+    /// changes from there on: together they make the tree exactly. The snapshot is taken when the follower begins to
+    /// read; if there is no leader, external changes are found first by comparing. Memory: a few dozen bytes per item
+    /// until the bookmark.
     case snapshot
 }

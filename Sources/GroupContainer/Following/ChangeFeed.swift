@@ -1,25 +1,28 @@
 import GroupSystemCalls
 
-/// Reads the journal on from a place, as changes that a filter lets through. Keeps nothing but the place, and what is
-/// left of the transaction, or of the snapshot, that it is in the middle of: a slow consumer costs no memory.
+/// A reader of the journal from a place on, which returns the changes that a filter lets through. The reader keeps only
+/// the place, and what is left of a transaction or a snapshot that it is in the middle of: a slow consumer costs no
+/// memory.
 struct ChangeFeed: Sendable {
     let member: Member
     private let filter: ChangeFilter
     private let policy: RescanPolicy
-    /// In the middle of a transaction, the place before it: who stops there gets it again, rather than half of it.
+    /// The place up to which the journal was read. In the middle of a transaction, the place before it: a reader that
+    /// stops there gets it again, rather than half of it.
     private(set) var position: LogPosition
-    /// A transaction, how many of its changes were told, and the place behind it. Counted rather than taken away: a
-    /// copy of the reader shares them.
+    /// A transaction, how many of its changes were returned, and the place behind it. The changes are counted rather
+    /// than removed, as copies of the reader share them.
     private var rest: (changes: [Change], told: Int, behind: LogPosition)?
-    /// The place was not to be found, or what came behind it is gone: says so before anything else.
+    /// Whether the place was not found, or what came behind it is gone: a `rescan` comes next.
     private var isLost = false
-    /// Snapshots are taken when they are read, so that a sequence can be made without waiting.
+    /// Whether a snapshot is still to be taken. Snapshots are taken when they are read, so that a sequence can be made
+    /// without waiting.
     private(set) var wantsSnapshot = false
     private var listing: Listing?
     private let tree = TreeAtPlace()
-    /// What it would have been told if it had followed before: that watching is incomplete.
+    /// The marker that watching is incomplete, which the reader would have got if it had followed before.
     private var notice: Change?
-    /// Of one that follows and may only read: whether anybody looks after changes made without coordination.
+    /// The state of the search for a leader, for a follower that may only read.
     private var absence: LeaderAbsence?
 
     init(
@@ -42,13 +45,13 @@ struct ChangeFeed: Sendable {
         }
     }
 
-    /// Where to begin again in order to miss nothing. In the middle of a snapshot that is nowhere.
+    /// The place to begin again at in order to miss nothing. In the middle of a snapshot there is no such place.
     var cursor: Cursor { listing == nil && !wantsSnapshot ? place : member.journal.nowhere }
 
-    /// Where it reads on, whatever is still to be told of a snapshot.
+    /// The place in the journal from which the reader goes on, whatever is left of a snapshot.
     var place: Cursor { member.journal.cursor(at: position) }
 
-    /// Takes the snapshot that is wanted. Blocks while it reads the journal and, where no leader lives, the tree.
+    /// Takes the snapshot that is wanted. Blocks while it reads the journal and, where there is no leader, the tree.
     mutating func takeSnapshot() throws(CoordinationError) {
         if !wantsSnapshot { return }
         try Container(member).noteUncoordinatedChanges()
@@ -56,7 +59,8 @@ struct ChangeFeed: Sendable {
         (position, self.listing, wantsSnapshot) = (listing.position, listing, false)
     }
 
-    /// Nil at the end. After an error that says that the journal is damaged it goes on at the end, with a `rescan`.
+    /// Returns the next change, nil at the end. After an error which means that the journal is damaged, the reader goes
+    /// on at the end, with a `rescan`.
     mutating func next() throws(CoordinationError) -> Change? {
         while true {
             if isLost {
@@ -84,7 +88,7 @@ struct ChangeFeed: Sendable {
         }
     }
 
-    /// For who begins to follow: where the leader has said already that watching is incomplete, that is told first.
+    /// Has the marker that watching is incomplete come first, if the leader recorded that before this follower began.
     mutating func noteBlindness() {
         if member.isReadOnly {
             absence = LeaderAbsence()
@@ -93,7 +97,7 @@ struct ChangeFeed: Sendable {
         let memberTable = member.memberTable
         let place = memberTable.map.load64(MemberTableLayout.degraded)
         let said = LogPosition(file: place >> 32, offset: Int(place & 0xffff_ffff), sequence: 0, checksum: 0)
-        // What lies ahead will be read.
+        // A record that lies ahead will be read.
         if place == 0 || (said.file, said.offset) >= (position.file, position.offset) { return }
         guard member.hasLeader(ofTerm: memberTable.map.load64(MemberTableLayout.term)) else { return }
         try? member.journal.read(from: said) { record in
@@ -103,8 +107,8 @@ struct ChangeFeed: Sendable {
         }
     }
 
-    /// For who follows and may only read, with nothing to tell, every so often. True: there is something to tell, as
-    /// nobody looks after changes made without coordination. System calls: fcntl(F_OFD_GETLK)
+    /// Looks periodically for a leader, for a follower that may only read and has no changes left. Returns true if
+    /// there is a marker to return, as no leader watches for external changes. System calls: fcntl(F_OFD_GETLK)
     mutating func lookForLeader() -> Bool {
         let now = monotonicNanoseconds()
         guard let readOnly = member.readOnly, absence?.isDue(at: now) == true,
@@ -121,7 +125,7 @@ struct ChangeFeed: Sendable {
         return true
     }
 
-    /// Its change, if it is one; several are kept for later.
+    /// Returns the change of an entry, if it is one; several are kept for later.
     private mutating func take(_ entry: Journal.Entry) throws(CoordinationError) -> Change? {
         guard let changes = try changes(in: entry) else {
             (position, isLost) = (entry.position, true)
@@ -146,12 +150,12 @@ struct ChangeFeed: Sendable {
         do {
             return try member.journal.step(behind: position)
         } catch {
-            // Its files go one after the other.
+            // The files of a container that is removed go one after the other.
             if member.isGone { throw member.removed("follow") }
             if error.code == .damaged {
                 member.diagnostics.tell(.damageMet, item: error.item, "a follower met it: \(error.cause)")
             }
-            // No process can say what was there. A caller that asks again has been told.
+            // What was there cannot be read. A caller that calls again has had the error.
             if error.code == .damaged, let end = try? member.journal.log.end() { (position, isLost) = (end, true) }
             throw error
         }
@@ -161,7 +165,7 @@ struct ChangeFeed: Sendable {
         isLost || wantsSnapshot || listing != nil || rest != nil || member.journal.log.hasMore(behind: position)
     }
 
-    /// The marker that says that everything before its cursor was told.
+    /// The marker that everything before its cursor was returned.
     var bookmark: Change { Change(.bookmark, sequence: place.sequence, cursor: cursor, time: wallNanoseconds()) }
 
     private var rescan: Change { Change(.rescan, sequence: place.sequence, cursor: cursor, time: wallNanoseconds()) }

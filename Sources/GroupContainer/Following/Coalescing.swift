@@ -1,10 +1,10 @@
 // Imports nothing: no file, clock or process.
 
-/// What becomes of two changes of one path.
+/// The result of merging two changes of one path.
 enum Net: Equatable, Sendable {
     case nothing
     case one(Change.Kind)
-    /// They do not make one.
+    /// The two changes cannot be merged.
     case both
 
     static func of(_ before: Change, _ after: Change) -> Net {
@@ -12,7 +12,7 @@ enum Net: Equatable, Sendable {
         switch (before.kind, after.kind) {
         case (.created, .created), (.created, .modified), (.created, .touched):
             return (before.type == .directory) == (after.type == .directory) ? .one(.created) : .both
-        // Where something stood before it was created, that goes, too.
+        // If the created item replaced another one, that one is removed, too.
         case (.created, .removed): return before.mayReplace ? .one(.removed) : .nothing
         case (.touched, .touched): return .one(.touched)
         case (.modified, .modified), (.modified, .touched), (.touched, .modified): return .one(.modified)
@@ -25,7 +25,7 @@ enum Net: Equatable, Sendable {
 }
 
 extension Debouncer {
-    /// A change of one path alone.
+    /// Notes a change of one path alone.
     mutating func noteSimple(_ entry: Entry) {
         let path = entry.change.path
         if entry.change.kind == .removed && entry.change.takesDirectory { dropWhatIsBelow(path) }
@@ -37,7 +37,7 @@ extension Debouncer {
         merged.begin = before.begin
         if case .moved(let from) = before.change.kind {
             guard entry.change.kind == .removed, !before.change.mayReplace else { return append(entry) }
-            // It came, and went: what is left is that it is no longer where it was.
+            // The item came and went: what is left is that it is gone from its first place.
             merged.change.path = from
             merged.change.takesDirectory = before.change.takesDirectory
             entries[position] = merged
@@ -57,8 +57,8 @@ extension Debouncer {
         }
     }
 
-    /// A directory goes with everything in it: what happened to that need not be told, unless a move made something of
-    /// it.
+    /// Drops the changes below a directory that is removed with everything in it. Changes before a move stay, as the
+    /// move may depend on them.
     private mutating func dropWhatIsBelow(_ directory: ItemPath) {
         for position in entries.indices.reversed() {
             guard let change = entries[position]?.change, change.places.contains(where: { $0.concerns(directory) })
@@ -93,7 +93,7 @@ extension Debouncer {
         appendMoved(followers, from, to)
     }
 
-    /// Surely nothing stands there.
+    /// Returns whether there is surely no item at a path.
     private func isVacant(_ path: ItemPath) -> Bool {
         guard let position = last(concerning: path), let change = entries[position]?.change else { return false }
         switch change.kind {
@@ -104,7 +104,8 @@ extension Debouncer {
         }
     }
 
-    /// What is held back about a path as it is called now: how it came, and what changed there and below it since.
+    /// Returns the held-back entries about a path as it is called now: how the item came there, and what changed there
+    /// and below since.
     private func whatIsKnown(of path: ItemPath) -> (exact: Int?, inner: [Int]) {
         var inner: [Int] = []
         guard let end = last(concerning: path) else { return (nil, []) }
@@ -123,8 +124,8 @@ extension Debouncer {
         return (nil, inner.reversed())
     }
 
-    /// Whether a move can be told as going to `to` at once: where it went for a while nothing stood before, and nothing
-    /// happened since at its new end.
+    /// Returns whether a move can be returned as going to `to` at once: where it went for a while there was no item
+    /// before, and nothing happened since at its new end.
     private func continues(_ move: Entry, at position: Int, _ first: ItemPath, _ to: ItemPath) -> Bool {
         if move.change.mayReplace || (first != to && first.concerns(to)) { return false }
         return !entries[(position + 1)...].contains { later in
@@ -149,7 +150,7 @@ extension Debouncer {
         }
     }
 
-    /// What was created and moved was created where it stands now.
+    /// Merges a creation and a move: the item was created at its new place.
     private mutating func create(_ position: Int, _ move: Entry, _ from: ItemPath, _ inner: [Int]) {
         guard let before = entries[position] else { return }
         var created = move
@@ -169,7 +170,7 @@ extension Debouncer {
         }
     }
 
-    /// What was changed, or created, and is replaced by what moves there need not be told.
+    /// Drops the creation or change of an item that the move replaces.
     private mutating func dropWhatIsReplaced(_ move: inout Entry) {
         guard let position = last(concerning: move.change.path), let change = entries[position]?.change,
             change.path == move.change.path
@@ -190,21 +191,21 @@ extension ItemPath {
             && bytes.starts(with: directory.bytes)
     }
 
-    /// The same, or one is somewhere below the other.
+    /// Returns whether the paths are equal, or one is below the other.
     func concerns(_ other: ItemPath) -> Bool { self == other || isBelow(other) || other.isBelow(self) }
 
-    /// Every directory that it is in.
+    /// Every directory that the path is in.
     var directories: [ItemPath] {
         bytes.indices.filter { bytes[$0] == UInt8(ascii: "/") }.map { ItemPath(bytes: Array(bytes[..<$0])) }
     }
 
-    /// Where it is once a directory that it is, or is in, has moved.
+    /// Returns the path after the directory that it is, or is in, has moved.
     func moved(from directory: ItemPath, to place: ItemPath) -> ItemPath {
         ItemPath(bytes: place.bytes + bytes[directory.bytes.count...])
     }
 }
 
-/// Which of a list of entries concerned a path last.
+/// The last entry of a list that concerns a path.
 struct RelatedPaths: Sendable {
     private var at: [ItemPath: Int] = [:]
     private var below: [ItemPath: Int] = [:]
@@ -221,7 +222,7 @@ struct RelatedPaths: Sendable {
     }
 }
 
-/// Paths, to ask whether one of them concerns another.
+/// A set of paths that can be searched for those that concern another path.
 struct PathSet: Sendable {
     private var paths: Set<ItemPath> = []
     private var around: Set<ItemPath> = []

@@ -1,32 +1,36 @@
 import GroupSystemCalls
 
-/// Holds changes back until their paths are quiet, and nets what happens to a path meanwhile: one line a path, once
-/// nothing happened to it for `quiet`, at the latest `atMost` after the first that is held back. A reader that applies
-/// what is released has the tree that the reader would have without settling.
+/// Holds changes back until their paths are quiet, and merges the changes of a path meanwhile: one change per path,
+/// once there was no further one for `quiet`, at the latest `atMost` after the first that is held back. A reader that
+/// applies the released changes has the same tree as without settling.
 ///
 /// Changes that concern each other's paths (the same one, or a directory and what is in it) stay in their order; others
-/// overtake each other. Nets: created + removed is nothing; created + modified is created; removed + created is
-/// modified, where no directory is involved; what is created or changed and then moved is told at its new place; a move
-/// that goes on is one move, and one that goes back is none, if nothing can have stood in between. Times are
-/// nanoseconds of one clock.
+/// may overtake each other. Times are nanoseconds of one clock. Changes merge as follows:
+///
+/// - created + removed: nothing
+/// - created + modified: created
+/// - removed + created: modified, where no directory is involved
+/// - created or changed, then moved: a change at the new place
+/// - moved, then moved on: one move; moved, then moved back: nothing; both only if there cannot have been another item
+///   in between
 struct Debouncer: Sendable {
     let quiet: Int64
     let atMost: Int64
 
     struct Entry: Sendable {
         var change: Change
-        /// Where to begin in order to get all of it again.
+        /// The place to begin at in order to get all of the change again.
         var begin: Cursor
         var first: Int64
         var last: Int64
     }
 
-    /// In the order in which they are to be told; nil for what came to nothing.
+    /// The changes in the order of their release; nil for those that came to nothing.
     var entries: [Entry?] = []
     private var index = RelatedPaths()
-    /// Nothing can be due before.
+    /// The time before which no change can be due.
     private(set) var due: Int64?
-    /// Nothing has waited for `atMost` before.
+    /// The time before which no change has waited for `atMost`.
     private(set) var overdue: Int64?
 
     init(quiet: Int64, atMost: Int64) { (self.quiet, self.atMost) = (max(0, quiet), max(0, atMost)) }
@@ -47,8 +51,9 @@ struct Debouncer: Sendable {
         overdue = min(overdue ?? .max, Self.sum(now, atMost))
     }
 
-    /// What is to be told by now, or, with `all`, everything. Each gets the place from which a reader that comes back
-    /// gets everything that was not released before or with it again; `end` is the place behind all that was noted.
+    /// Returns the changes that are due by now or, with `all`, all of them. The cursor of each is the place from which
+    /// a reader that comes back gets all changes again that are released after it or are still held back. `end` is the
+    /// place behind all noted changes.
     mutating func release(at now: Int64, end: Cursor, all: Bool = false) -> [Change] {
         if !all, let due, due > now { return [] }
         let leaves = all ? entries.map { $0 != nil } : dueEntries(at: now)
@@ -71,7 +76,7 @@ struct Debouncer: Sendable {
         return released.map(\.change)
     }
 
-    /// The place from which a reader that comes back gets everything that is held back again; `end` if nothing is.
+    /// Returns the place from which a reader that comes back gets all held-back changes again; `end` if there are none.
     func place(end: Cursor) -> Cursor { entries.compactMap { $0?.begin }.reduce(end, Self.earlier) }
 
     private static func earlier(_ one: Cursor, _ other: Cursor) -> Cursor {
@@ -83,7 +88,8 @@ struct Debouncer: Sendable {
         return overflow ? .max : sum
     }
 
-    /// One that has waited for too long takes along what has to come before it; one that is quiet waits for that.
+    /// Returns which entries are due. An entry that has waited for too long takes along the entries that have to come
+    /// before it; a quiet entry waits for those.
     private func dueEntries(at now: Int64) -> [Bool] {
         var leaves = [Bool](repeating: false, count: entries.count)
         var urgent = PathSet()
@@ -108,7 +114,7 @@ struct Debouncer: Sendable {
         return leaves
     }
 
-    /// After its path has become another.
+    /// Indexes an entry again after its path was changed.
     mutating func noteAgain(_ position: Int) {
         if let change = entries[position]?.change { index.note(change.places, at: position) }
     }
@@ -118,7 +124,7 @@ struct Debouncer: Sendable {
         entries.append(entry)
     }
 
-    /// The last one that concerns a path.
+    /// Returns the position of the last entry that concerns a path.
     func last(concerning path: ItemPath) -> Int? {
         guard var position = index.last(concerning: path) else { return nil }
         while position >= 0 {
@@ -132,17 +138,17 @@ struct Debouncer: Sendable {
 }
 
 extension Change {
-    /// The paths that it is about.
+    /// The paths that the change is about.
     var places: [ItemPath] { kind.otherPath.map { [path, $0] } ?? [path] }
 }
 
-/// Follows the changes as they settle: see `ChangeFollower.settled(for:atMost:)`. Memory: linear in the paths that are
-/// held back.
+/// A follower of the changes as they settle: see `ChangeFollower.settled(for:atMost:)`. Memory: linear in the paths
+/// that are held back.
 public struct SettledFollower: Sendable {
     private var follower: ChangeFollower
     private var desk: DebounceQueue
     private var ready: ArraySlice<Change> = []
-    /// In front of what is ready.
+    /// The place in front of `ready`.
     private var readyPlace: Cursor?
 
     init(_ follower: ChangeFollower, _ settling: Debouncer) {
@@ -150,8 +156,8 @@ public struct SettledFollower: Sendable {
         desk = DebounceQueue(settling)
     }
 
-    /// Where to begin again in order to miss nothing that was not returned. What was returned may come again with it:
-    /// changes that overtook one that is held back.
+    /// The place to begin again at in order to miss nothing that was not returned. Changes that were returned may come
+    /// again: those that overtook one that is held back.
     public var cursor: Cursor { readyPlace ?? desk.settling.place(end: follower.cursor) }
 
     /// A marker to hand on: complete up to `cursor`.
@@ -159,13 +165,13 @@ public struct SettledFollower: Sendable {
         Change(.bookmark, sequence: cursor.sequence, cursor: cursor, time: wallNanoseconds())
     }
 
-    /// Where it reads on in the journal, whatever is still to be told.
+    /// The place in the journal from which the follower reads on, whatever is held back.
     package var place: Cursor { follower.place }
 
-    /// Nothing is held back.
+    /// Whether nothing is held back.
     public var isSettled: Bool { ready.isEmpty && desk.settling.isEmpty }
 
-    /// The next change; waits for it at most `timeout` (nil: for ever) and then returns nil. Errors: as
+    /// Returns the next change; waits for it at most `timeout` (nil: forever) and then returns nil. Errors: as
     /// `ChangeFollower.next(timeout:)`.
     public mutating func next(timeout: Duration? = nil) throws(CoordinationError) -> Change? {
         if ready.isEmpty { ready = try nextBatch(timeout: timeout)[...] }
@@ -174,8 +180,8 @@ public struct SettledFollower: Sendable {
         return change
     }
 
-    /// What settles together next, in the order in which it is to be applied; waits for it at most `timeout` (nil: for
-    /// ever) and then returns nothing. The items of a snapshot come some thousand at a time.
+    /// Returns the changes that settle together next, in the order in which they are to be applied; waits for them at
+    /// most `timeout` (nil: forever) and then returns none. The items of a snapshot come some thousand at a time.
     public mutating func nextBatch(timeout: Duration? = nil) throws(CoordinationError) -> [Change] {
         let deadline = Deadline(after: timeout)
         readyPlace = nil
@@ -198,18 +204,18 @@ public struct SettledFollower: Sendable {
     }
 }
 
-/// What a settled follower, blocking or not, does with each change: hold it, or let it through.
+/// The queue of a settled follower, blocking or not: holds each change, or lets it through.
 struct DebounceQueue: Sendable {
     private(set) var settling: Debouncer
     private var passing: [Change] = []
-    /// The place behind what passes.
+    /// Whether `passing` is to be released next.
     private var isPassing = false
     private var isInTransaction = false
-    /// What is due is told together with what is a moment later: one batch, rather than one for each of what was
-    /// changed together; and a look at all that is held back costs its length.
+    /// The time by which due changes wait for those that are due a moment later, so that changes made together become
+    /// one batch. A look at everything that is held back takes linear time.
     private let slack: Int64
 
-    /// So many items of a snapshot at a time.
+    /// The number of items of a snapshot that are released at a time.
     private static let mostPassing = 4_096
 
     init(_ settling: Debouncer) {
@@ -217,15 +223,15 @@ struct DebounceQueue: Sendable {
         self.settling = Debouncer(quiet: settling.quiet, atMost: settling.atMost - slack)
     }
 
-    /// How long nothing can be due; `.max` where nothing is held back.
+    /// Returns how long no change can be due; `.max` if none is held back.
     func wait(from now: Int64) -> Int64 {
         if isPassing { return 0 }
         guard let due = settling.due else { return .max }
         return max(0, due.addingReportingOverflow(slack).overflow ? .max : due + slack - now)
     }
 
-    /// Nil: nothing is to be told yet. For who `isBehind`, who has not read all that there was at that time, nothing is
-    /// quiet: what is told is only what has waited for too long.
+    /// Returns the next batch, or nil if there is none yet. With `isBehind` the caller has not read everything there
+    /// was at that time, so no path counts as quiet: a batch is released only once a change has waited for too long.
     mutating func release(at now: Int64, end: Cursor, isBehind: Bool) -> [Change]? {
         if isPassing {
             let batch = passing
@@ -241,7 +247,7 @@ struct DebounceQueue: Sendable {
     mutating func note(_ change: Change, from begin: Cursor, behind end: Cursor, at now: Int64) {
         isInTransaction = change.transaction.map { $0.index + 1 < $0.count } ?? false
         if change.kind == .present || change.kind.isMarker {
-            // Everything before it is told first.
+            // Everything before this change is released first.
             passing += settling.release(at: now, end: end, all: true) + [change]
             isPassing = change.kind != .present || passing.count >= Self.mostPassing
         } else {
@@ -251,12 +257,14 @@ struct DebounceQueue: Sendable {
 }
 
 extension ChangeFollower {
-    /// One change a path once nothing happened to it for `quiet`, at the latest `atMost` (ten times `quiet`, if nil)
-    /// after the first that is held back. What is created and removed meanwhile is not told, a file that is written ten
-    /// times once, and one that is written under another name and renamed once, at its place. Applied in their order
-    /// the changes make the same tree as all of them would. A change's sequence, author and time are those of the last
-    /// that it stands for; it is part of no transaction; its cursor, and the follower's, are before everything that is
-    /// still held back.
+    /// Returns a follower that returns one change per path, once there was no further one for `quiet`, at the latest
+    /// `atMost` (ten times `quiet`, if nil) after the first that is held back.
+    ///
+    /// An item that is created and removed meanwhile is left out. A file that is written ten times comes once, and so
+    /// does one that is written under another name and renamed, at its place. Applied in their order, the changes make
+    /// the same tree as all of them would. A change's sequence, author and time are those of the last change that it
+    /// stands for; it is part of no transaction. Its cursor, and the follower's, are before everything that is still
+    /// held back.
     public consuming func settled(for quiet: Duration, atMost: Duration? = nil) -> SettledFollower {
         SettledFollower(self, Debouncer(quiet, atMost))
     }
@@ -287,10 +295,10 @@ public struct SettledChanges: AsyncSequence, Sendable {
 
     init(_ changes: Changes, _ settling: Debouncer) { (self.changes, self.settling) = (changes, settling) }
 
-    /// Starts at the sequence's place.
+    /// Returns an iterator that starts at the sequence's place.
     public func makeAsyncIterator() -> Iterator { Iterator(changes.makeAsyncIterator(), settling) }
 
-    /// Where one consumer stands.
+    /// The place of one consumer.
     public struct Iterator: AsyncIteratorProtocol {
         private var changes: Changes.Iterator
         private var desk: DebounceQueue
@@ -301,8 +309,8 @@ public struct SettledChanges: AsyncSequence, Sendable {
             desk = DebounceQueue(settling)
         }
 
-        /// The next change; nil when the task is cancelled: what is held back then comes to who begins at the last
-        /// change's cursor. Errors: as those of `Changes.Iterator`.
+        /// Returns the next change; nil when the task is cancelled. A consumer that begins at the last change's cursor
+        /// then gets what is held back. Errors: those of `Changes.Iterator`.
         public mutating func next() async throws(CoordinationError) -> Change? {
             while ready.isEmpty {
                 let now = monotonicNanoseconds()
@@ -332,7 +340,8 @@ public struct SettledChanges: AsyncSequence, Sendable {
 }
 
 extension Changes {
-    /// One change a path once nothing happened to it for `quiet`, as `ChangeFollower.settled(for:atMost:)`.
+    /// Returns a sequence of one change per path, once there was no further one for `quiet`, as
+    /// `ChangeFollower.settled(for:atMost:)`.
     public func settled(for quiet: Duration, atMost: Duration? = nil) -> SettledChanges {
         SettledChanges(self, Debouncer(quiet, atMost))
     }

@@ -1,16 +1,16 @@
 // Imports nothing: no file, clock or process.
 
-/// One change as a follower is told it.
+/// One change as a follower gets it.
 struct ReportedPart: Equatable, Sendable {
     var part: ChangePart
-    /// The item's own, where a directory around it changed; nil: that of the record.
+    /// The item's own generation, where a directory around it changed; nil: that of the record.
     var generation: UInt64?
-    /// It is told as created, but came by a move, which may have replaced something.
+    /// Whether the item may have replaced another one: the change is `created`, but the item came by a move.
     var mayReplace = false
 
     init(_ part: ChangePart, generation: UInt64? = nil) { (self.part, self.generation) = (part, generation) }
 
-    /// Moved in from where nobody looks.
+    /// Returns the change of an item that was moved in from where the filter lets nothing through.
     static func arrival(_ path: [UInt8], _ state: ItemState?) -> ReportedPart {
         var told = ReportedPart(ChangePart(kind: .created, path: path, state: state))
         told.mayReplace = true
@@ -18,16 +18,16 @@ struct ReportedPart: Equatable, Sendable {
     }
 }
 
-/// What of a record's changes is told to somebody who keeps what a filter's paths let through.
+/// The changes of a record that a filter's paths let through, for a follower that keeps a copy of what it gets.
 struct FilteredChange {
     private let filter: ChangeFilter
     private var told: [ReportedPart] = []
 
     private init(_ filter: ChangeFilter) { self.filter = filter }
 
-    /// `before` is asked for what stood there before the record, only if that matters: a directory crosses the filter's
-    /// border, and what is in it has no changes of its own. Nil: nobody knows it any more, and neither is known what is
-    /// to be told.
+    /// Returns the changes that the filter lets through. `before` returns the tree before the record; it is called only
+    /// if that matters: a directory crosses the filter's border, and the items in it have no changes of their own.
+    /// Returns nil if `before` does, since the changes cannot be decided then.
     static func told<Failure: Error>(
         _ changes: [ChangePart], by filter: ChangeFilter, before: () throws(Failure) -> TreeIndex?
     ) throws(Failure) -> [ReportedPart]? {
@@ -52,7 +52,7 @@ struct FilteredChange {
 
     private mutating func tell(_ part: ChangePart) { told.append(ReportedPart(part)) }
 
-    /// False: what is in the directories matters.
+    /// Adds a change, if the filter lets it through. Returns false if that depends on what is in the directories.
     private mutating func tellWithoutLooking(_ change: ChangePart) -> Bool {
         let isIn = filter.includes(change.path)
         switch change.kind {
@@ -105,7 +105,7 @@ struct FilteredChange {
         ChangePart(kind: .removed, path: path, state: nil, wasDirectory: wasDirectory)
     }
 
-    /// One by one, from what stood there.
+    /// Adds the changes of the items one by one, from the tree before the record.
     private mutating func tell(_ change: ChangePart, _ treeIndex: TreeIndex) {
         guard let from = change.from, let old = try? ItemLocation(from), let new = try? ItemLocation(change.path)
         else { return }
@@ -118,7 +118,7 @@ struct FilteredChange {
             }
             return
         }
-        // What went is gone first, then it is created where it stands now.
+        // First the removal of both trees, then the creation of each item at its new place.
         let (here, there) = (Self.tree(at: new, treeIndex), Self.tree(at: old, treeIndex))
         for tree in [here, there] {
             for item in tree.reversed() where filter.includes(item.place.bytes) {
@@ -131,7 +131,7 @@ struct FilteredChange {
 
     private typealias Tree = [(place: ItemLocation, item: TreeIndex.Item)]
 
-    /// What lies deepest last.
+    /// Returns the items of a tree, the deepest last.
     private static func tree(at top: ItemLocation, _ treeIndex: TreeIndex) -> Tree {
         ([top] + treeIndex.below(top).reversed()).compactMap { place in treeIndex.items[place].map { (place, $0) } }
     }
@@ -140,7 +140,8 @@ struct FilteredChange {
         new.bytes + place.bytes[old.bytes.count...]
     }
 
-    /// The directory moved with all that is in it: what is another's business now goes, what was another's comes.
+    /// Adds the changes of items in a directory that moved with all its contents: the filter lets some through only at
+    /// the old place (removed) or only at the new one (created).
     private mutating func adjust(
         _ inner: ArraySlice<(place: ItemLocation, item: TreeIndex.Item)>,
         movedTo new: ItemLocation, from old: ItemLocation
@@ -173,7 +174,7 @@ struct FilteredChange {
         }
     }
 
-    /// Files go one by one; directories are made before them and removed after them.
+    /// Adds the changes of a move: files one by one; directories are created before their files and removed after them.
     private mutating func relocate(_ tree: Tree, to new: ItemLocation, from old: ItemLocation, _ state: ItemState?) {
         for (place, item) in tree {
             let path = Self.moved(place, to: new, from: old)

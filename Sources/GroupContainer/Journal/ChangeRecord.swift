@@ -1,47 +1,47 @@
 // Imports nothing: no file, clock or process.
 
-/// What the journal holds of one change.
+/// The journal's record of one change.
 struct ChangeRecord: Equatable, Sendable {
     enum Kind: UInt8, Sendable {
         case created = 1
         case modified = 2
         case removed = 3
         case moved = 4
-        /// What stood at `path` and at `from` changed places.
+        /// The items at `path` and `from` were exchanged.
         case exchanged = 5
         case touched = 6
         /// Several changes that became visible together: `parts`.
         case transaction = 7
-        /// A member became leader; `term` says which one. A control record: not counted, not shown.
+        /// A member became leader; `term` is the number of its term. A control record: not counted, not delivered.
         case term = 64
-        /// The leader can not watch everything: `path` is the directory (empty: any), `purpose` says why; an empty
-        /// `purpose`: it can again. A control record.
+        /// The leader cannot watch everything: `path` is the directory (empty: any), `purpose` is the reason; an empty
+        /// `purpose` means that it can again. A control record.
         case degraded = 65
 
-        /// Of the log's own keeping: not counted in the sequence.
+        /// Whether it is the journal's own bookkeeping, which is not counted in the sequence.
         var isControl: Bool { rawValue >= 64 }
     }
 
     var kind: Kind
-    /// Made by a member under a lock; otherwise found by the leader.
+    /// Whether a member made the change under a lock; otherwise the leader found it.
     var isCoordinated: Bool
     var path: [UInt8]
-    /// Where it stood before, for `moved`; the other place, for `exchanged`.
+    /// The former path, for `moved`; the other path, for `exchanged`.
     var from: [UInt8]?
-    /// As it stood right after; nil once it is gone.
+    /// The state right after the change; nil if the item is gone.
     var state: ItemState?
-    /// For `exchanged`: of what stands at `from` now.
+    /// For `exchanged`: the state of the item that is at `from` now.
     var otherState: ItemState?
-    /// For `removed`: it was a directory, and went with everything below it, which has no records of its own.
+    /// For `removed`: whether it was a directory, removed with everything below it, which has no records of its own.
     var wasDirectory = false
-    /// Names the operation, so that a repairer finds out whether it is recorded already. Zeros: none.
+    /// The identifier of the operation, by which a repair finds out whether it is recorded already. Zeros: none.
     var operation: [UInt8]
     var processIdentifier: Int32
     var purpose: [UInt8]
-    /// Nanoseconds since 1970, for people.
+    /// Nanoseconds since 1970, for display.
     var time: Int64
     var term: UInt64 = 0
-    /// Of a transaction, in the order in which they were made; of anything else none.
+    /// The parts of a transaction, in the order in which they were made; empty for other kinds.
     var parts: [ChangePart] = []
 
     static let noOperation = [UInt8](repeating: 0, count: 16)
@@ -104,7 +104,7 @@ struct ChangeRecord: Equatable, Sendable {
         }
     }
 
-    /// However many the bytes claim there are: what is not there is found missing before room is made for it.
+    /// Reads the parts. No room is made for the number that the bytes claim, because a missing part is found first.
     private static func parts(from reader: inout ByteReader) throws -> [ChangePart] {
         let count: UInt32 = try reader.number()
         if count == 0 { throw Fault.unknown }
@@ -113,7 +113,7 @@ struct ChangeRecord: Equatable, Sendable {
         return parts
     }
 
-    /// What it says of items, one after the other.
+    /// The changes of items that the record contains, in their order.
     var changes: [ChangePart] {
         switch kind {
         case .transaction: parts
@@ -127,10 +127,10 @@ struct ChangeRecord: Equatable, Sendable {
         }
     }
 
-    /// Where what moves stands afterwards: of a directory that comes with what is in it, the directory.
+    /// The path after the move; for a directory that arrives together with its content, the directory's.
     var place: [UInt8] { parts.first?.path ?? path }
 
-    /// How it stands there. What came within a directory is as it was.
+    /// Sets the state of the item at `place`. The state of what arrived within a directory is unchanged.
     mutating func complete(with state: ItemState?) {
         if parts.isEmpty { self.state = state } else { parts[0].state = state }
     }
@@ -155,20 +155,20 @@ struct ChangeRecord: Equatable, Sendable {
     }
 }
 
-/// One change of one item: what a record says besides who made it and when. A transaction has several.
+/// A change of one item: the content of a record except for its author and time. A transaction has several parts.
 struct ChangePart: Equatable, Sendable {
     var kind: ChangeRecord.Kind
     var path: [UInt8]
-    /// Where it stood before, for `moved`; the other place, for `exchanged`.
+    /// The former path, for `moved`; the other path, for `exchanged`.
     var from: [UInt8]?
-    /// As it stood right after; nil once it is gone.
+    /// The state right after the change; nil if the item is gone.
     var state: ItemState?
-    /// For `exchanged`: of what stands at `from` now.
+    /// For `exchanged`: the state of the item that is at `from` now.
     var otherState: ItemState?
-    /// For `removed`: it was a directory.
+    /// For `removed`: whether it was a directory.
     var wasDirectory = false
 
-    /// What concerns items; the other kinds are those of whole records.
+    /// The kinds of changes of items; the other kinds are those of whole records.
     private static let kinds: [ChangeRecord.Kind] = [.created, .modified, .removed, .moved, .exchanged, .touched]
 
     func encode(into writer: inout ByteWriter) {

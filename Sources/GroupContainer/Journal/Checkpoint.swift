@@ -1,9 +1,9 @@
 // Imports nothing: no file, clock or process.
 
-/// The bytes of a checkpoint, wherever they lie: in a file that is mapped, or in memory.
+/// The bytes of a checkpoint, either in a mapped file or in memory.
 protocol CheckpointBytes: Sendable {
     var size: Int { get }
-    /// Only within the size.
+    /// Returns bytes, which must be within the size.
     func bytes(_ offset: Int, count: Int) -> [UInt8]
 }
 
@@ -12,19 +12,19 @@ extension [UInt8]: CheckpointBytes {
     func bytes(_ offset: Int, count: Int) -> [UInt8] { Array(self[offset..<(offset + count)]) }
 }
 
-/// What is wrong with a checkpoint.
+/// A fault of a checkpoint.
 enum CheckpointFault: Error, Equatable { case damaged, newer(UInt32) }
 
-/// A tree index of the tree as it is kept in a file: a header, a table of where each entry begins, and the entries in the
-/// order of their paths' bytes, so that one is found without reading the others. Each has a checksum whose key contains
-/// its number: whatever byte is wrong, a reader of that byte finds it out.
+/// A tree index in a file: a header, a table with the start of each entry, and the entries in the order of their paths'
+/// bytes, so that an entry is found without reading the others. Each entry has a checksum whose key contains its
+/// number: whichever byte is wrong, a reader of that byte detects it.
 struct Checkpoint<Bytes: CheckpointBytes>: Sendable {
     let header: CheckpointHeader
-    /// How many items it has.
+    /// The number of items.
     let count: Int
     let bytes: Bytes
 
-    /// Looks at the header only.
+    /// Reads the header only.
     init(_ bytes: Bytes) throws(CheckpointFault) {
         let first = bytes.bytes(0, count: min(bytes.size, CheckpointHeader.size))
         let byteCount: Int
@@ -33,7 +33,7 @@ struct Checkpoint<Bytes: CheckpointBytes>: Sendable {
         self.bytes = bytes
     }
 
-    /// The item that stands at a place. Logarithmic.
+    /// Returns the item at a location. Logarithmic.
     func item(at location: ItemLocation) throws(CheckpointFault) -> TreeIndex.Item? {
         let number = try firstNumber { location.bytes.lexicographicallyPrecedes($0) || location.bytes == $0 }
         guard number < count else { return nil }
@@ -41,7 +41,7 @@ struct Checkpoint<Bytes: CheckpointBytes>: Sendable {
         return entry.path == location.bytes ? entry.item : nil
     }
 
-    /// Everything below a directory, whatever the directory is. Linear in what is found.
+    /// Returns everything below a directory, whether or not the directory itself has an entry. Linear in the result.
     func below(_ directory: ItemLocation) throws(CheckpointFault) -> [(path: [UInt8], item: TreeIndex.Item)] {
         let prefix = directory.bytes + [UInt8(ascii: "/")]
         var number = try firstNumber { prefix.lexicographicallyPrecedes($0) }
@@ -55,7 +55,7 @@ struct Checkpoint<Bytes: CheckpointBytes>: Sendable {
         return found
     }
 
-    /// The number of the first entry whose path fulfils what all behind it fulfil.
+    /// Returns the number of the first entry whose path meets a condition that all later ones meet, too.
     private func firstNumber(where isBehind: ([UInt8]) -> Bool) throws(CheckpointFault) -> Int {
         var (low, high) = (0, count)
         while low < high {
@@ -80,7 +80,7 @@ struct Checkpoint<Bytes: CheckpointBytes>: Sendable {
 }
 
 extension Checkpoint<[UInt8]> {
-    /// The whole tree index; every byte is looked at. Linear.
+    /// Returns the whole tree index; checks every byte. Linear.
     func treeIndex() throws(CheckpointFault) -> TreeIndex {
         var items: [(location: ItemLocation, item: TreeIndex.Item)] = []
         items.reserveCapacity(count)
@@ -92,15 +92,15 @@ extension Checkpoint<[UInt8]> {
                 items.last.map({ entry.path.lexicographicallyPrecedes($0.location.bytes) }) ?? true
             else { throw .damaged }
             end = start
-            // One that is no item any more: versions before this one took what is in another container's `.group` for
-            // items.
+            // Entries that are not items any more are left out: earlier versions took the content of another
+            // container's `.group` for items.
             if let location = try? ItemLocation(entry.path) { items.append((location, entry.item)) }
         }
         if end != CheckpointHeader.size + count * 8 { throw .damaged }
         return TreeIndex(items)
     }
 
-    /// The file's bytes.
+    /// Returns the bytes of the file.
     static func encode(_ treeIndex: TreeIndex, _ header: CheckpointHeader) -> [UInt8] {
         let items = treeIndex.items.sorted { $0.key.bytes.lexicographicallyPrecedes($1.key.bytes) }
         let start = CheckpointHeader.size + items.count * 8
@@ -115,7 +115,7 @@ extension Checkpoint<[UInt8]> {
     }
 }
 
-/// One item in a checkpoint: its generation, its state as in a record, its path, and the checksum of that.
+/// An item in a checkpoint: its generation, its state as in a record, its path, and a checksum of these.
 enum CheckpointEntry {
     private static let fixed = 8 + ItemState.size + 2 + 8
     static let largest = fixed + ItemLocation.longestPath
@@ -142,7 +142,7 @@ enum CheckpointEntry {
         return (Array(bytes[path..<(bytes.endIndex - 8)]), TreeIndex.Item(state: state, generation: generation))
     }
 
-    /// As `ItemState` encodes it; without a reader, for the sake of speed.
+    /// Decodes what `ItemState` encodes; without a reader, for speed.
     private static func state(_ bytes: ArraySlice<UInt8>, at place: Int) -> ItemState? {
         guard let type = ItemType(rawValue: bytes[place]) else { return nil }
         let (mode, owners) = (number(bytes, at: place) >> 32, number(bytes, at: place + 8))
@@ -154,7 +154,7 @@ enum CheckpointEntry {
             contentHash: bytes[place + 1] & 1 == 1 ? number(bytes, at: place + 48) : nil)
     }
 
-    /// The one at an index; only where eight bytes are.
+    /// Returns the number at an index, which must have eight bytes.
     static func number(_ bytes: ArraySlice<UInt8>, at place: Int) -> UInt64 {
         var number: UInt64 = 0
         for index in (place..<(place + 8)).reversed() { number = number << 8 | UInt64(bytes[index]) }
@@ -166,17 +166,18 @@ enum CheckpointEntry {
     }
 }
 
-/// The first bytes of the checkpoint: which tree index of the tree it is, and of which place in the journal.
+/// The first bytes of a checkpoint: its container, and its position in the journal.
 struct CheckpointHeader: Equatable, Sendable {
-    /// As its logs carry it.
+    /// The container's `origin`, as in the headers of segments.
     var container: [UInt8]
-    /// Everything up to here is in the tree index. Never at the end of a file that another one follows.
+    /// The position of the tree index, which contains everything before it. Never at the end of a segment that another
+    /// one follows.
     var position: LogPosition
-    /// Of the journal's file at that place: another history's has another.
+    /// The salt of the journal's segment at that position; that of another history differs.
     var fileSalt: UInt64
-    /// Of the latest leader that took office.
+    /// The term of the latest leader.
     var newestTerm: UInt64
-    /// Random for each checkpoint: the checksums of another one's entries do not pass.
+    /// Random for each checkpoint, so that the checksums of another one's entries do not fit.
     var nonce: UInt64
     /// Nanoseconds since 1970.
     var made: Int64
@@ -200,7 +201,7 @@ struct CheckpointHeader: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// Also says how many entries follow, and how long the whole file is.
+    /// Decodes the header. Also returns how many entries follow, and the size of the whole file.
     static func decode(_ bytes: [UInt8]) throws(CheckpointFault) -> (
         header: CheckpointHeader, count: Int, byteCount: Int
     ) {

@@ -1,10 +1,10 @@
 import GroupSystemCalls
 
-/// `.group/checkpoint`: the tree index of the tree at a place in the journal, so that what the journal says need not be
-/// read from its beginning, which may be gone. Always whole: it is replaced by rename.
+/// `.group/checkpoint`: the tree index at a position of the journal, so that the journal need not be read from its
+/// beginning, which may be gone. The file is always whole, because it is replaced by a rename.
 struct CheckpointFile: Sendable {
     private let directory: ContainerDirectories
-    /// As the logs carry it.
+    /// The container's `origin`, as in the headers of segments.
     private let container: [UInt8]
 
     static let label = ".group/checkpoint"
@@ -15,8 +15,8 @@ struct CheckpointFile: Sendable {
         (self.directory, self.container) = (directory, container)
     }
 
-    /// To look items up in; nil where there is none. Constant. Errors: `damaged`, `newerFormat`.
-    /// System calls: openat2, fstat, mmap
+    /// Opens the checkpoint to look items up in it; nil if there is none. Constant time. Errors: `damaged`,
+    /// `newerFormat`. System calls: openat2, fstat, mmap
     func open() throws(CoordinationError) -> MappedCheckpoint? {
         let map: SharedMap
         do throws(Errno) {
@@ -36,7 +36,7 @@ struct CheckpointFile: Sendable {
         return MappedCheckpoint(checkpoint)
     }
 
-    /// Reads all of it; nil where there is none. Linear. Errors: as for `open`.
+    /// Reads the whole checkpoint; nil if there is none. Linear. Errors: as for `open`.
     func read() throws(CoordinationError) -> (header: CheckpointHeader, treeIndex: TreeIndex)? {
         let content: [UInt8]
         do throws(Errno) {
@@ -53,7 +53,7 @@ struct CheckpointFile: Sendable {
         return (header, treeIndex)
     }
 
-    /// Replaces it; on the disk when it returns. Only by one at a time.
+    /// Replaces the checkpoint, which is on the disk when this returns. Only one process at a time may call this.
     /// System calls: openat2, write, fsync, renameat2
     func replace(by treeIndex: TreeIndex, _ header: CheckpointHeader) throws(CoordinationError) {
         let content = Checkpoint.encode(treeIndex, header)
@@ -104,7 +104,7 @@ struct CheckpointFile: Sendable {
     }
 }
 
-/// A checkpoint's file that stays open, as it was, whatever becomes of its name.
+/// A checkpoint's file that stays open, even if its name is replaced or removed.
 final class MappedCheckpoint: TreeIndex.Base, Sendable {
     private let checkpoint: Checkpoint<CheckpointMap>
     private let map: SharedMap
@@ -116,7 +116,7 @@ final class MappedCheckpoint: TreeIndex.Base, Sendable {
 
     var header: CheckpointHeader { checkpoint.header }
 
-    /// An answer that it gave was none: what it says does not fit its checksums.
+    /// Whether a lookup has failed because the content does not fit its checksums.
     var isDamaged: Bool { damaged.withLock { $0 } || map.isDamaged }
 
     func item(at location: ItemLocation) -> TreeIndex.Item? {

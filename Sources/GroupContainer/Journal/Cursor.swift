@@ -1,22 +1,22 @@
 // Imports nothing: no file, clock or process.
 
 /// A place in a container's journal, between two changes. A cursor can be kept (`description`, `init(_:)`) and outlives
-/// the process: a process that comes back with it gets exactly what happened since. The cursor names the record before
-/// it by its checksum, so a place in another container, or in one restored from a backup, is recognized and answered
-/// with one `rescan`.
+/// the process: a process that comes back with it gets exactly what happened since. The cursor identifies the record
+/// before it by its checksum, so a cursor of another container, or of one restored from a backup, is recognized, and
+/// the process gets one `rescan`.
 public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
     /// The first eight bytes of the container's identifier.
     let container: UInt64
     let file: UInt32
-    /// Where the next record of that file begins.
+    /// The offset of the next record in that segment.
     let offset: UInt32
-    /// Of the record before it; the sequence counts from 1.
+    /// The sequence number of the record before the cursor; sequence numbers count from 1.
     public let sequence: UInt64
     let checksum: UInt64
 
     private static let prefix = "g1-"
 
-    /// No journal has it: the one of a snapshot that was not told to its end.
+    /// Whether no journal has this cursor: the cursor of a snapshot whose items were not all delivered.
     package var isNowhere: Bool { file == 0 }
 
     init(container: UInt64, file: UInt32, offset: UInt32, sequence: UInt64, checksum: UInt64) {
@@ -25,7 +25,7 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
         )
     }
 
-    /// Of a container's log.
+    /// Makes the cursor of a position in a container's journal.
     init(_ position: LogPosition, in container: UInt64) {
         self.init(
             container: container, file: UInt32(truncatingIfNeeded: position.file),
@@ -33,7 +33,7 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
             checksum: position.checksum)
     }
 
-    /// Nil for another container's.
+    /// Returns the position; nil for another container's cursor.
     func position(in container: UInt64) -> LogPosition? {
         if self.container != container { return nil }
         return LogPosition(file: UInt64(file), offset: Int(offset), sequence: sequence, checksum: checksum)
@@ -50,7 +50,7 @@ public struct Cursor: Hashable, Sendable, LosslessStringConvertible {
         return Self.prefix + Hexadecimal.encode(writer.bytes)
     }
 
-    /// Nil for what no cursor has ever printed.
+    /// Reads a cursor's description; nil for text that is not one.
     public init?(_ description: String) {
         guard description.hasPrefix(Self.prefix),
             let bytes = Hexadecimal.decode(description.dropFirst(Self.prefix.count))

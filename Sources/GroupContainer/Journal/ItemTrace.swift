@@ -1,24 +1,25 @@
 import GroupSystemCalls
 
-/// What the journal says of one item, followed through the records behind a place where that is known: for a caller
-/// that asks about one item and does not keep the fold of all.
+/// The journal's state of one item, followed through the records after a position where it is known: for a caller that
+/// looks up one item and does not keep a journal view of all items.
 struct ItemTrace: Equatable, Sendable {
     let location: ItemLocation
-    /// Nil where nothing stands.
+    /// The item's type; nil if there is no item.
     private(set) var type: ItemType?
-    /// As its last record has it; nil also where no more than its type is known.
+    /// The state of the item's last record; nil also if only its type is known.
     private(set) var state: ItemState?
-    /// Something came here whose own records were not looked at: only the fold of all knows what it is.
+    /// Whether something arrived here whose own records were not read: only the journal view of all items has its
+    /// state.
     private(set) var isLost = false
 
     init(_ location: ItemLocation, _ state: ItemState?) {
         (self.location, self.state, type) = (location, state, state?.type)
     }
 
-    /// Of what is known to be a directory.
+    /// Traces an item that is known to be a directory.
     init(directory location: ItemLocation) { (self.location, type) = (location, .directory) }
 
-    /// Takes in the body of the next record. Linear in its parts, and constant for what is of another item.
+    /// Applies the body of the next record. Linear in its parts, and constant for a record of another item.
     mutating func take(_ body: [UInt8]) {
         guard mayConcern(body), let record = try? ChangeRecord(decoding: body) else { return }
         for part in record.changes { take(part) }
@@ -46,14 +47,14 @@ struct ItemTrace: Equatable, Sendable {
         if there == nil { isLost = true }
     }
 
-    /// It is the item's path, or that of a directory that the item lies in.
+    /// Returns whether a path is the item's, or that of a directory that contains the item.
     private func covers(_ path: ArraySlice<UInt8>) -> Bool {
         let own = location.bytes
         if path.count > own.count || !own.starts(with: path) { return false }
         return path.count == own.count || own[path.count] == UInt8(ascii: "/")
     }
 
-    /// By a look at the paths alone, which spares the decoding of most records.
+    /// Returns whether a record may concern the item, from the paths alone, which avoids the decoding of most records.
     private func mayConcern(_ body: [UInt8]) -> Bool {
         guard body.count > Self.fixed, let kind = ChangeRecord.Kind(rawValue: body[0]) else { return false }
         if kind == .transaction { return true }
@@ -69,20 +70,20 @@ struct ItemTrace: Equatable, Sendable {
         return false
     }
 
-    /// In bytes: what comes before the states.
+    /// The bytes of a record before the states.
     private static let fixed = 40
 }
 
-/// What the journal says of one item, for a caller that changes it: without the fold of all records, which a short
-/// command has no time for.
+/// Lookups in the journal of one item, for a caller that changes it: without the journal view of all items, which takes
+/// too long for a short command.
 extension Member {
-    /// So many items are looked up by themselves; a caller that asks about more is quicker with the fold.
+    /// The number of items that are looked up one by one; for more, the journal view is faster.
     private static let fewItems = 4
-    /// A place is noted anew when so many records lie behind the one that was noted before.
+    /// A position is noted again when at least this many records follow the one that was noted before.
     private static let worthNoting = 8
 
-    /// Whether the journal has a directory there. Mostly a few loads: up to which place that was last found to be so is
-    /// in the member table, and only the records behind that are looked at. Errors: `damaged`
+    /// Returns whether the journal has a directory at a location. Mostly a few loads: the member table has the position
+    /// up to which that was last found, and only the records after it are read. Errors: `damaged`
     func recordsDirectory(at location: ItemLocation) throws(CoordinationError) -> Bool {
         if let place = memberTable.knownDirectory(location, key: hashKey) {
             var trace = ItemTrace(directory: location)
@@ -98,8 +99,8 @@ extension Member {
         return true
     }
 
-    /// What the journal has there, and the place up to which that holds. Linear in the records behind the checkpoint,
-    /// or in what is new since this process kept the fold. Errors: `damaged`
+    /// Returns the journal's state of an item, and the position up to which it is valid. Linear in the records after
+    /// the checkpoint, or in the new ones if this process keeps a journal view. Errors: `damaged`
     func recordedState(
         at location: ItemLocation
     ) throws(CoordinationError) -> (state: ItemState?, end: LogPosition) {
@@ -116,8 +117,8 @@ extension Member {
         return (item?.state, end)
     }
 
-    /// Up to the journal's end; the place there, and how many records were read. Nil where they do not tell, or not all
-    /// of them are there.
+    /// Follows the trace to the journal's end. Returns the position there and the number of records read; nil if the
+    /// records do not show the state, or some of them are missing.
     private func follow(
         _ trace: inout ItemTrace, from start: LogPosition
     ) throws(CoordinationError) -> (end: LogPosition, count: Int)? {
@@ -135,8 +136,9 @@ extension Member {
     }
 }
 
-/// Up to which place of the journal a directory is known to be in it: a small table in the member table, for all
-/// members. Each entry vouches for itself, so one that was half replaced, or is of another directory, is none.
+/// The positions of the journal up to which directories are known to be in it: a small table in the member table, for
+/// all members. Each entry has a checksum keyed by the path, so an entry that is half replaced, or of another
+/// directory, is not used.
 extension MemberTable {
     func knownDirectory(_ location: ItemLocation, key: SipHash) -> LogPosition? {
         var hash = key.begin()

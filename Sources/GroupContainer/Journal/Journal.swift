@@ -4,9 +4,9 @@ import GroupSystemCalls
 final class Journal: Sendable {
     let log: SegmentedLog
     let checkpoint: CheckpointFile
-    /// The place that the checkpoint is for, as far as this member knows.
+    /// The position of the checkpoint, as far as this member has read it.
     let checkpointed = Guarded<LogPosition?>(nil)
-    /// The file that was the last one when it was last looked whether files may go.
+    /// The segment at which this member last examined which segments may be dropped.
     let weighed = Guarded<UInt64>(0)
     /// The first eight bytes of the container's identifier: part of every cursor.
     let container: UInt64
@@ -22,19 +22,19 @@ final class Journal: Sendable {
         try log.append(record.encoded(), isControl: record.kind.isControl)
     }
 
-    /// Only if nothing stands behind `expected`; nil otherwise.
+    /// Appends a record only if nothing stands after `expected`; returns nil otherwise.
     func append(_ record: ChangeRecord, exactlyAt expected: LogPosition) throws(CoordinationError) -> LogPosition? {
         try log.append(record.encoded(), isControl: record.kind.isControl, exactlyAt: expected)
     }
 
     struct Entry: Sendable {
-        /// Nil for one that only a newer version understands.
+        /// The change; nil for a record that only a newer version understands.
         var record: ChangeRecord?
         var isControl: Bool
         var position: LogPosition
     }
 
-    /// As `SegmentedLog.Step`.
+    /// The result of reading at a position, as in `SegmentedLog.Step`.
     enum Step: Sendable {
         case entry(Entry)
         case end
@@ -55,8 +55,8 @@ final class Journal: Sendable {
         }
     }
 
-    /// Shows the records from a place on, up to the end or until `look` says that it has seen enough. Where the place
-    /// is no longer kept, from the oldest one on: what matters behind it is behind that, too. Linear in the records.
+    /// Passes the records after a position to `look`, up to the end or until `look` returns true. If the position is no
+    /// longer kept, begins with the oldest record. Linear in the records.
     func read(from start: LogPosition, _ look: (ChangeRecord) -> Bool) throws(CoordinationError) {
         var position = start
         while true {
@@ -75,17 +75,17 @@ final class Journal: Sendable {
         Cursor(position, in: container)
     }
 
-    /// A place that it does not have, nor ever will: files are numbered from 1.
+    /// A cursor that this journal never has: segments are numbered from 1.
     var nowhere: Cursor { Cursor(container: container, file: 0, offset: 0, sequence: 0, checksum: 0) }
 
-    /// Nil where the cursor is of another history: another container, one restored from a backup, or a file that is no
-    /// longer kept.
+    /// Returns the position of a cursor; nil for a cursor of another history: another container, one restored from a
+    /// backup, or a segment that is no longer kept.
     func position(of cursor: Cursor) throws(CoordinationError) -> LogPosition? {
         guard let position = cursor.position(in: container) else { return nil }
         return try log.contains(position) ? position : nil
     }
 
-    /// Whether an operation has its record, from a place on. Linear in the records behind it.
+    /// Returns whether an operation has its record after a position. Linear in the records after it.
     func contains(operation: [UInt8], from start: LogPosition) throws(CoordinationError) -> Bool {
         var isFound = false
         try read(from: start) { record in
@@ -97,8 +97,8 @@ final class Journal: Sendable {
 }
 
 extension Container {
-    /// Appends a record that no change stands behind, and returns its sequence. For the fault tests: they kill and stop
-    /// members in the middle of appends, which whole writes would reach a thousand times less often.
+    /// Appends a record without a change, and returns its sequence number. For the fault tests: they kill and stop
+    /// members in the middle of appends, which complete writes would reach a thousand times less often.
     package func appendRawRecord(naming path: ItemPath) throws(CoordinationError) -> UInt64 {
         let record = ChangeRecord(
             .touched, path: path.bytes, state: nil, isCoordinated: true, operation: ChangeRecord.noOperation,

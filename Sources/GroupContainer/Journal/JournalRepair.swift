@@ -1,7 +1,7 @@
 import GroupSystemCalls
 
 extension Member {
-    /// What is wrong with the journal and the checkpoint, a sentence each; nothing is changed. Linear in both.
+    /// Returns the faults of the journal and the checkpoint, one error each; changes nothing. Linear in both.
     func checkJournal() throws(CoordinationError) -> [CoordinationError] {
         var found = try journal.log.findDamage().map(Self.error)
         do {
@@ -13,11 +13,11 @@ extension Member {
         return found
     }
 
-    /// Mends them, and says what it found. Of a file with a bad record, what stands before it is kept, and what stands
-    /// behind it is cut off: followers get what is there, then one `rescan`. Without a checkpoint that can be believed,
-    /// and without the journal's beginning, everybody gets a `rescan`, and the next comparison of the tree records what
-    /// stands there. Waits at most 30 s for who is just making a checkpoint. Errors: `damaged` where a file cannot be
-    /// read at all and other members live; those of writing.
+    /// Repairs the journal and the checkpoint, and returns the faults that were found. In a segment with a bad record,
+    /// the records before it are kept, and what follows is cut off: followers get the kept records, then one `rescan`.
+    /// If there is neither a usable checkpoint nor the journal's beginning, every follower gets a `rescan`, and the
+    /// next comparison of the tree records what it finds. Waits at most 30 s for a process that is making a checkpoint.
+    /// Errors: `damaged` if a segment cannot be read at all and other members live; `lockTimedOut`; those of writing.
     func repairJournal() throws(CoordinationError) -> [CoordinationError] {
         let keeping = try beginKeeping()
         defer { lockFile.giveBack(keeping) }
@@ -41,8 +41,8 @@ extension Member {
         return found
     }
 
-    /// Makes the checkpoint anew from the journal, which has to reach back to its beginning, or to a checkpoint that
-    /// can be believed. Waits as `repairJournal`.
+    /// Makes the checkpoint again from the journal, which has to reach back to its beginning, or to a usable
+    /// checkpoint. Waits as `repairJournal` does.
     func remakeCheckpoint() throws(CoordinationError) {
         let keeping = try beginKeeping()
         defer { lockFile.giveBack(keeping) }
@@ -52,7 +52,8 @@ extension Member {
         recorded.withLock { $0 = nil }
     }
 
-    /// Alone with the checkpoint and the journal's files, until the handle is given back.
+    /// Takes the lock for the checkpoint and the dropping of segments; the caller has it until it gives the handle
+    /// back.
     private func beginKeeping() throws(CoordinationError) -> LockFile.Handle {
         let handle = try lockFile.borrow()
         let byte = ByteRange(start: LockRange.keeping, length: 1)

@@ -1,20 +1,20 @@
 import GroupSystemCalls
 
-/// What the journal says that stands in the container, up to the place that was read: the checkpoint, and the records
-/// behind it. Memory: linear in the items; of one that is only for looking up, in the records behind the checkpoint.
+/// The journal's view of the container, up to the position that was read: the checkpoint, and the records after it.
+/// Memory: linear in the items; for a view that is only for lookups, linear in the records after the checkpoint.
 struct JournalView: Sendable {
     private(set) var treeIndex = TreeIndex()
-    /// Of the latest leader that took office.
+    /// The term of the latest leader.
     private(set) var newestTerm: UInt64 = 0
-    /// Up to here the journal was read.
+    /// The position up to which the journal was read.
     private(set) var position: LogPosition
-    /// What the tree index stands on, if it is only for looking up.
+    /// The checkpoint below the tree index, if the view is only for lookups.
     private var base: MappedCheckpoint?
 
     private static let attempts = 8
 
-    /// As the checkpoint has it; without one, nothing, from the journal's beginning. Linear in the items. Errors:
-    /// `damaged` where there is neither the one nor the other.
+    /// Makes the view at the checkpoint; without one, an empty view at the journal's beginning. Linear in the items.
+    /// Errors: `damaged`, `newerFormat` if there is neither a usable checkpoint nor the beginning.
     init(_ journal: Journal) throws(CoordinationError) {
         self = try Self.begin(journal) { () throws(CoordinationError) in
             guard let (header, treeIndex) = try journal.checkpoint.read() else { return nil }
@@ -22,7 +22,8 @@ struct JournalView: Sendable {
         }
     }
 
-    /// The same, but for single items, which are looked up in the checkpoint's file. Constant.
+    /// Makes a view for lookups of single items, which are read from the checkpoint's file. Constant time. Errors: as
+    /// above.
     init(forLookingUpIn journal: Journal) throws(CoordinationError) {
         self = try Self.begin(journal) { () throws(CoordinationError) in
             guard let checkpoint = try journal.checkpoint.open() else { return nil }
@@ -35,7 +36,7 @@ struct JournalView: Sendable {
         (position, fileSalt) = (header.position, header.fileSalt)
     }
 
-    /// Nothing yet, from a place on.
+    /// Makes an empty view at a position.
     init(beginningAt start: LogPosition) { position = start }
 
     private var fileSalt: UInt64 = 0
@@ -47,7 +48,8 @@ struct JournalView: Sendable {
         for _ in 0..<attempts {
             let start = try journal.log.start()
             do {
-                // One of another history, or of a file that is gone: it was restored, or a newer one is there by now.
+                // A checkpoint is not usable if it is of another history, or of a segment that is gone: the container
+                // was restored, or a newer checkpoint exists by now.
                 if let tree = try read(), try journal.log.file(tree.position.file)?.header.salt == tree.fileSalt,
                     try journal.log.contains(tree.position)
                 {
@@ -64,8 +66,8 @@ struct JournalView: Sendable {
                 "it is not of this journal, or missing, and the journal's first files were dropped")
     }
 
-    /// Reads the journal to its end. Linear in what is new. Where its place was dropped meanwhile, it begins anew.
-    /// Errors: `damaged`; what is before the damage was read.
+    /// Reads the journal to its end. Linear in the new records. If the position was dropped meanwhile, begins again.
+    /// Errors: `damaged`; the records before the damage were applied.
     mutating func catchUp(_ journal: Journal) throws(CoordinationError) {
         var restarts = 0
         while true {
@@ -73,7 +75,7 @@ struct JournalView: Sendable {
             case .entry(let entry):
                 position = entry.position
                 if let record = entry.record { take(record) }
-            // What is not known of the records that are missing shows where the tree is compared.
+            // The next comparison of the tree finds the effect of the missing records.
             case .gap(let place): position = place
             case .end:
                 guard base?.isDamaged == true else { return }
@@ -88,8 +90,8 @@ struct JournalView: Sendable {
         }
     }
 
-    /// As it was at a place. Where the checkpoint is of a later one, from the journal's first record; nil where that
-    /// was dropped.
+    /// Makes the view at a position. If the checkpoint is of a later one, reads from the journal's first record; nil if
+    /// that was dropped.
     init?(_ journal: Journal, at place: LogPosition) throws(CoordinationError) {
         self = try JournalView(journal)
         if try catchUp(journal, to: place) { return }
@@ -99,7 +101,7 @@ struct JournalView: Sendable {
         if try !catchUp(journal, to: place) { return nil }
     }
 
-    /// Reads the journal up to a place of it. False: it is not behind what was read already.
+    /// Reads the journal up to a position. Returns false if that is not after what was read already.
     mutating func catchUp(_ journal: Journal, to place: LogPosition) throws(CoordinationError) -> Bool {
         while position != place {
             if (position.file, position.offset) >= (place.file, place.offset) { return false }
@@ -114,8 +116,8 @@ struct JournalView: Sendable {
         return true
     }
 
-    /// Appends a record only if there is nothing that was not read. False: there is, and its writer must read on and
-    /// decide again.
+    /// Appends a record only if every record was read. Returns false if there are others; then the caller must read on
+    /// and decide again.
     mutating func append(_ record: ChangeRecord, to journal: Journal) throws(CoordinationError) -> Bool {
         guard let place = try journal.append(record, exactlyAt: position) else { return false }
         position = place
@@ -123,15 +125,15 @@ struct JournalView: Sendable {
         return true
     }
 
-    /// Somebody read the content of what stood there as `seen`: see `TreeIndex.learn`.
+    /// Adds the hash of a content that was read when the item's state was `seen`: see `TreeIndex.learn`.
     mutating func learn(hash: UInt64, of location: ItemLocation, seen: ItemState) {
         treeIndex.learn(hash: hash, of: location, seen: seen)
     }
 
-    /// An item as its last record has it. Nil also where the checkpoint turned out to be damaged: `isBroken`.
+    /// Returns an item as in its last record. Nil also if the checkpoint turned out to be damaged: `isBroken`.
     func item(at location: ItemLocation) -> TreeIndex.Item? { treeIndex.item(at: location) }
 
-    /// Its answers are not to be believed.
+    /// Whether the results are unreliable, because the checkpoint is damaged.
     var isBroken: Bool { base?.isDamaged == true }
     var isForLookingUp: Bool { base != nil }
 
@@ -142,19 +144,19 @@ struct JournalView: Sendable {
 }
 
 extension Member {
-    /// The journal's fold up to its end. The first time linear in the items and in the records behind the checkpoint,
-    /// then in what is new. Errors: `damaged`
+    /// Returns the journal view up to the end. The first time linear in the items and in the records after the
+    /// checkpoint, then in the new records. Errors: `damaged`
     func recordedTree() throws(CoordinationError) -> JournalView {
         try withRecordedTree(forLookingUp: false) { $0 }
     }
 
-    /// An item as its last record has it; nil where nothing is recorded to stand. The first time linear in the records
-    /// behind the checkpoint, then in what is new. Errors: `damaged`
+    /// Returns an item as in its last record; nil if none is recorded. The first time linear in the records after the
+    /// checkpoint, then in the new records. Errors: `damaged`
     func recordedItem(at location: ItemLocation) throws(CoordinationError) -> TreeIndex.Item? {
         try recordedItemAndPlace(at: location).item
     }
 
-    /// The same, and the place up to which the journal was read.
+    /// The form of `recordedItem` that also returns the position up to which the journal was read.
     func recordedItemAndPlace(
         at location: ItemLocation
     ) throws(CoordinationError) -> (item: TreeIndex.Item?, place: LogPosition) {
@@ -175,7 +177,7 @@ extension Member {
             } else {
                 tree = try forLookingUp ? JournalView(forLookingUpIn: journal) : JournalView(journal)
             }
-            // What is not shared is changed in its place, rather than copied.
+            // A view without a second reference is changed in place, rather than copied.
             kept = nil
             defer { kept = tree }
             try tree.catchUp(journal)
@@ -184,14 +186,15 @@ extension Member {
     }
 }
 
-/// What stands in the container at one place of its journal, told item by item: directories before what is in them.
+/// The items of a container at one position of its journal, one by one: directories before their content.
 struct Listing: Sendable {
     private let items: [(place: ItemLocation, item: TreeIndex.Item)]
     private var told = 0
-    /// The place in the journal that it is of.
+    /// The position in the journal.
     let position: LogPosition
 
-    /// Linear in the journal's records: its fold, of which only the items are kept.
+    /// Makes the listing from the journal view, of which only the matching items are kept. Linear in the journal's
+    /// records.
     init(_ journal: Journal, of filter: ChangeFilter) throws(CoordinationError) {
         var tree = try JournalView(journal)
         try tree.catchUp(journal)
@@ -201,7 +204,7 @@ struct Listing: Sendable {
             .sorted { $0.place.bytes.lexicographicallyPrecedes($1.place.bytes) }
     }
 
-    /// The next one; nil after the last.
+    /// Returns the next item; nil after the last.
     mutating func next() -> (place: ItemLocation, item: TreeIndex.Item)? {
         if told == items.count { return nil }
         defer { told += 1 }
@@ -209,16 +212,16 @@ struct Listing: Sendable {
     }
 }
 
-/// The tree at the place of a reader whose filter has to know what is in a directory that moved. One for all copies of
-/// the reader; made when it is needed for the first time, and then read on.
+/// The tree at the position of a reader whose filter needs the content of a directory that moved. All copies of the
+/// reader share it; it is made at the first need, and then read on.
 final class TreeAtPlace: Sendable {
     private let tree = Guarded<JournalView?>(nil)
 
-    /// What stood there at that place. Nil: neither the journal nor its checkpoint goes back so far. Linear in the
-    /// records since the last time.
+    /// Returns the tree index at a position. Nil if neither the journal nor its checkpoint goes back so far. Linear in
+    /// the records since the last call.
     func treeIndex(_ journal: Journal, at place: LogPosition) throws(CoordinationError) -> TreeIndex? {
         try tree.withLock { (kept) throws(CoordinationError) in
-            // What is not shared is changed in its place, rather than copied.
+            // A view without a second reference is changed in place, rather than copied.
             var tree = kept
             kept = nil
             if try tree?.catchUp(journal, to: place) != true { tree = try JournalView(journal, at: place) }

@@ -1,37 +1,38 @@
 import GroupSystemCalls
 
-/// How much of the journal is kept. Who comes back with a cursor from before that gets a `rescan`.
+/// The limits of the journal. A follower with a cursor from before what is kept gets a `rescan`.
 public struct JournalRetention: Hashable, Sendable {
-    /// In bytes: with more than that the oldest files are dropped. The newest one always stays. The journal's files are
-    /// a sixteenth of it each, but at least 64 KiB and at most 4 MiB; a record, of a transaction with many items for
-    /// instance, must fit into one.
+    /// The size of the journal in bytes: above it, the oldest files are dropped. The newest file always stays. Each
+    /// file of the journal is a sixteenth of the size, but at least 64 KiB and at most 4 MiB; a record, for instance of
+    /// a transaction with many items, must fit into one file.
     public var size: UInt64
-    /// A file is dropped when its last change is longer ago than this, as soon as another file is made.
+    /// The age at which a file is dropped, counted from its last change; it is dropped as soon as another file is
+    /// created.
     public var age: Duration
 
-    /// 64 MiB, for 400,000 changes or so, and 30 days.
+    /// 64 MiB, for about 400,000 changes, and 30 days.
     public static let standard = JournalRetention()
 
-    /// Either of the two, or both.
+    /// Makes a retention with a size in bytes, an age, or both.
     public init(size: UInt64 = 64 << 20, age: Duration = .seconds(30 * 24 * 3_600)) {
         (self.size, self.age) = (size, age)
     }
 
-    /// What is known of a file of the journal.
+    /// A segment of the journal, for the decision.
     struct File: Equatable, Sendable {
         var number: UInt64
-        /// What it takes on the disk, in bytes.
+        /// The segment's size on the disk, in bytes.
         var size: UInt64
-        /// When the file after it was made, in nanoseconds since 1970; nil for the newest.
+        /// The time when the next segment was created, in nanoseconds since 1970; nil for the newest.
         var ended: Int64?
     }
 
-    /// Which of the files, given from the oldest on, may go now.
+    /// Returns which of the segments, given from the oldest on, may be dropped now.
     func dropped(of files: [File], now: Int64) -> [UInt64] {
         var rest = files.reduce(0) { $0 + $1.size }
         var dropped: [UInt64] = []
         for file in files.dropLast() {
-            // A clock that jumps makes them stay longer, or go earlier; never the newest.
+            // A clock that jumps makes segments stay longer, or go earlier; the newest always stays.
             let isOld = file.ended.map { Duration.nanoseconds(now - max(0, min($0, now))) > age } ?? false
             if rest <= size && !isOld { break }
             rest -= file.size
@@ -40,21 +41,22 @@ public struct JournalRetention: Hashable, Sendable {
         return dropped
     }
 
-    /// How large a file is made: whole pages.
+    /// The size of a segment in bytes: whole pages.
     var fileSize: Int { Int(min(max(size / 16, 64 << 10), 4 << 20) / 4_096 * 4_096) }
 }
 
-/// Keeping the journal short: a checkpoint now and then, then the oldest files go.
+/// The retention of the journal: a checkpoint at intervals, then the oldest segments are dropped.
 ///
-/// One at a time, by a lock that nobody waits for: one that is stopped or killed in the middle of it stops nobody, the
-/// files only stay longer. Not before the change that needed a new file is acknowledged.
+/// One member at a time does this, under a lock that no member waits for: if that member is stopped or killed
+/// meanwhile, no other is stopped, and the segments only stay longer. The change that needed a new segment is
+/// acknowledged first.
 extension Member {
-    /// A checkpoint is due when so many changes lie behind the last one, or as many as there are items; so what it
-    /// costs is little beside what the changes did. Or when files are to be dropped that it does not cover.
+    /// A checkpoint is due when this many changes follow the last one, or as many as there are items if that is more,
+    /// so that its cost is small beside that of the changes; or when segments are to be dropped that it does not cover.
     static let checkpointInterval: UInt64 = 20_000
 
-    /// After a change, without its lock: if a file of the journal was made by it, what is due is done. What fails is
-    /// tried again with the next file.
+    /// Does what is due after a change, without its lock, if the change created a segment of the journal. A failed
+    /// attempt is repeated with the next segment.
     func tendJournal() {
         let isAsked = journal.log.hasMadeFile.withLock { hasMadeFile in
             defer { hasMadeFile = false }
@@ -70,9 +72,9 @@ extension Member {
         }
     }
 
-    /// Makes a checkpoint of what its caller has read, if one is due, and drops what need not be kept any longer. A few
-    /// loads where nothing is due. True if it made one. Not of a tree that is only for looking up. Errors: those of
-    /// writing; then nothing was dropped, and the old checkpoint stands.
+    /// Makes a checkpoint of what its caller has read, if one is due, and drops the segments that need not be kept any
+    /// longer. A few loads if nothing is due. Returns whether it made one; never of a view that is only for lookups.
+    /// Errors: those of writing; then nothing was dropped, and the old checkpoint stays.
     @discardableResult
     func keepCheckpoint(_ tree: JournalView) throws(CoordinationError) -> Bool {
         if isReadOnly || tree.isForLookingUp || !isCheckpointDue(for: tree) { return false }
@@ -80,11 +82,11 @@ extension Member {
     }
 
     private func isCheckpointDue(for tree: JournalView) -> Bool {
-        // None is as good as one of the beginning.
+        // No checkpoint is equivalent to a checkpoint of the beginning.
         let last = journal.checkpointed.withLock { $0.map { ($0.file, $0.sequence) } ?? (1, 0) }
         let place = tree.position
         if place.sequence >= last.1 &+ max(Self.checkpointInterval, UInt64(tree.treeIndex.items.count)) { return true }
-        // Once a file: what may go is found by reading each file's first page.
+        // Once for each segment, because the decision reads the first page of every segment.
         let isNew = journal.weighed.withLock { weighed in
             defer { weighed = place.file }
             return weighed != place.file
@@ -117,7 +119,8 @@ extension Member {
             try handle.descriptor.tryLock(.exclusive, byte)
         }
         if !isFree { return false }
-        // Another member may have made one meanwhile. One that is damaged is replaced; one of a newer version is not.
+        // Another member may have made a checkpoint meanwhile. A damaged one is replaced; one of a newer version is
+        // not.
         do {
             let last = try journal.checkpoint.open()?.header.position
             journal.checkpointed.withLock { $0 = last }
@@ -134,9 +137,10 @@ extension Member {
         return true
     }
 
-    /// On the disk when it returns, and so is the journal that it is about. Only with the lock.
+    /// Writes the checkpoint. When this returns, the checkpoint is on the disk, and so is the journal up to its
+    /// position. Only with the lock.
     func writeCheckpoint(_ tree: JournalView) throws(CoordinationError) {
-        // Not in a file that ends there: that one may go.
+        // Not at the end of a segment that another follows: that segment may be dropped.
         guard let place = try journal.log.advance(tree.position)?.place,
             let file = try journal.log.file(place.file)
         else { return }
@@ -150,8 +154,8 @@ extension Member {
             "\(tree.treeIndex.items.count) items, as of change \(place.sequence)")
     }
 
-    /// As far as the checkpoint has what they say, and nobody who repairs a change has to look through them. The oldest
-    /// first, each gone from the disk before the next: there is never a gap.
+    /// Drops segments that the checkpoint covers, and that no repair of a change has to read. The oldest first, each
+    /// gone from the disk before the next, so that there is never a gap.
     private func dropFiles() {
         guard let checkpointed = journal.checkpointed.withLock({ $0 }), let files = try? journal.log.keptFiles() else {
             return
@@ -169,7 +173,7 @@ extension Member {
         }
     }
 
-    /// Where repairs of changes under way would begin to look for their records.
+    /// Returns the oldest segment in which a repair of an in-flight operation would begin to look for its record.
     private func oldestFileToBeLookedThrough() -> UInt64? {
         for slot in memberTable.slotsWithPending() where slot != memberTable.slot && !memberTable.isAlive(slot) {
             try? repair(slot: slot, hasRight: false, until: Deadline(after: .zero))
@@ -197,13 +201,13 @@ extension Member {
 }
 
 extension SegmentedLog {
-    /// Those that are kept, the oldest first. Reads their first pages.
+    /// Returns the segments that are kept, the oldest first. Reads their first pages.
     func keptFiles() throws(CoordinationError) -> [JournalRetention.File] {
         var files: [JournalRetention.File] = []
         for number in try fileNumbers() {
             guard let (header, allocated) = try header(of: number) else { continue }
             if !files.isEmpty { files[files.count - 1].ended = header.created }
-            // What lies behind the end of one that was recovered was given back.
+            // The blocks after the end of a recovered segment were freed.
             files.append(JournalRetention.File(number: number, size: min(header.capacity, allocated), ended: nil))
         }
         return files
@@ -224,11 +228,11 @@ extension SegmentedLog {
         }
     }
 
-    /// Removes a file; a process that has it mapped reads it still. False where that could not be done.
+    /// Removes a segment; a process that has mapped it can still read it. Returns false if that failed.
     func drop(_ number: UInt64) -> Bool {
         do throws(Errno) {
             try directory.unlink(Array("\(number).log".utf8))
-            // A compacted one may come back after a power cut, and is nobody's.
+            // A segment of a compacted log may reappear after a power cut; no process uses it then.
             if surroundings.carrying == nil { try directory.synchronize() }
         } catch {
             return error == .noSuchEntry

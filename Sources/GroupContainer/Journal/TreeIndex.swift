@@ -1,46 +1,48 @@
 // Imports nothing: no file, clock or process.
 
-/// What the journal says that stands in the container: the fold of its records. Lookup is constant; taking a directory
-/// out or moving it is linear in what is in it.
+/// The journal's view of the items of a container, the result of its records. A lookup is constant; the removal or move
+/// of a directory is linear in its content.
 ///
-/// One that stands on a base, a checkpoint that was not read, holds only what is new since; it is for looking items up.
+/// A tree index on a base, a checkpoint that was not read, holds only what is new since; it is for lookups.
 struct TreeIndex: Equatable, Sendable {
-    /// An item as its last record has it.
+    /// An item as in its last record.
     struct Item: Equatable, Sendable {
         var state: ItemState
-        /// The sequence of that record. One of a directory around it changes where it stands, not its generation.
+        /// The sequence number of that record. A record of a directory above changes the item's path, not its
+        /// generation.
         var generation: UInt64
     }
 
-    /// What a tree index begins with, where that is looked up when it is asked for.
+    /// The tree below a tree index, which is read at each lookup.
     protocol Base: AnyObject, Sendable {
         func item(at location: ItemLocation) -> Item?
         func below(_ directory: ItemLocation) -> [ItemLocation]
     }
 
     private let base: (any Base)?
-    /// Everything that stands; on a base, only what is not as it is there.
+    /// All items; on a base, only those that differ from it.
     private(set) var items: [ItemLocation: Item] = [:]
-    /// What the base has and is gone.
+    /// The items of the base that are gone.
     private var gone: Set<ItemLocation> = []
-    /// Where an inode was last recorded, to recognise what was moved. Hard links: the last one. Without a base.
+    /// The location where an inode was last recorded, to recognize a move; the last one of several hard links. Not on a
+    /// base.
     private var places: [UInt64: ItemLocation] = [:]
-    /// All names of those that have several.
+    /// All names of each file that has several.
     private var names: [UInt64: Set<ItemLocation>] = [:]
-    /// What stands in each directory, or has something in it; nil is the root. Without a base.
+    /// The entries of each directory that are items, or have items below them; nil is the root. Not on a base.
     private var entries: [ItemLocation?: Set<ItemLocation>] = [:]
 
     static func == (left: TreeIndex, right: TreeIndex) -> Bool {
         left.base === right.base && left.items == right.items && left.gone == right.gone && left.places == right.places
     }
 
-    /// Of an empty tree.
+    /// Makes the index of an empty tree.
     init() { base = nil }
 
     init(on base: any Base) { self.base = base }
 
-    /// Everything that stands, in any order; fastest where what is in one directory comes together. Of hard links, the
-    /// one with the latest record is where the inode is.
+    /// Makes an index of items in any order; fastest if the entries of a directory come together. Of hard links, the
+    /// one with the latest record is the inode's location.
     init(_ all: [(location: ItemLocation, item: Item)]) {
         base = nil
         items.reserveCapacity(all.count)
@@ -59,7 +61,7 @@ struct TreeIndex: Equatable, Sendable {
         if !inner.isEmpty { entries[directory, default: []].formUnion(inner) }
     }
 
-    /// What stands at a place.
+    /// Returns the item at a location.
     func item(at location: ItemLocation) -> Item? {
         if let item = items[location] { return item }
         guard let base else { return nil }
@@ -72,13 +74,14 @@ struct TreeIndex: Equatable, Sendable {
 
     func place(ofInode inode: UInt64) -> ItemLocation? { places[inode] }
 
-    /// Of a file with several, all; else none.
+    /// Returns all names of a file that has several; otherwise an empty set.
     func names(ofInode inode: UInt64) -> Set<ItemLocation> { names[inode] ?? [] }
 
-    /// What stands in a directory, or has something in it, in no order; in the root for nil. Not on a base.
+    /// Returns the entries of a directory that are items, or have items below them, in no order; nil is the root. Not
+    /// on a base.
     func entries(of directory: ItemLocation?) -> Set<ItemLocation> { entries[directory] ?? [] }
 
-    /// Everything below a directory, what lies deepest first.
+    /// Returns everything below a directory, the deepest first.
     func below(_ directory: ItemLocation) -> [ItemLocation] {
         let inner = base.map { base in
             items.keys.filter { $0.isBelow(directory) }
@@ -96,12 +99,12 @@ struct TreeIndex: Equatable, Sendable {
         return found
     }
 
-    /// Takes in the next record, whose number is `sequence`.
+    /// Applies the next record, whose number is `sequence`.
     mutating func apply(_ record: ChangeRecord, at sequence: UInt64) {
         for change in record.changes { apply(change, at: sequence) }
     }
 
-    /// Takes in one change of a record.
+    /// Applies one change of a record.
     mutating func apply(_ change: ChangePart, at sequence: UInt64) {
         guard let location = try? ItemLocation(change.path) else { return }
         switch change.kind {
@@ -124,7 +127,8 @@ struct TreeIndex: Equatable, Sendable {
         }
     }
 
-    /// Somebody read the content of what stood there as `seen`. Changes the hash alone, and only where it is so still.
+    /// Adds the hash of a content that was read when the item's state was `seen`. Changes the hash alone, and only if
+    /// the item still looks like that.
     mutating func learn(hash: UInt64, of location: ItemLocation, seen: ItemState) {
         guard var item = item(at: location), item.state.type == .file, item.state.looksLike(seen) else { return }
         item.state.contentHash = hash
@@ -138,7 +142,7 @@ struct TreeIndex: Equatable, Sendable {
         put(here, at: other, change.otherState, sequence)
     }
 
-    /// Takes out what stands at a place, with everything below it; the rest of the paths, the item itself first.
+    /// Removes an item and everything below it; returns each with the rest of its path, the item itself first.
     private mutating func take(from place: ItemLocation) -> [(rest: ArraySlice<UInt8>, item: Item)] {
         ([place] + below(place)).compactMap { inner in
             guard let item = item(at: inner) else { return nil }
@@ -187,7 +191,7 @@ struct TreeIndex: Equatable, Sendable {
         if rest.count > 1 { names[inode] = rest }
     }
 
-    /// Also where nothing is recorded of a directory around it: so it is found from above.
+    /// Adds a location to its directory, also if no record of that directory exists, so that it is found from above.
     private mutating func enter(_ location: ItemLocation) {
         var location = location
         while entries[location.parent, default: []].insert(location).inserted, let directory = location.parent {

@@ -1,13 +1,13 @@
 import GroupSystemCalls
 
-/// A moment until which a request may wait; monotonic, so a jump of the wall clock moves nothing.
+/// The moment until which a request may wait, on the monotonic clock, so that a jump of the wall clock changes nothing.
 struct Deadline: Sendable {
     /// Nanoseconds of the monotonic clock.
     let moment: Int64
 
     static let never = Deadline(after: nil)
 
-    /// `nil` never comes; zero or less allows one try.
+    /// Creates a deadline. With `nil` it never comes; zero or less allows one try.
     init(after timeout: Duration?) {
         guard let timeout else {
             moment = .max
@@ -20,7 +20,7 @@ struct Deadline: Sendable {
         moment = overflow || sumOverflow || preciseOverflow ? .max : precise
     }
 
-    /// Nanoseconds; nil for ever; 0 once it is over.
+    /// The remaining time in nanoseconds; nil without an end; 0 once the deadline is over.
     var remaining: Int64? { moment == .max ? nil : max(0, moment - monotonicNanoseconds()) }
 
     var isOver: Bool { remaining == 0 }

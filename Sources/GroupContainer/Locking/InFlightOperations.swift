@@ -1,19 +1,20 @@
 import GroupSystemCalls
 
-/// `pending`: changes between their rename and their record. A member that gets a lock looks here first.
+/// In-flight operations: the entries in `pending`, from before the rename until the record is in the journal. A member
+/// that gets a lock looks here first.
 extension MemberTable {
     struct PendingChange: Equatable, Sendable {
         var slot: Int
         var entry: Int
-        /// The first offset of the item's block; all ones for one that covers every item.
+        /// The first offset of the item's range; all ones for an operation that covers every item.
         var block: UInt64
         var operation: [UInt8]
     }
 
-    /// The `block` of a change that concerns more than one item.
+    /// The `block` of an operation on more than one item.
     static let everyItem = UInt64.max
 
-    /// An entry for a change that is to be announced. Nil when all eight are taken.
+    /// Reserves an entry for an operation that is to be announced. Returns nil when all eight are taken.
     func reservePending() -> Int? {
         if seat == nil { return nil }
         return entries.withLock { entries in
@@ -23,7 +24,7 @@ extension MemberTable {
         }
     }
 
-    /// Announces a change in an entry that was reserved for it.
+    /// Announces an operation in an entry that was reserved for it.
     func setPending(_ entry: Int, block: UInt64, operation: [UInt8]) {
         guard let seat else { return }
         entries.withLock { _ in
@@ -43,10 +44,11 @@ extension MemberTable {
         }
     }
 
-    /// A change that happened and has no record yet: it stays pending until it has.
+    /// Keeps an operation that happened and has no record yet in flight until it has one.
     func leaveUnfinished(_ entry: Int) { _ = entries.withLock { $0.unfinished.insert(entry) } }
 
-    /// Takes those of this member that are to be finished; who cannot do it leaves them unfinished again.
+    /// Takes this member's operations that are to be finished. A caller that cannot finish one calls `leaveUnfinished`
+    /// again.
     func takeUnfinished() -> [PendingChange] {
         guard let slot else { return [] }
         let taken = entries.withLock { entries in
@@ -66,7 +68,7 @@ extension MemberTable {
 
     var hasPending: Bool { map.hasBits(MemberTableLayout.pendingMembers, count: MemberTableLayout.bitmapBytes) }
 
-    /// Slots with something pending. A few loads where there is nothing.
+    /// Returns the slots with operations in flight. A few loads where there are none.
     func slotsWithPending() -> [Int] {
         map.bits(MemberTableLayout.pendingMembers, count: MemberTableLayout.bitmapBytes)
     }
@@ -81,10 +83,10 @@ extension MemberTable {
         }
     }
 
-    /// Only with the right to repair the slot.
+    /// Removes an entry. Only for a process with the right to repair the slot.
     func forget(_ change: PendingChange) { seat?.map.store64(pendingPlace(change.slot, change.entry), 0) }
 
-    /// Only with the right to repair the slot: it is as if its member had left.
+    /// Clears a slot as if its member had left. Only for a process with the right to repair the slot.
     func clear(slot: Int) {
         clearPendingBit(slot)
         clearWants(of: slot)

@@ -1,24 +1,24 @@
 import GroupSystemCalls
 
-/// A request on its way to its lock: the turn in this process, then its parts from the lowest to the highest, each in
-/// one try or, where somebody is in the way, by a wait in the kernel. Says what it waits for next; how that is waited
-/// for is the caller's business. Used by one thread or task at a time.
+/// A request on its way to its locks: it takes its turn in this process, then its parts from the lowest to the highest,
+/// each by one try or, where another holder is in the way, by a wait in the kernel. `advance` returns what to wait for
+/// next; the caller decides how to wait for that. Used by one thread or task at a time.
 struct LockAcquisition {
     private let request: LockRequest
     private let member: Member
-    /// What the locks around it do not cover.
+    /// The parts that the enclosing locks of the caller do not cover.
     private let plan: LockPlan
     private let isNested: Bool
     /// A waiter that holds anything, in any container, needs no seat: the waiters that have the seats may be waiting
-    /// for that.
+    /// for what this one holds.
     private let needsSeat = LockFrame.current == nil
     private let chain: UInt64
 
     private var turn: ProcessQueue.Turn?
     private var handle: LockFile.Handle?
-    /// How many parts are locked.
+    /// The number of parts that are locked.
     private var taken = 0
-    /// The member table's entries, one a part as far as they reach.
+    /// The entries in the member table, one for each part while entries are free.
     private var entries: [Int] = []
     private var ticket: UInt64 = 0
     private var hasSeat = false
@@ -29,7 +29,7 @@ struct LockAcquisition {
         (self.request, member) = (request, request.member)
         try member.checkNotForked(request.operation)
         try member.checkMayTake(request)
-        // What this member could not complete keeps its locks; one of them may be what is asked for.
+        // Operations that this member could not complete keep their locks, and this request may want one of those.
         try member.finishOwn()
         let held = LockFrame.held(of: member)
         isNested = !held.isEmpty
@@ -62,7 +62,7 @@ struct LockAcquisition {
 
     private var parts: LockPlan.Parts { plan.parts }
 
-    /// What to wait for next; nil once everything is locked.
+    /// Returns what to wait for next, or nil once everything is locked.
     mutating func advance() throws(CoordinationError) -> LockWait? {
         if parts.isEmpty { return nil }
         if turn == nil {
@@ -82,7 +82,8 @@ struct LockAcquisition {
                 continue
             }
             if needsSeat, !hasSeat, let place = WaiterThreads.takeSeat() {
-                // A request that waits here must not keep anything: the waiters with a seat may be waiting for it.
+                // A request that waits for a seat must not keep any lock: the waiters that have a seat may be waiting
+                // for that lock.
                 for entry in entries { member.memberTable.noteStage(.wanted, of: entry) }
                 member.lockFile.unlock(handle)
                 lowerWant()
@@ -96,17 +97,18 @@ struct LockAcquisition {
         return nil
     }
 
-    /// How that wait ended. Throws unless it was granted; `abandon` has to be called then.
+    /// Records how a wait ended. Throws unless the wait was granted; the caller must then call `abandon`.
     mutating func note(_ outcome: WaitOutcome, of wait: LockWait) throws(CoordinationError) {
         if case .seat(let place) = wait {
             if outcome == .granted { hasSeat = true } else { WaiterThreads.leaveLine(place) }
         }
-        // Before ours goes, so that who is in the way can be seen.
+        // This runs before our own entry is removed, so that the holders in the way can still be seen.
         if outcome != .granted { throw request.error(for: outcome, chain: ownChain) }
         if case .kernel = wait { advancePart() }
     }
 
-    /// Before the items are looked at, what a dead member left half done with them is to be repaired.
+    /// Returns the held lock, once `advance` has returned nil. What a dead member left half done with the items must be
+    /// repaired before the items are read.
     mutating func complete() -> HeldLock {
         guard let turn, let handle else { return HeldLock(request, chain: chain, nil) }
         member.lockManager.turns.noteGrant(turn)
@@ -120,7 +122,7 @@ struct LockAcquisition {
         return lock
     }
 
-    /// Leaves nothing behind.
+    /// Gives back the locks, the turn, the seat and the entries in the member table.
     mutating func abandon() {
         lowerWant()
         for entry in entries { member.memberTable.forgetAccess(entry) }
@@ -159,17 +161,19 @@ struct LockAcquisition {
 // MARK: - One part
 
 extension LockAcquisition {
-    /// As far as it goes without waiting; returns what is left to do, nothing once the part is locked. Where others
-    /// wait, only through the turnstile behind which they stand: no waiter is overtaken. A request that has to wait
-    /// stands there before a thread is started for it, which takes long where the processors are busy: other requests
-    /// would go on passing.
+    /// Takes the steps of a part as far as possible without waiting. Returns the steps that are left, or nothing once
+    /// the part is locked. Where other requests wait, the part is taken only through the turnstile at which they wait,
+    /// so that no waiter is overtaken. A request that has to wait takes its place at the turnstile before a thread is
+    /// started for it: starting a thread takes long where the processors are busy, and other requests would go on
+    /// passing meanwhile.
     private mutating func take(_ part: LockPlan.Part, on handle: LockFile.Handle) throws(CoordinationError)
         -> [LockPlan.Part.Step]
     {
         do throws(Errno) {
             let isWanted = member.memberTable.isWanted(part)
             if isNested || !isWanted, try handle.tryStep(part.whole) { return [] }
-            // Before it stands there, so that tickets are in the order in which the turnstile is reached.
+            // The ticket is drawn before the request takes its place, so that tickets are in the order in which
+            // requests reach the turnstile.
             announce(queued: taken)
             raiseWant(part)
             var gates = gates(of: part)
@@ -180,11 +184,11 @@ extension LockAcquisition {
                 return gates.flatMap(LockPlan.Part.pass) + [part.arrival] + part.passage
             }
             guard try handle.trySteps(part.passage) else {
-                // Whatever the tickets say, nobody in line is before it.
+                // Whatever the tickets say, no other request in the line is before this one.
                 if taken < entries.count { member.memberTable.noteStage(.atTurnstile, of: entries[taken]) }
                 return part.passage
             }
-            // Somebody wants it, and yet it was free: he may have died over it.
+            // Another member wants the part, and yet the part was free: that member may have died while waiting.
             if isWanted { member.repairDead(wanting: part) }
             return []
         } catch {
@@ -192,7 +196,7 @@ extension LockAcquisition {
         }
     }
 
-    /// The turnstiles to pass first.
+    /// Returns the turnstiles of enclosing directories that the request has to pass first.
     private func gates(of part: LockPlan.Part) -> [LockRange] {
         let around = isNested ? LockFrame.held(of: member).flatMap { $0.plan.parts.map(\.range) } : []
         return part.range.enclosing.filter { gate in
@@ -219,7 +223,7 @@ extension LockAcquisition {
         }
     }
 
-    /// A wait begins: what is waited for, and since which ticket.
+    /// Announces that a wait begins: writes the parts into the member table and draws a ticket.
     private mutating func announce(queued index: Int?) {
         let memberTable = member.memberTable
         if entries.isEmpty { noteParts(.wanted) }
@@ -233,25 +237,28 @@ extension LockAcquisition {
         return WaitGraph(member.memberTable.claims()).outlook(member: slot, chain: ownChain, ticket: ticket)
     }
 
-    /// For one who may have been stopped between two instructions: then a deadline ends the circle.
+    /// How long to wait for a ticket that was drawn and not written yet. Its member may have been stopped between the
+    /// two instructions; a circle that is not found in this time ends with a deadline.
     private static let patience = Duration.seconds(1)
 
-    /// Within this a thread that the kernel has granted something has said so, as a rule.
+    /// Nanoseconds within which a thread that was granted a lock by the kernel has normally recorded that.
     private static let moment: Int64 = 1_000_000
 
-    /// Only one who holds something can be waited for in turn, so only he looks whether he is in a circle.
+    /// Throws if this request waits in a circle. Only a chain that holds something can be waited for in turn, so only
+    /// such a chain looks.
     private mutating func lookForCircle() throws(CoordinationError) {
         let memberTable = member.memberTable
         guard memberTable.slot != nil, isNested || taken > 0 else { return }
         var outlook = outlook()
         if outlook == .circle {
-            // Somebody in it may have been granted what he waits for, and not have said so yet. With a ticket of now:
-            // others may have come in between.
+            // A member of the circle may have been granted its lock and not have recorded that yet. A new ticket is
+            // drawn, because other requests may have come in between.
             pause(nanoseconds: Self.moment)
             ticket = memberTable.drawTicket(for: Array(entries.dropFirst(taken)), queued: nil)
             outlook = self.outlook()
         }
-        // Who was interrupted between drawing his ticket and writing it came before us, perhaps, and then relies on us.
+        // A request that was interrupted between drawing its ticket and writing it may have come before this one, and
+        // then relies on this one to end the circle.
         let deadline = Deadline(after: Self.patience)
         while outlook == .open && !deadline.isOver {
             pause(nanoseconds: 100_000)
@@ -267,13 +274,13 @@ extension LockAcquisition {
     }
 }
 
-/// What a request waits for.
+/// The next thing that a request waits for.
 enum LockWait {
-    /// Its turn in this process.
+    /// The request's turn in this process.
     case turn(OneShotEvent<Void>)
     /// A seat for a thread that waits in the kernel.
     case seat(WaiterThreads.Place)
-    /// The other processes.
+    /// Locks of other processes, by a wait in the kernel.
     case kernel([LockWaiter.Step], LockFile.Handle)
 
     func block(until deadline: Deadline) -> WaitOutcome {
@@ -318,37 +325,38 @@ extension LockWaiter.Step {
 }
 
 extension LockFile.Handle {
-    /// Who may only read stands at a turnstile with a shared lock: a writer in it is waited for all the same, and waits
-    /// for it in turn, if only for the moment that the passage takes.
+    /// Returns the system call's arguments for a step. A process that may only read stands at a turnstile with a shared
+    /// lock: it still waits for a writer at the turnstile, and a writer waits for it, though only for the moment that
+    /// the passage takes.
     func step(_ step: LockPlan.Part.Step) -> LockWaiter.Step {
-        // One byte is a turnstile; anything wider is refused by the kernel.
+        // An exclusive lock of one byte is a turnstile. The kernel refuses an exclusive lock of anything wider.
         if isOnlyForReading, case .exclusive(let start, length: 1) = step {
             return LockWaiter.Step(.shared, ByteRange(start: start, length: 1))
         }
         return LockWaiter.Step(step)
     }
 
-    /// False: somebody is in the way.
+    /// Tries one step without waiting. Returns false if another lock is in the way.
     func tryStep(_ step: LockPlan.Part.Step) throws(Errno) -> Bool {
         let step = self.step(step)
         return try descriptor.tryLock(step.lock, step.range)
     }
 
-    /// One after the other, up to the first that somebody is in the way of.
+    /// Tries the steps in order. Returns false at the first step that another lock is in the way of.
     func trySteps(_ steps: [LockPlan.Part.Step]) throws(Errno) -> Bool {
         for step in steps where try !tryStep(step) { return false }
         return true
     }
 }
 
-/// How a wait for a lock ended.
+/// The result of a wait for a lock.
 enum WaitOutcome: Equatable, Sendable {
     case granted, timedOut, cancelled
     case failed(Errno)
 }
 
-/// One wait in the kernel for byte locks, by a thread that blocks or a task that suspends. In both a cancelled or late
-/// wait leaves no lock.
+/// A wait in the kernel for byte locks, by a thread that blocks or a task that suspends. A wait that is cancelled or
+/// times out leaves no lock.
 enum KernelWait {
     typealias Line = OneShotEvent<LockWaiter.Outcome>
 
@@ -367,7 +375,7 @@ enum KernelWait {
         }
     }
 
-    /// Suspends the calling task; the thread that sleeps in the kernel is the waiter's own.
+    /// Suspends the calling task. The thread that sleeps in the kernel belongs to the waiter.
     static func suspend(_ steps: [LockWaiter.Step], on handle: LockFile.Handle, until deadline: Deadline) async
         -> WaitOutcome
     {
@@ -391,7 +399,8 @@ enum KernelWait {
 }
 
 extension WaitOutcome {
-    /// A grant that met the end of the wait is a grant: the lock is there.
+    /// Converts the outcome of a wait that was ended for `reason`. A grant at the same moment counts as a grant,
+    /// because the lock is held.
     init(_ outcome: LockWaiter.Outcome, unless reason: WaitOutcome) {
         switch outcome {
         case .granted: self = .granted

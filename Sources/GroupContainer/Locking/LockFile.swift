@@ -1,12 +1,12 @@
 import GroupSystemCalls
 
-/// `.group/lock` and a pool of descriptors for it. Each request borrows one: a byte lock belongs to the open file
-/// description, and one that two tasks shared would let the first one's unlock drop the second one's lock.
+/// The file `.group/lock` and a pool of descriptors for it. Each request borrows one: a byte lock belongs to the open
+/// file description, and if two tasks shared one, the first task's unlock would drop the second task's lock.
 final class LockFile: Sendable {
     /// One open file description of the lock file.
     final class Handle: Sendable {
         let descriptor: FileDescriptor
-        /// Without permission to write, the kernel sets shared locks only.
+        /// Whether the descriptor is without permission to write; the kernel sets only shared locks then.
         let isOnlyForReading: Bool
 
         init(_ descriptor: consuming FileDescriptor, isOnlyForReading: Bool) throws(Errno) {
@@ -29,7 +29,7 @@ final class LockFile: Sendable {
     init(in directory: ContainerDirectories, creating: Bool, isOnlyForReading: Bool) throws(CoordinationError) {
         self.directory = directory
         self.isOnlyForReading = isOnlyForReading
-        // Should this process become the leader and be killed, its locks end at once.
+        // If this process becomes the leader and is killed, its locks end at once.
         InotifyNumber.keep()
         let access: FileDescriptor.OpenMode =
             isOnlyForReading
@@ -66,28 +66,29 @@ final class LockFile: Sendable {
             }
             throw CoordinationError(error, item: ".group/lock", operation: "open")
         }
-        // Locks on another file would exclude nobody.
+        // Locks on another file would exclude no member.
         if found != inode {
             throw .damaged(".group/lock", operation: "open", "the lock file was replaced while members are alive")
         }
         return descriptor
     }
 
-    /// Gives all locks of the handle back; the handle stays borrowed.
+    /// Unlocks everything that the handle holds; the handle stays borrowed.
     func unlock(_ handle: Handle) { _ = try? handle.descriptor.tryLock(.none, .all) }
 
-    /// Gives all locks of the handle back, and the handle to the pool.
+    /// Unlocks everything that the handle holds, and gives the handle back to the pool.
     func giveBack(_ handle: Handle) {
         guard (try? handle.descriptor.tryLock(.none, .all)) != nil else { return }
         giveBackUnlocked(handle)
     }
 
-    /// One that holds no lock.
+    /// Gives back a handle that holds no lock.
     func giveBackUnlocked(_ handle: Handle) {
         idle.withLock { if $0.count < Self.kept { $0.append(handle) } }
     }
 
-    /// Two descriptions of the file must exclude each other, or nothing here holds.
+    /// Checks that two open file descriptions of the lock file exclude each other: all locks rely on that. Error:
+    /// `unsupportedFileSystem`
     func probe() throws(CoordinationError) {
         let (one, two) = (try borrow(), try borrow())
         defer {
@@ -107,13 +108,13 @@ final class LockFile: Sendable {
     }
 }
 
-/// A byte of the lock file that this process has locked. It ends with the object, and with the process, however that
-/// ends.
+/// A byte of the lock file that this process has locked. The lock ends with the object, and with the process, however
+/// the process ends.
 final class HeldByte: Sendable {
     private let member: Member
     private let handle: LockFile.Handle
 
-    /// Tried, never waited for: nil where another one's lock is in the way.
+    /// Tries to lock the byte and never waits. Returns nil if a lock of another handle is in the way.
     init?(
         _ offset: Int64, _ lock: ByteLock, _ member: Member, operation: String
     ) throws(CoordinationError) {
@@ -131,7 +132,7 @@ final class HeldByte: Sendable {
         }
     }
 
-    /// Whether anybody has locked it, in this process or another.
+    /// Returns whether this process or another has locked the byte.
     static func isHeld(_ offset: Int64, _ member: Member, operation: String) throws(CoordinationError) -> Bool {
         let handle = try member.lockFile.borrow()
         defer { member.lockFile.giveBackUnlocked(handle) }

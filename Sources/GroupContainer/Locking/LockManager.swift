@@ -1,7 +1,8 @@
 import GroupSystemCalls
 
-/// Where the locks of one member are handed out: the lock file, the queues in front of it, the member table that says
-/// who has what. Apart from the member, which is referred to weakly: counting references to such an object takes long.
+/// The locks of one member: the lock file, the queues in front of it, and the member table with what each member holds.
+/// The object is separate from `Member`, to which there is a weak reference: counting references to such an object
+/// takes long.
 final class LockManager: Sendable {
     let hashKey: SipHash
     let lockFile: LockFile
@@ -13,8 +14,8 @@ final class LockManager: Sendable {
         (self.lockFile, self.memberTable, self.hashKey) = (lockFile, memberTable, hashKey)
     }
 
-    /// Others see that it is not held any more, then it is free, then the next of this process may go.
-    /// In a forked child everything of it is the parent's.
+    /// Ends a lock: its entries in the member table go first, then the lock in the kernel, then the next request of
+    /// this process has its turn. In a forked child everything belongs to the parent, and nothing is done.
     func release(_ grip: HeldLock.Grip) {
         if forkGeneration != GroupSystemCalls.forkGeneration { return }
         memberTable.forgetAccesses(grip.accesses)

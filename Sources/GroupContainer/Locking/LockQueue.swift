@@ -1,17 +1,17 @@
 // Imports nothing: no file, clock or process.
 
-/// Whose turn it is among the requests of one process: first come, first served, readers side by side. A request that
-/// has its turn asks the kernel, where the other processes are; the other requests wait here and cost nothing but
-/// memory. Of the requests for the same item one at a time has its turn, so that one thread at most waits in the kernel
-/// for it.
+/// The order of the requests of one process: first come, first served, readers side by side. A request that has its
+/// turn goes on to request the lock from the kernel, where it meets the other processes; the other requests wait here
+/// and cost nothing but memory. Of the requests for the same item one at a time has its turn, so that at most one
+/// thread waits in the kernel for that item.
 ///
-/// Each range has a lane: who holds it, who is in front, who waits behind. A request has its turn when it is in front
-/// in all its lanes, and nothing that came before it has a directory in common with it. Constant time for each part,
-/// but for requests of whole directories, which are compared with all others.
+/// Each range has a lane with its holders, the request in front, and the requests that wait behind. A request has its
+/// turn when it is in front in all its lanes and no earlier request has a directory in common with it. The time is
+/// constant for each part, except for requests of whole directories, which are compared with all other requests.
 struct LockQueue: Sendable {
     struct Ticket: Hashable, Sendable {
         fileprivate let index: Int
-        /// Counts requests, in the order in which they came.
+        /// The number of the request, in the order in which requests came.
         let number: UInt64
     }
 
@@ -19,7 +19,8 @@ struct LockQueue: Sendable {
         let ticket: Ticket
         let plan: LockPlan
         let concernsDirectory: Bool
-        /// Lanes in which it is not in front, and earlier requests that share a directory with it.
+        /// The number of lanes in which the request is not in front, plus the number of earlier requests that share a
+        /// directory with it.
         var obstacles = 0
         var isHolding = false
 
@@ -33,14 +34,15 @@ struct LockQueue: Sendable {
     private var requests: [Request?] = []
     private var free: [Int] = []
     private var lanes = LockLanes()
-    /// Those of whole directories.
+    /// The requests of whole directories.
     private var directories: [Ticket] = []
     private var arrivals: UInt64 = 0
 
-    /// No request holds, no request waits, and nothing is kept of those that did.
+    /// Whether no request holds or waits, and nothing is kept of earlier requests.
     var isEmpty: Bool { lanes.isEmpty && directories.isEmpty && free.count == requests.count }
 
-    /// Takes a place in line. A request that may not go is told later, by one of the other calls.
+    /// Takes a place in line. If `mayGo` is false, a later call of `noteGrant` or `end` returns the ticket when its
+    /// turn comes.
     mutating func request(_ plan: LockPlan) -> (ticket: Ticket, mayGo: Bool) {
         arrivals += 1
         let ticket = Ticket(index: free.popLast() ?? requests.count, number: arrivals)
@@ -60,8 +62,9 @@ struct LockQueue: Sendable {
         return (ticket, request.obstacles == 0)
     }
 
-    /// Where nothing of it is held in another mode or waited for: it counts as granted, and is asked of the kernel
-    /// afterwards. Nil where it has to take its place in line. Only for one item.
+    /// Grants a request for one item at once, if its range is neither held in a conflicting mode nor waited for, and no
+    /// request of a whole directory is there. The caller requests the lock from the kernel afterwards. Returns nil if
+    /// the request has to take its place in line.
     mutating func grantAtOnce(_ plan: LockPlan) -> Ticket? {
         guard directories.isEmpty, plan.parts.count == 1, let part = plan.parts.first, part.mode != .structural else {
             return nil
@@ -79,7 +82,7 @@ struct LockQueue: Sendable {
         return ticket
     }
 
-    /// The kernel has granted it. Returns whose turn it is now.
+    /// Records that the kernel has granted a request. Returns the tickets whose turn it is now.
     mutating func noteGrant(_ ticket: Ticket) -> [Ticket] {
         guard let request = self[ticket], !request.isHolding, request.obstacles == 0 else { return [] }
         requests[ticket.index]?.isHolding = true
@@ -90,12 +93,12 @@ struct LockQueue: Sendable {
         return next
     }
 
-    /// It is over, whether it was granted, had its turn, or waited. Returns whose turn it is now.
+    /// Ends a request, whether it was granted, had its turn, or waited. Returns the tickets whose turn it is now.
     mutating func end(_ ticket: Ticket) -> [Ticket] {
         if let part = onlyPart(heldWith: ticket) {
             requests[ticket.index] = nil
             free.append(ticket.index)
-            // Nobody behind it, nobody beside it: the usual case.
+            // The usual case: no request is behind or beside this one.
             let isAlone = lanes.change(part.range.start) { lane in
                 lane.leave(ticket, part.mode, wasHolding: true)
                 return lane.peek == nil
@@ -121,7 +124,7 @@ struct LockQueue: Sendable {
         return next
     }
 
-    /// Of a request for one item that nothing but its lane knows of.
+    /// Returns the part of a held request for one item that concerns no lane but its own, or nil.
     private func onlyPart(heldWith ticket: Ticket) -> LockPlan.Part? {
         guard directories.isEmpty, requests.indices.contains(ticket.index) else { return nil }
         return requests[ticket.index]?.onlyPart(heldWith: ticket)
@@ -136,7 +139,7 @@ struct LockQueue: Sendable {
         return request
     }
 
-    /// Whether a directory that one of them wants as a whole has something of the other in it.
+    /// Returns whether a directory that one of the plans wants as a whole overlaps a part of the other plan.
     private static func clash(_ one: LockPlan, _ other: LockPlan?) -> Bool {
         guard let other else { return false }
         return one.parts.contains { part in
@@ -146,14 +149,15 @@ struct LockQueue: Sendable {
         }
     }
 
-    /// Changes a lane, then lets the next in it come to the front.
+    /// Changes a lane, then lets the next request in the lane come to the front.
     private mutating func update(
         _ part: LockPlan.Part, _ next: inout [Ticket], _ body: (inout LockLanes.Lane) -> Void
     ) {
         if let front = Self.update(&lanes, part.range, body, requests) { removeObstacle(from: front, &next) }
     }
 
-    /// Apart, so that no reference to the requests is left when they are changed: all of them would be copied.
+    /// A separate static function, so that no reference to `requests` is left when they are changed: the array would be
+    /// copied.
     private static func update(
         _ lanes: inout LockLanes, _ range: LockRange, _ body: (inout LockLanes.Lane) -> Void, _ requests: [Request?]
     ) -> Ticket? {
@@ -174,14 +178,15 @@ struct LockQueue: Sendable {
     }
 }
 
-/// The lanes of a lock queue, one for each range that anybody of the process holds or wants.
+/// The lanes of a lock queue, one for each range that a request of the process holds or wants.
 struct LockLanes: Sendable {
     struct Lane: Sendable {
         var readers = 0
         var hasWriter = false
-        /// Who comes next: it asks the kernel, or waits for its turn in another lane.
+        /// The request that comes next: it is requesting the lock from the kernel, or waits for its turn in another
+        /// lane.
         var front: LockQueue.Ticket?
-        /// Who waits behind; those that were withdrawn are passed over when they come to the front.
+        /// The requests that wait behind. A withdrawn request is skipped when it comes to the front.
         var waiting: [LockQueue.Ticket] = []
         var first = 0
 
@@ -192,7 +197,7 @@ struct LockLanes: Sendable {
 
     var isEmpty: Bool { lanes.isEmpty }
 
-    /// Changes the lane of a range; one that is empty afterwards is not kept.
+    /// Changes the lane of a range. A lane that is empty afterwards is removed.
     mutating func change<Answer>(_ start: Int64, _ body: (inout Lane) -> Answer) -> Answer {
         guard let index = lanes.index(forKey: start) else {
             var lane = Lane()
@@ -207,12 +212,12 @@ struct LockLanes: Sendable {
 }
 
 extension LockLanes.Lane {
-    /// Whether one that comes to the front could share what is held.
+    /// Returns whether a request that comes to the front could share the range with its holders.
     func admits(_ mode: LockMode) -> Bool { !hasWriter && (readers == 0 || mode == .reading) }
 
     var peek: LockQueue.Ticket? { first < waiting.count ? waiting[first] : nil }
 
-    /// True: it is in front.
+    /// Adds a request to the lane. Returns true if the request is in front.
     mutating func arrive(_ ticket: LockQueue.Ticket, _ mode: LockMode) -> Bool {
         if front == nil && first == waiting.count && admits(mode) {
             front = ticket
@@ -235,8 +240,8 @@ extension LockLanes.Lane {
         }
     }
 
-    /// Lets the next one come to the front, if it could share what is held. `mode` says how one wants the range, or nil
-    /// for one that was withdrawn.
+    /// Lets the next request come to the front if it could share the range with its holders. `mode` returns how a
+    /// request wants the range, or nil for a withdrawn request.
     mutating func advance(_ mode: (LockQueue.Ticket) -> LockMode?) -> LockQueue.Ticket? {
         while front == nil, let ticket = peek {
             guard let mode = mode(ticket) else {
@@ -253,7 +258,8 @@ extension LockLanes.Lane {
         return nil
     }
 
-    /// Forgets those that have passed; each is moved once at most for each that has passed.
+    /// Removes the requests that have passed. Each remaining request is moved at most once for each request that has
+    /// passed.
     private mutating func compact() {
         if first == 0 { return }
         if first > 16 && first > waiting.count / 2 {

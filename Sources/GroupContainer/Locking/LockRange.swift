@@ -36,8 +36,8 @@ struct LockRange: Hashable, Sendable {
             depth += 1
         }
         value <<= 11 * Int64(Self.levels - depth)
-        // Never 0: the lowest range in a directory's is no item's, so that its first byte can be the directory's
-        // turnstile.
+        // Never 0: the lowest range within a directory's range belongs to no item, so that its first byte can be the
+        // directory's turnstile.
         value = value << 18 | (Int64(whole % 262_143) + 1)
         self.init(start: Self.base + value << 11, length: Self.itemLength)
     }
@@ -49,16 +49,16 @@ struct LockRange: Hashable, Sendable {
     /// The offsets of all items: the first one, and the last one.
     static let all = (first: base, last: Int64.max)
 
-    /// How many path components have bits of their own.
+    /// The number of path components that have bits of their own.
     static let levels = 3
 
-    /// The last offset. (The one behind it may be greater than `Int64.max`.)
+    /// The last offset. (The offset after it may be greater than `Int64.max`.)
     var last: Int64 { start &+ (length &- 1) }
 
     func overlaps(_ other: LockRange) -> Bool { start <= other.last && other.start <= last }
     func contains(_ other: LockRange) -> Bool { start <= other.start && other.last <= last }
 
-    /// The byte where waiters stand: one holds it, the others wait for it in the kernel's queue.
+    /// The byte where waiters stand: one waiter holds it, the others wait for it in the kernel's queue.
     var turnstile: Int64 { start }
     /// The byte that readers of an item share.
     var sharedByte: Int64 { start + 1 }
@@ -66,21 +66,21 @@ struct LockRange: Hashable, Sendable {
     /// The bucket of the member table, one of 256, in which waiters for this range announce themselves.
     var bucket: Int { Int(truncatingIfNeeded: (UInt64(bitPattern: start >> 11) &* 0x9e37_79b9_7f4a_7c15) >> 56) }
 
-    /// How many of the item's components have bits of their own here.
+    /// The number of the item's components that have bits of their own in this range.
     var depth: Int {
         var depth = 1
         while depth < Self.levels && start >> Self.width(level: depth + 1) & 2_047 != 0 { depth += 1 }
         return depth
     }
 
-    /// The item, if it is a directory, with everything below it. A directory that lies deeper than `levels` has no bits
-    /// of its own; its subtree is that of the directory around it.
+    /// The range of the item, if it is a directory, with everything below it. A directory deeper than `levels` has no
+    /// bits of its own; its subtree is that of the directory around it.
     var subtree: LockRange { enclosing(level: depth) }
 
-    /// The subtrees that this range lies in, the widest first. Their waiters are let through first.
+    /// The subtrees that this range lies in, the widest first. Requests for this range let their waiters go first.
     var enclosing: [LockRange] { (1...depth).map(enclosing(level:)).filter { $0.length > length } }
 
-    /// The subtree of the directory that the first `level` components name.
+    /// Returns the subtree of the directory that the first `level` components name.
     private func enclosing(level: Int) -> LockRange {
         let width = Self.width(level: level)
         return LockRange(start: start & ~((1 << width) - 1), length: 1 << width)
@@ -101,7 +101,7 @@ extension LockRange {
 
     /// The queue of candidates for the term after this one; the leader of this term holds it.
     static func election(term: UInt64) -> Int64 { 4_096 + Int64(term % 1_024) }
-    /// Held by the leader of a term and by no other process: whether it is held says whether that leader is alive.
+    /// Held by the leader of a term and by no other process: the leader is alive as long as the byte is held.
     static func leadership(term: UInt64) -> Int64 { 8_192 + Int64(term % 1_024) }
 
     /// Held by the one process that listens to a channel under a name. Two names share a byte once in 2⁶¹; then the
@@ -110,17 +110,17 @@ extension LockRange {
         1 << 61 + Int64(key.hash("\(channel)/\(name)".utf8) >> 3)
     }
 
-    /// Held, shared, by all processes that are present under a name.
+    /// Held, as a shared lock, by all processes that are present under a name.
     static func presence(of name: String, key: SipHash) -> Int64 {
         1 << 60 + Int64(key.hash("presence/\(name)".utf8) >> 4)
     }
 }
 
-/// What locks on a container's own files mean to others; `docs/format.md` has the ranges.
+/// The meaning of locks on a container's own files for other processes; `docs/format.md` has the ranges.
 package enum ContainerLock {
-    /// Whether anybody ever waits for a lock that begins there: so it is with items' locks, and with what is done to
-    /// join or to repair. What only says that somebody is there is tried, and waited for by nobody. On any other file:
-    /// yes.
+    /// Returns whether a process ever waits for a lock that begins at `start`. Processes wait for locks on items, and
+    /// for those that are taken to join or to repair. A lock that only shows that a process is there is tried and never
+    /// waited for. For any other file the result is true.
     package static func keepsOthersWaiting(path: [UInt8], start: Int64) -> Bool {
         if ends(path, "/.group/lock") { return start == LockRange.opening || start >= LockRange.all.first }
         if ends(path, "/.group/members") {
@@ -130,7 +130,7 @@ package enum ContainerLock {
         return true
     }
 
-    /// Whether it is the file of a container's item locks.
+    /// Returns whether the path is that of the file of a container's item locks.
     package static func isOnItemLocks(path: [UInt8]) -> Bool { ends(path, "/.group/lock") }
 
     private static func ends(_ path: [UInt8], _ name: String) -> Bool {

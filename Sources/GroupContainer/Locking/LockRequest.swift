@@ -1,16 +1,17 @@
 import GroupSystemCalls
 import Synchronization
 
-/// Granted access to the items of one request. Freed when it ends, or by the kernel at the process's death.
+/// The granted access to the items of one request. The lock ends with this object, or with the process: the kernel ends
+/// it then.
 final class HeldLock: Sendable {
     let request: LockRequest
-    /// The outermost request that it was made under, or itself: see `WaitGraph`.
+    /// The number of the outermost request that this one was made under, or its own: see `WaitGraph`.
     let chain: UInt64
 
-    /// What it keeps others out with; nothing where the locks around it cover it.
+    /// What keeps other requests out; nil where the enclosing locks cover the request.
     struct Grip: Sendable {
         var handle: LockFile.Handle
-        /// The member table's accesses, a bit each.
+        /// The entries in the member table, one bit each.
         var accesses: UInt32
         var turn: ProcessQueue.Turn
     }
@@ -26,7 +27,7 @@ final class HeldLock: Sendable {
 
     deinit { end() }
 
-    /// Frees it now; a second time does nothing.
+    /// Ends the lock now; a second call does nothing.
     func end() {
         if hasEnded.exchange(true, ordering: .acquiringAndReleasing) { return }
         if let grip { request.lockManager.release(grip) }
@@ -34,7 +35,8 @@ final class HeldLock: Sendable {
 
     var isHeld: Bool { !hasEnded.load(ordering: .acquiring) }
 
-    /// Another one that holds what this one held, whose end frees nothing from then on. Nil where it holds nothing.
+    /// Returns a new lock that holds what this one held; ending this one has no effect from then on. Returns nil if
+    /// this one holds nothing.
     func handOver() -> HeldLock? {
         if hasEnded.exchange(true, ordering: .acquiringAndReleasing) { return nil }
         return grip.map { HeldLock(request, chain: chain, $0) }
@@ -45,7 +47,7 @@ final class HeldLock: Sendable {
     }
 }
 
-/// Items that are wanted together, all or none.
+/// A request for items that are locked together, all or none.
 final class LockRequest: Sendable {
     let member: Member
     let lockManager: LockManager
@@ -66,7 +68,7 @@ final class LockRequest: Sendable {
             : LockPlan(items.map { (LockRange($0.location, key: lockManager.hashKey), $0.mode) })
     }
 
-    /// Waits, blocking the thread.
+    /// Waits for the lock, blocking the thread.
     func acquireBlocking(until deadline: Deadline) throws(CoordinationError) -> HeldLock {
         if let lock = try acquireAtOnce() { return try repaired(lock, until: deadline) }
         var acquisition = try LockAcquisition(self)
@@ -79,7 +81,7 @@ final class LockRequest: Sendable {
         }
     }
 
-    /// Waits, suspending the task. One that is cancelled in the moment of the grant has nothing.
+    /// Waits for the lock, suspending the task. A task that is cancelled in the moment of the grant gets no lock.
     func acquire(until deadline: Deadline) async throws(CoordinationError) -> HeldLock {
         if let lock = try acquireAtOnce() { return try await repairedElsewhere(lock, until: deadline) }
         var acquisition = try LockAcquisition(self)
@@ -95,8 +97,8 @@ final class LockRequest: Sendable {
         }
     }
 
-    /// One item that nobody holds or waits for, the usual case, as straight as it goes: two calls to the kernel with
-    /// the end of the lock, a microsecond in all. Nil where more has to be thought about.
+    /// Locks one item that no request holds or waits for, the usual case, by the shortest way: two system calls
+    /// including the end of the lock, a microsecond in all. Returns nil where the general way is needed.
     private func acquireAtOnce() throws(CoordinationError) -> HeldLock? {
         guard plan.parts.count == 1, LockFrame.current == nil, !lockManager.memberTable.isWanted(plan.parts[0]),
             let slot = lockManager.memberTable.slot
@@ -124,13 +126,14 @@ final class LockRequest: Sendable {
             HeldLock.Grip(handle: handle, accesses: entry.map { 1 << UInt32($0) } ?? 0, turn: turn))
     }
 
-    /// What a dead member left half done with these items comes before they are looked at.
+    /// Repairs what a dead member left half done with these items, before the items are read.
     private func repaired(_ lock: HeldLock, until deadline: Deadline) throws(CoordinationError) -> HeldLock {
         if lockManager.memberTable.hasPending { try member.repairPending(touching: plan, until: deadline) }
         return lock
     }
 
-    /// The same, on a thread of its own: it waits for the disk, and for others that do the same.
+    /// The suspending form of `repaired`. The repair runs on a thread of its own: it waits for the disk, and for other
+    /// repairers.
     private func repairedElsewhere(_ lock: HeldLock, until deadline: Deadline) async throws(CoordinationError)
         -> HeldLock
     {
@@ -140,15 +143,15 @@ final class LockRequest: Sendable {
         }.get()
     }
 
-    /// For errors.
+    /// The items' paths, for errors.
     var label: String { items.map { printable($0.location.bytes) }.joined(separator: ", ") }
 
-    /// Whether the item, or a directory that it lies in and that is wanted as a whole, is among those named.
+    /// Returns whether the request names the item, or wants as a whole a directory that contains it.
     func names(_ location: ItemLocation) -> Bool {
         items.contains { $0.location == location || ($0.mode == .structural && location.isBelow($0.location)) }
     }
 
-    /// The item that a part stands for, the first of them where several share it.
+    /// Returns the item that a part stands for, or the first one where several items share the part.
     func location(of part: LockPlan.Part) -> ItemLocation? {
         if items.count == 1 { return items[0].location }
         return items.first { part.range.contains(LockRange($0.location, key: lockManager.hashKey)) }?.location
@@ -165,7 +168,7 @@ final class LockRequest: Sendable {
     }
 
     private func timedOut(_ holders: [CoordinationError.Holder]) -> CoordinationError {
-        // A number of another namespace may be another process's here.
+        // A process number of another PID namespace may be another process's number in this one.
         let isKnown = holders.allSatisfy { $0.pidNamespace == nil }
         return CoordinationError(
             .lockTimedOut, item: label, operation: operation, cause: "the lock was not granted in time",
@@ -173,8 +176,8 @@ final class LockRequest: Sendable {
     }
 }
 
-/// What the code that runs on this thread holds: the lock that its closure was called with, and those around it. A
-/// closure runs on one thread from beginning to end, so the thread tells which requests are nested in which.
+/// The locks that the code on this thread holds: the lock that its closure was called with, and the enclosing ones. A
+/// closure runs on one thread from beginning to end, so the thread determines which requests are nested in which.
 final class LockFrame {
     let lock: HeldLock
     let outer: LockFrame?
@@ -192,12 +195,12 @@ final class LockFrame {
         return try body()
     }
 
-    /// The locks of a member that are held around here, the innermost first.
+    /// Returns the locks of a member that are held by the calling code, the innermost first.
     static func held(of member: Member) -> [HeldLock] {
         var held: [HeldLock] = []
         var frame = current
         while let next = frame {
-            // One without a lock, for what needs none, is nothing to be nested in.
+            // A frame whose plan is empty holds no lock, so nothing can be nested in it.
             let isLock = next.lock.member === member && !next.lock.plan.parts.isEmpty
             if isLock && next.lock.isHeld { held.append(next.lock) }
             frame = next.outer
@@ -206,7 +209,7 @@ final class LockFrame {
     }
 }
 
-/// A lock without files, to measure what it costs by itself.
+/// A lock without file access, to measure the cost of the lock alone.
 package struct BareLock {
     private let member: Member
     private let location: ItemLocation
@@ -218,7 +221,7 @@ package struct BareLock {
         mode = isWriting ? .writing : .reading
     }
 
-    /// Acquires it and gives it back, so many times.
+    /// Acquires the lock and gives it back, `count` times.
     package func cycle(_ count: Int) throws(CoordinationError) {
         for _ in 0..<count {
             let request = LockRequest([(location, mode)], by: member, for: [], operation: "lock")

@@ -1,38 +1,40 @@
 import GroupSystemCalls
 import Synchronization
 
-/// The shared map of live members: who they are, what they hold, wait for and have pending. One slot a member; a slot
-/// is alive as long as its byte of the file is locked, which the kernel ends with the process: no heartbeat, no clock,
-/// no reuse of process numbers.
+/// The shared map of live members: their processes, and what each holds, waits for and has in flight. Each member has
+/// one slot. A slot is alive as long as its byte of the file is locked, and the kernel ends that lock with the process.
+/// So the table needs no heartbeat and no clock, and a reused process number does no harm.
 final class MemberTable: Sendable {
-    /// Cannot be written: that goes through the seat.
+    /// The map for reading; writes go through `seat`.
     let map: SharedMap
     let file: FileDescriptor
-    /// Nil for who may only read: nobody sees it, and nothing of the member table can be written.
+    /// Nil in a process that may only read: other members do not see it, and it can write nothing in the member table.
     let seat: Seat?
-    /// Random; the first half of every operation's name.
+    /// A random number, the first half of every operation's name.
     let nonce: UInt64
-    /// Which of this member's threads repairs which slot: they share the descriptor, so its locks do not part them.
+    /// The slots that threads of this member are repairing now. The threads share the descriptor, so its locks do not
+    /// exclude them from each other.
     let repairs = Guarded(Set<Int>())
-    /// How many of this member's requests wait in each bucket, so that the last one clears the bit.
+    /// The number of this member's requests that wait in each bucket, so that the last one clears the bit.
     let wanting = Guarded([Int: Int]())
-    /// Which of its slot's accesses are taken, a bit each.
+    /// The accesses of its slot that are taken, one bit each.
     let takenAccesses = Atomic<UInt32>(0)
-    /// Which other entries of its own slot are taken.
+    /// The other entries of its own slot that are taken.
     let entries = Guarded(MemberTableEntries())
 
-    /// What a member has besides: its own slot, and the map to write into.
+    /// What only a member has: its own slot, and the map to write into.
     struct Seat: Sendable {
         let map: WritableMap
         let slot: Int
     }
 
-    /// This member's own; nil for who may only read.
+    /// This member's slot; nil in a process that may only read.
     var slot: Int? { seat?.slot }
 
     struct MemberTableEntries: Sendable {
         var pending = Set<Int>()
-        /// Visible, but their record could not be appended: this member finishes them before it does anything else.
+        /// In-flight operations that are visible but whose record could not be appended: this member finishes them
+        /// before it does anything else.
         var unfinished = Set<Int>()
         var operations: UInt64 = 0
     }
@@ -43,14 +45,15 @@ final class MemberTable: Sendable {
         let file: FileDescriptor
     }
 
-    /// Opens it, or makes it. Only while the container's opening byte is held.
+    /// Opens the member table, or creates it. Call it only while the container's opening byte is held.
     static func open(in group: borrowing FileDescriptor, fileMode: UInt32) throws(CoordinationError) -> Open {
         let name = Array("members".utf8)
         do throws(Errno) {
             if try group.statusIfPresent(of: name) == nil { try create(in: group, fileMode: fileMode) }
             let file = try FileDescriptor.open(name, in: group, .readingAndWriting)
             if try file.status().size >= UInt64(MemberTableLayout.size) {
-                // A map keeps its open file alive, in forked children too, and with it the locks; so it has its own.
+                // A map keeps its open file alive, in forked children too, and with it the file's locks; so the map has
+                // a descriptor of its own.
                 let map = try WritableMap(
                     FileDescriptor.open(name, in: group, .readingAndWriting), size: MemberTableLayout.size)
                 if isMemberTable(map) { return Open(map: map, file: file) }
@@ -80,8 +83,8 @@ final class MemberTable: Sendable {
             header.write(UInt32(1))
             header.write(UInt32(MemberTableLayout.slotCount))
             try file.writeAll(header.bytes)
-            // Before its name: the format file is on the disk, and a container with a member table of zeros would be
-            // damaged.
+            // Synchronized before the file gets its name: the format file is on the disk already, and a container with
+            // a member table of zeros would be damaged.
             try file.synchronize()
             try group.rename(name, to: Array("members".utf8), in: group, replacing: false)
         } catch {
@@ -98,7 +101,7 @@ final class MemberTable: Sendable {
         try file.closeInForkedChild()
     }
 
-    /// For who may only read.
+    /// Opens the member table in a process that may only read.
     init(onlyForReadingIn group: borrowing FileDescriptor) throws(CoordinationError) {
         let name = Array("members".utf8)
         do throws(Errno) {
@@ -114,7 +117,7 @@ final class MemberTable: Sendable {
         if !Self.isMemberTable(map) { throw Self.isNone }
     }
 
-    /// A number that only grows, whichever member comes late.
+    /// Raises a number that only grows, even where a member with a lower value comes late.
     func raise(_ offset: Int, to value: UInt64) {
         guard let seat else { return }
         while true {
@@ -125,7 +128,7 @@ final class MemberTable: Sendable {
 
     deinit { if seat != nil { file.forgetInForkedChild() } }
 
-    /// Sixteen bytes that name one operation of one member.
+    /// Returns sixteen bytes that name one operation of one member.
     func makeOperation() -> [UInt8] {
         let number = entries.withLock { entries in
             entries.operations += 1
@@ -137,15 +140,15 @@ final class MemberTable: Sendable {
         return writer.bytes
     }
 
-    /// Asks the kernel. System calls: fcntl(F_OFD_GETLK)
+    /// Returns whether the member of a slot is alive, as the kernel reports it. System calls: fcntl(F_OFD_GETLK)
     func isAlive(_ other: Int) -> Bool {
-        if other == slot { return true }  // one's own lock reads as free
+        if other == slot { return true }  // a process's own lock reads as free
         let byte = ByteRange(start: MemberTableLayout.lifeByte(other), length: 1)
-        // Where the kernel will not say, nobody is called dead.
+        // Where the kernel returns an error, the member counts as alive.
         do { return try file.conflict(with: .exclusive, byte) != nil } catch { return true }
     }
 
-    /// A member, as far as its slot says; anything in it may be wrong.
+    /// A member as its slot describes it; anything in it may be wrong.
     struct Member: Sendable {
         var slot: Int
         var mark: ProcessMark
@@ -155,7 +158,8 @@ final class MemberTable: Sendable {
         var started: Int64
     }
 
-    /// Nanoseconds since 1970. No member writes a negative number; from one, the difference to now would overflow.
+    /// Returns a word as nanoseconds since 1970. No member writes a negative number; from one, the difference to now
+    /// would overflow.
     static func time(_ word: UInt64) -> Int64 { max(0, Int64(bitPattern: word)) }
 
     func member(at index: Int) -> Member? {
@@ -173,7 +177,7 @@ final class MemberTable: Sendable {
             started: Self.time(map.load64(base + MemberTableLayout.started)))
     }
 
-    /// Those alive now.
+    /// Returns the members that are alive now.
     func liveMembers() -> [Member] {
         (0..<MemberTableLayout.slotCount).compactMap { index in member(at: index).flatMap { isAlive(index) ? $0 : nil }
         }
@@ -187,18 +191,18 @@ final class MemberTable: Sendable {
     }
 }
 
-/// A member's process, as far as this process can tell which it is.
+/// A member's process, as far as this process can identify it.
 struct MemberProcess: Equatable, Sendable {
-    /// Its number in this process's PID namespace, or in `pidNamespace`.
+    /// The process number in this process's PID namespace, or in `pidNamespace`.
     var identifier: Int32
-    /// Where the number is another namespace's: that one's inode, or 0 where nobody knows which. Nil where a signal to
+    /// The inode of the PID namespace that the number belongs to, or 0 where that is not known. Nil where a signal to
     /// `identifier` reaches the member.
     var pidNamespace: UInt64?
-    /// How it was called; nil where the system will not say.
+    /// The command that started the process; nil where the system does not show it.
     var command: String?
     var condition: CoordinationError.Holder.Condition?
 
-    /// Its number where a signal to it reaches the member.
+    /// The process number if a signal to it reaches the member, else nil.
     var signalled: Int32? { pidNamespace == nil ? identifier : nil }
 
     /// `process 7`, or `process 7 of PID namespace 4026532001`
@@ -231,7 +235,7 @@ extension ProcessTable {
 }
 
 extension MemberTable.Member {
-    /// Where several members are asked for, one `ProcessTable` answers for all of them.
+    /// The member's process. To look up several members, use one `ProcessTable` for all of them.
     var process: MemberProcess {
         var table = ProcessTable()
         return table.process(of: self)

@@ -1,7 +1,7 @@
 import GroupSystemCalls
 
 extension FileDescriptor {
-    /// Of a member table's file.
+    /// Returns whether any slot of a member table's file has a live member.
     fileprivate func hasLiveMember() throws(Errno) -> Bool {
         let slots = ByteRange(
             start: MemberTableLayout.lifeByte(0),
@@ -11,7 +11,7 @@ extension FileDescriptor {
 }
 
 extension SharedMap {
-    /// Of a member table: the life of its file system that the last member has seen.
+    /// The life of the file system that the last member wrote into the member table.
     fileprivate var life: FileSystemLife {
         FileSystemLife(
             boot: bytes(MemberTableLayout.boot, count: 32), device: load64(MemberTableLayout.device),
@@ -25,13 +25,14 @@ struct PresentLife {
     private let directory: ContainerDirectories
     private let status: FileStatus
 
-    /// System calls: open(2), read(2)
+    /// Reads the present life of the file system. System calls: open(2), read(2)
     init(of directory: ContainerDirectories, _ status: FileStatus) throws(Errno) {
         (self.directory, self.status) = (directory, status)
         life = try directory.group.fileSystemLife(status)
     }
 
-    /// What is mapped is as the last member has left it. No system call where it came by the same mount.
+    /// Returns whether the mapped files are as the last member left them. No system call is made where that member came
+    /// by the same mount.
     mutating func isSame(as known: FileSystemLife) -> Bool {
         if life.isSame(as: known) { return true }
         if life.boot != known.boot || life.device != known.device || known.session == 0 { return false }
@@ -44,37 +45,41 @@ struct PresentLife {
     }
 }
 
-/// Taking a slot. Only while the container's opening byte is held, so one at a time.
+/// Taking a slot. Call these only while the container's opening byte is held, so that one process at a time takes a
+/// slot.
 extension MemberTable.Open {
-    /// Whether anybody else has the container open. One call: the kernel looks for any lock on any slot.
+    /// Returns whether another process has the container open. One system call: the kernel looks for any lock on any
+    /// slot.
     func hasLiveMember() throws(Errno) -> Bool { try file.hasLiveMember() }
 
     var incarnation: [UInt8] { map.bytes(MemberTableLayout.incarnation, count: 16) }
 
-    /// What was mapped before a boot, or before the file system was unmounted and mounted again, may have reached the
-    /// disk in part. A new incarnation says so to every log. Nobody else may be alive.
-    /// False: it is the one that it was.
+    /// Begins a new incarnation if the mapped files may be incomplete. What was mapped before a boot, or before the
+    /// file system was unmounted and mounted again, may have reached the disk in part; to every log a new incarnation
+    /// means just that. No other member may be alive. Returns false if the incarnation stays as it was.
     func renewIncarnation(_ life: PresentLife, always: Bool) -> Bool {
         var present = life
         let known = map.life
         let isNew = incarnation.allSatisfy { $0 == 0 }
         if !always && !isNew && present.isSame(as: known) {
-            // The next one that comes by this mount need not look further.
+            // The next member that comes by this mount need not look further.
             if present.life.mount != known.mount { map.store64(MemberTableLayout.mount, present.life.mount) }
             return false
         }
         let life = present.withSession()
         if known.boot != life.boot || isNew || always {
-            // Whatever the slots say is of another time; what was pending is found by comparing the tree.
+            // The slots are of an earlier time; operations that were in flight are found by comparing the tree.
             map.write(
                 [UInt8](repeating: 0, count: MemberTableLayout.size - MemberTableLayout.pendingMembers),
                 at: MemberTableLayout.pendingMembers)
         }
         map.store64(MemberTableLayout.ticket, 0)
-        // The incarnation first: where this process ends before the rest stands there, another one is drawn.
+        // The incarnation is written first: if this process ends before the rest is written, the next one draws
+        // another.
         map.write(randomBytes(16), at: MemberTableLayout.incarnation)
         map.store64(MemberTableLayout.mount, life.mount)
-        // A session that cannot be seen from here has not ended for that: who sees it still says so.
+        // A session that cannot be seen from here has not ended for that reason; a process that still sees it can
+        // compare it.
         if life.session != 0 || known.boot != life.boot || known.device != life.device {
             map.store64(MemberTableLayout.session, life.session)
         }
@@ -83,16 +88,17 @@ extension MemberTable.Open {
         return true
     }
 
-    /// A slot whose member is gone, locked for this one. `leftovers` are those of the slot's last member that are to be
-    /// repaired before anything is written into it: the caller does that and then calls `occupy`.
+    /// Locks the repair byte of a slot whose member is gone and returns the slot, or nil if no slot is free. Where
+    /// `needsRepair` is true, the caller repairs what the slot's last member left before anything is written into the
+    /// slot. Then the caller calls `occupy`.
     func takeFreeSlot() throws(Errno) -> (slot: Int, needsRepair: Bool)? {
         for slot in 0..<MemberTableLayout.slotCount {
             let repair = ByteRange(start: MemberTableLayout.repairByte(slot), length: 1)
             let life = ByteRange(start: MemberTableLayout.lifeByte(slot), length: 1)
-            // A slot that somebody repairs is not free yet.
+            // A slot that another process repairs is not free yet.
             guard try file.tryLock(.exclusive, repair) else { continue }
-            // Asked, not locked: not for a moment must anybody think that a dead member lives, which is to be repaired
-            // first.
+            // The lock is only tested, not taken: not for a moment may another process take a dead member, which is to
+            // be repaired first, for a live one.
             if try file.conflict(with: .exclusive, life) == nil {
                 return (slot, map.load32(MemberTableLayout.slot(slot) + MemberTableLayout.process) != 0)
             }
@@ -103,8 +109,9 @@ extension MemberTable.Open {
 }
 
 extension MemberTable {
-    /// For who may only read, while nobody joins: no member lives to have the logs recovered, and what was mapped
-    /// before a boot, or before the file system was unmounted and mounted again, may have reached the disk in part.
+    /// Returns whether a member is alive and, if none is, whether the logs await recovery. For a process that may only
+    /// read, while no member joins: without a live member nothing has the logs recovered, and what was mapped before a
+    /// boot, or before the file system was unmounted and mounted again, may have reached the disk in part.
     func awaitsRecovery(
         in directory: ContainerDirectories, _ status: FileStatus
     ) throws(Errno) -> (hasLiveMember: Bool, awaitsRecovery: Bool) {
@@ -113,7 +120,7 @@ extension MemberTable {
         return (false, !present.isSame(as: map.life))
     }
 
-    /// Makes the taken slot this member's.
+    /// Writes this member into the slot that it took.
     func occupy(purpose: String) throws(Errno) {
         guard let seat else { return }
         let (map, slot) = (seat.map, seat.slot)
@@ -132,7 +139,8 @@ extension MemberTable {
         _ = try file.tryLock(.none, ByteRange(start: MemberTableLayout.repairByte(slot), length: 1))
     }
 
-    /// Gives the slot back; where something is pending still, it is left as that of a dead member, to be repaired.
+    /// Gives the slot back. If an operation is still in flight, the slot is left as that of a dead member, to be
+    /// repaired.
     func leave() {
         guard let seat else { return }
         let (map, slot) = (seat.map, seat.slot)

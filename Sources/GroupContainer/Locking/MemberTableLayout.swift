@@ -1,9 +1,10 @@
 // Imports nothing: no file, clock or process.
 
-/// Where everything in the member table lies. The file has this size for ever; nothing in it moves.
+/// The layout of the member table. The file's size never changes, and nothing in it moves.
 enum MemberTableLayout {
     static let slotCount = RecordHeader.slotCount
-    /// Those of `LockRange.bucket` for who waits to be alone, and as many behind them for who waits to read.
+    /// The 256 buckets of `LockRange.bucket` for waiters that want a part alone, and as many after them for waiters
+    /// that want to read.
     static let bucketCount = 512
     static let pendingCount = 8
     static let accessCount = 19
@@ -17,34 +18,37 @@ enum MemberTableLayout {
     static let ticket = 72
     static let term = 80
     static let readyTerm = 88
-    /// The leader's slot, plus one.
+    /// The leader's slot plus one.
     static let leader = 96
     /// The latest term whose leader watches every directory.
     static let watchTerm = 104
-    /// Where the journal says that watching is incomplete: file number and offset (4 each); 0: it is not.
+    /// The place in the journal of the record that reports watching as incomplete: file number and offset (4 bytes
+    /// each); 0 while watching is complete.
     static let degraded = 112
-    /// A count (4) that members raise to ask whether the leader is there, and how far (4 each) it has answered: that
-    /// it is, and that everything from before the question is journalled.
+    /// A counter (4 bytes) that members increase to probe the leader. The leader copies it to `answered` to show that
+    /// it is alive, and to `settled` once everything from before the probe is in the journal (4 bytes each).
     static let asked = 120
     static let answered = 124
     static let settled = 896
-    /// When somebody asked last, by the monotonic clock: one question a second is enough, however many follow.
+    /// The time of the last probe, by the monotonic clock: one probe a second is enough, however many followers there
+    /// are.
     static let askedAt = 904
-    /// What tells one life of the file system from another: see `FileSystemLife`. The boot is at `boot`, the mount at
-    /// `mount`.
+    /// What distinguishes one life of the file system from another: see `FileSystemLife`. The boot is at `boot`, the
+    /// mount at `mount`.
     static let session = 912
     static let device = 920
-    /// One bit a slot: its member came, and has not left.
+    /// One bit for each slot: its member has joined and has not left.
     static let members = 928
-    /// One bit a slot: it has something in `pending`.
+    /// One bit for each slot: it has an entry in `pending`.
     static let pendingMembers = 128
-    /// 64 pairs of flag and counter; the journal's is the first.
+    /// 64 pairs of a flag and a counter; the journal's pair is the first.
     static let wakeWords = 256
     static let wakeCount = 64
-    /// One bit a slot: it waits for something, so that one look tells that nobody does.
+    /// One bit for each slot: its member waits for a lock. One look at these bits shows whether any member waits.
     static let wantingMembers = 768
 
-    /// Directories that the journal was found to have, and up to which place (8 and 8 bytes each).
+    /// Directories that were found in the journal: for each, the place up to which it was found there, and a hash of
+    /// its path and that place (8 bytes each).
     static let knownDirectories = 2_048
     static let knownDirectoryCount = 128
 
@@ -52,7 +56,7 @@ enum MemberTableLayout {
         knownDirectories + Int(hash % UInt64(knownDirectoryCount)) * 16
     }
 
-    /// Buckets of one bit a slot.
+    /// The buckets, each with one bit for each slot.
     static let want = 4_096
     static let bitmapBytes = slotCount / 8
 
@@ -69,7 +73,8 @@ enum MemberTableLayout {
     static let user = 4
     static let started = 8
     static let nonce = 16
-    /// When its process began, in the kernel's ticks since boot: whether a process number still means the same.
+    /// The time when the member's process began, in the kernel's clock ticks since boot: it shows whether a process
+    /// number still means the same process.
     static let processStart = 24
     static let purpose = 32
     static let purposeBytes = 96
@@ -77,7 +82,7 @@ enum MemberTableLayout {
     static let pendingBytes = 32
     static let accesses = pending + pendingCount * pendingBytes
     static let accessBytes = 192
-    /// The inode of the PID namespace that counts `process`; 0 where the member could not tell.
+    /// The inode of the PID namespace that `process` belongs to; 0 where the member could not find it out.
     static let pidNamespace = accesses + accessCount * accessBytes
 
     // Within an access.
@@ -94,7 +99,8 @@ enum MemberTableLayout {
     static let accessPath = 104
     static let accessPathBytes = 88
 
-    /// The bytes of the file whose locks say that a slot's member is alive, and that somebody repairs it.
+    /// The byte of the file whose lock means that a slot's member is alive, and the one whose lock means that the slot
+    /// is being repaired.
     static func lifeByte(_ index: Int) -> Int64 { Int64(slot(index)) }
     static func repairByte(_ index: Int) -> Int64 { Int64(slot(index) + 1) }
 }

@@ -1,8 +1,8 @@
 import Dispatch
 import GroupSystemCalls
 
-/// Something that happens once and is awaited by one: a thread that blocks, or a task that suspends. Waiting may end
-/// before it does; it can be awaited again then.
+/// An event that happens once and has one waiter: a thread that blocks, or a task that suspends. A wait may end before
+/// the event happens; the event can be awaited again then.
 final class OneShotEvent<Value: Sendable>: Sendable {
     enum Ending: Sendable {
         case happened(Value)
@@ -11,9 +11,9 @@ final class OneShotEvent<Value: Sendable>: Sendable {
 
     private struct State: Sendable {
         var value: Value?
-        /// Who is told of the ending that comes first.
+        /// The function that receives the ending that comes first.
         var waiter: (@Sendable (Ending) -> Void)?
-        /// It came before the wait began.
+        /// An ending that came before the wait began.
         var interruption: Ending?
     }
     private let state = Guarded(State())
@@ -39,7 +39,7 @@ final class OneShotEvent<Value: Sendable>: Sendable {
         waiter?(ending)
     }
 
-    /// Nil: the waiter is told later.
+    /// Sets the waiter and returns nil, or returns the ending if there is one already.
     private func attach(_ waiter: @escaping @Sendable (Ending) -> Void, heedsInterruption: Bool) -> Ending? {
         state.withLock { state in
             if let value = state.value { return .happened(value) }
@@ -70,7 +70,7 @@ final class OneShotEvent<Value: Sendable>: Sendable {
         return ending.withLock { $0 } ?? .timedOut
     }
 
-    /// Suspends the calling task; ended by its cancellation, too.
+    /// Suspends the calling task. The task's cancellation ends the wait, too.
     func suspend(until deadline: Deadline) async -> Ending {
         let timer = deadline.remaining.map { remaining in
             Task {
@@ -86,7 +86,7 @@ final class OneShotEvent<Value: Sendable>: Sendable {
         }
     }
 
-    /// Suspends the calling task until it happens, whatever comes.
+    /// Suspends the calling task until the event happens; neither a deadline nor a cancellation ends the wait.
     func suspend() async -> Value {
         while true {
             if case .happened(let value) = await wait(heedsInterruption: false) { return value }

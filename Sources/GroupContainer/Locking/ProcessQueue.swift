@@ -1,12 +1,12 @@
 import GroupSystemCalls
 
-/// The queues of this process, in front of the kernel's: see `LockQueue`. Requests that are made under a lock have one
-/// of their own: behind those that wait for what their own chain holds they would wait for ever.
+/// The queues of this process, in front of the kernel's: see `LockQueue`. Requests that are made under a lock have a
+/// queue of their own: behind requests that wait for what their own chain holds, they would wait forever.
 final class ProcessQueue: Sendable {
     struct Turn: Sendable {
         let ticket: LockQueue.Ticket
         let isNested: Bool
-        /// Set when its turn comes; nil: it has come.
+        /// Set when the turn comes; nil if it has come already.
         let signal: OneShotEvent<Void>?
     }
 
@@ -23,7 +23,7 @@ final class ProcessQueue: Sendable {
 
     private func line(isNested: Bool) -> Guarded<Line> { isNested ? nested : ordinary }
 
-    /// Nobody of this process holds or waits.
+    /// Whether no request of this process holds or waits.
     var isQuiet: Bool {
         [ordinary, nested].allSatisfy { line in line.withLock { $0.queue.isEmpty && $0.signals.isEmpty } }
     }
@@ -37,7 +37,8 @@ final class ProcessQueue: Sendable {
         }
     }
 
-    /// Granted already, as far as this process is concerned; nil where it has to wait or to be looked at more closely.
+    /// Grants the plan as far as this process is concerned. Returns nil where the request has to wait, or needs the
+    /// general way.
     func enterAtOnce(_ plan: LockPlan) -> Turn? {
         ordinary.withLock { $0.queue.grantAtOnce(plan) }.map { Turn(ticket: $0, isNested: false, signal: nil) }
     }

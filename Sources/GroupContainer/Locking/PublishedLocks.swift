@@ -1,7 +1,7 @@
 import GroupSystemCalls
 import Synchronization
 
-/// What each member holds and waits for: for errors, for `status`, and for finding out who waits in a circle.
+/// What each member holds and waits for: for errors, for `status`, and to find deadlocks.
 extension MemberTable {
     typealias Claim = WaitGraph.Claim
 
@@ -14,10 +14,11 @@ extension MemberTable {
         var member: Member
     }
 
-    /// Nil when all entries are taken, or it may only read; the lock is good nevertheless, but nobody is told of it.
+    /// Writes a claim into the member table and returns its entry. Returns nil when all entries are taken, or when this
+    /// process may only read; the lock is good nevertheless, but other members do not see it.
     func note(_ claim: Claim, purpose: [UInt8], path: [UInt8]) -> Int? {
         guard let seat, let free = takeAccess() else { return nil }
-        // Once: each mention of it would be counted.
+        // Read once: each access to the property would count a reference.
         let map = seat.map
         let place = accessPlace(seat.slot, free)
         map.store32(place + MemberTableLayout.accessMode, UInt32(claim.part.mode.rawValue))
@@ -56,12 +57,12 @@ extension MemberTable {
         seat.map.store32(place + MemberTableLayout.accessStage, stage.rawValue)
     }
 
-    /// A wait begins: every member sees what is waited for before the ticket is drawn, so the waiter with the last
-    /// ticket of a circle sees all of it.
+    /// Draws a ticket as a wait begins. Every member sees what is waited for before the ticket is drawn, so the waiter
+    /// with the last ticket of a circle sees all of it.
     func drawTicket(for waiting: [Int], queued: Int?) -> UInt64 {
         guard let seat else { return 0 }
         for entry in waiting { seat.map.store64(accessPlace(seat.slot, entry) + MemberTableLayout.accessTicket, 0) }
-        // Not before: the ticket of an earlier wait would claim an earlier place in the line.
+        // The stage is set only now: the ticket of an earlier wait would claim an earlier place in the line.
         if let queued { noteStage(.queued, of: queued) }
         SharedMap.fence()
         let ticket = seat.map.add64(MemberTableLayout.ticket, 1) &+ 1
@@ -72,7 +73,7 @@ extension MemberTable {
         return ticket
     }
 
-    /// A bit each.
+    /// Removes several entries, one bit each.
     func forgetAccesses(_ entries: UInt32) {
         var rest = entries
         while rest != 0 {
@@ -102,7 +103,7 @@ extension MemberTable {
         }
     }
 
-    /// Of all members that are alive.
+    /// Returns the claims of all members that are alive.
     func claims() -> [Claim] {
         liveMembers().flatMap { member in
             (0..<MemberTableLayout.accessCount).compactMap { claim(at: accessPlace(member.slot, $0), of: member.slot) }
@@ -121,7 +122,7 @@ extension MemberTable {
             ticket: map.load64(place + MemberTableLayout.accessTicket),
             order: map.load64(place + MemberTableLayout.accessOrder),
             stage: stage, part: LockPlan.Part(range: range, mode: mode))
-        // Another one may have been written over it meanwhile.
+        // Another claim may have been written over it meanwhile.
         let isSame =
             map.load32(place + MemberTableLayout.accessStage) == stage.rawValue
             && map.load64(place + MemberTableLayout.accessChain) == claim.chain
@@ -135,8 +136,8 @@ extension MemberTable {
         printable(Array(map.bytes(place, count: count).prefix { $0 != 0 }))
     }
 
-    /// Those that hold what keeps the plan from being granted, in this process or another.
-    /// Not the chain that asks: it may hold some of it already.
+    /// Returns the holders of what keeps the plan from being granted, in this process or another. The requesting chain
+    /// is left out: it may hold some of it already.
     func holders(inTheWayOf plan: LockPlan, besides chain: UInt64?) -> [CoordinationError.Holder] {
         var processes = ProcessTable()
         return liveMembers().flatMap(accesses(of:)).filter { access in

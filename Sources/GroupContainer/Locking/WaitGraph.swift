@@ -1,32 +1,34 @@
 // Imports nothing: no file, clock or process.
 
-/// Who waits for whom, among all members: found in what each has noted in the member table. Requests that ask for
-/// everything at once take it in one order and cannot block each other; those made while something is held can.
+/// The graph of waits among all members, built from what each has written into the member table. Requests that want
+/// everything at once take their parts in one order and cannot block each other; requests that are made while something
+/// is held can.
 ///
 /// A *chain* is a request with those that were made under it. A circle of chains, each waiting for the next, ends only
-/// when one gives up: the chain whose wait began last. Each chain notes its wait first, then draws its ticket, writes
-/// that, then looks; so the chain with the last ticket of the circle sees all of it, and has to look again only where a
-/// ticket may have been drawn that is not written yet. (Wait-for graphs: Knapp, "Deadlock detection in distributed
-/// databases", 1987; here the graph is in shared memory, so one look is enough.)
+/// when one of them gives up: the chain whose wait began last. Each chain writes its wait, then draws its ticket, then
+/// writes the ticket, then looks. So the chain with the last ticket of the circle sees all of it, and has to look again
+/// only where a ticket may have been drawn and not written yet. (Wait-for graphs: Knapp, "Deadlock detection in
+/// distributed databases", 1987; here the graph is in shared memory, so one look is enough.)
 struct WaitGraph: Sendable {
-    /// One part of a request.
+    /// A member's claim to one part of a request.
     struct Claim: Equatable, Sendable {
         enum Stage: UInt32, Sendable {
-            /// Needed, and not asked of the kernel yet.
+            /// Needed, and not requested from the kernel yet.
             case wanted = 1
             case held = 2
-            /// In the kernel's line for it.
+            /// In the kernel's queue for it.
             case queued = 3
-            /// In front of that line: only those who hold a part of it are waited for.
+            /// In front of that queue: it waits only for claims that hold a part of it.
             case atTurnstile = 4
         }
 
-        /// The member's slot, and the chain's number in it.
+        /// The member's slot, and the chain's number within that member.
         var member: Int
         var chain: UInt64
-        /// When its wait began, counted over all members; 0: not drawn yet, or not written yet.
+        /// The ticket that was drawn when the wait began, counted over all members; 0: not drawn yet, or not written
+        /// yet.
         var ticket: UInt64
-        /// Its place among the nested requests of its process, which go one after the other; 0: not nested.
+        /// The claim's place among the nested requests of its process, which go one after the other; 0: not nested.
         var order: UInt64
         var stage: Stage
         var part: LockPlan.Part
@@ -39,7 +41,7 @@ struct WaitGraph: Sendable {
 
     private let claims: [Claim]
     private let chains: [Chain: [Claim]]
-    /// Those in line for a whole directory.
+    /// The claims that are in the kernel's queue for a whole directory.
     private let directories: [Claim]
 
     init(_ claims: [Claim]) {
@@ -48,30 +50,30 @@ struct WaitGraph: Sendable {
         directories = claims.filter { $0.isInLine && $0.part.mode == .structural }
     }
 
-    /// What becomes of a wait.
+    /// The outlook of a wait.
     enum Outlook: Equatable, Sendable {
-        /// It has no end unless it gives up: it is in a circle, and came last of all in it.
+        /// The wait does not end unless this chain gives up: it is in a circle, and came last of all in it.
         case circle
-        /// There may be one: somebody in it has drawn his ticket, perhaps, and not written it yet.
+        /// There may be a circle: a member of it may have drawn its ticket and not written it yet.
         case open
         case noCircle
     }
 
-    /// Quadratic in the number of claims.
+    /// Returns the outlook of a chain's wait. Quadratic in the number of claims.
     func outlook(member: Int, chain: UInt64, ticket: UInt64) -> Outlook {
         let own = Chain(member: member, chain: chain)
         if isInCircle(own, before: ticket, withUndrawn: false) { return .circle }
         return isInCircle(own, before: ticket, withUndrawn: true) ? .open : .noCircle
     }
 
-    /// A circle has a nested request in it: every other one asks for its ranges in ascending order, and waits for
-    /// nobody below what it holds. So the tickets of requests that are not nested, which may be in another order than
-    /// that in which the turnstile was reached, make no circle.
+    /// Returns whether the chain is in a circle. A circle has a nested request in it: every other request takes its
+    /// ranges in ascending order, and waits for no range below those that it holds. So the tickets of requests that are
+    /// not nested, which may be in another order than that in which the turnstile was reached, make no circle.
     private func isInCircle(_ own: Chain, before ticket: UInt64, withUndrawn: Bool) -> Bool {
         let start = Step(chain: own, isBehindNested: isNested(own))
         var seen: Set<Step> = []
         var open = [start]
-        // Only over those that came earlier: a circle with a later one in it is for that one to end.
+        // Follows only claims that came earlier: in a circle with a later claim, that later chain gives up.
         while let next = open.popLast() {
             for blocker in blockers(of: next.chain, before: ticket, withUndrawn: withUndrawn) {
                 if blocker == own {
@@ -85,7 +87,7 @@ struct WaitGraph: Sendable {
         return false
     }
 
-    /// A chain on the way, and whether a nested request was met on it.
+    /// A chain on the path that is followed, and whether a nested request was met on that path.
     private struct Step: Hashable {
         var chain: Chain
         var isBehindNested: Bool
@@ -95,7 +97,7 @@ struct WaitGraph: Sendable {
         chains[chain]?.contains { $0.order > 0 && $0.stage != .held } ?? false
     }
 
-    /// The chains that keep one from what it waits for.
+    /// Returns the chains that block what a chain waits for.
     private func blockers(of chain: Chain, before limit: UInt64, withUndrawn: Bool) -> [Chain] {
         var found: [Chain] = []
         for wanted in chains[chain] ?? [] where wanted.stage != .held {
@@ -112,18 +114,19 @@ struct WaitGraph: Sendable {
         if other.stage == .held { return other.part.excludes(wanted.part) }
         let isNestedBefore = other.member == wanted.member && other.order > 0 && other.order < wanted.order
         if isNestedBefore { return other.part.range.overlaps(wanted.part.range) }
-        // In the kernel's line. A request that is not there yet looks again when it comes there.
+        // Both are in the kernel's queue. A request that is not there yet looks again when it comes there.
         guard other.isInLine && wanted.isInLine else { return false }
         let meetsInFront = other.stage == .atTurnstile && other.part.range == wanted.part.range
         let isBefore = other.ticket == 0 ? withUndrawn : wanted.ticket == 0 || other.ticket < wanted.ticket
         guard isBefore || meetsInFront else { return false }
-        // Behind one that is at its turnstile there are those only that hold a part of what it wants.
+        // A claim at its turnstile waits, of the claims in the queue, only for those that hold a part of its range.
         if wanted.stage == .atTurnstile && other.part.range.length >= wanted.part.range.length { return false }
         return wanted.part.waitsBehind(other.part, holding: held(by: wanted))
             && !isKept(other, notKeeping: wanted, withUndrawn: withUndrawn)
     }
 
-    /// Whether a directory's turnstile keeps a request that is in line from its own one, and does not keep another.
+    /// Returns whether a directory's turnstile keeps `other`, which is in the queue, from its own turnstile, and does
+    /// not keep `wanted`.
     private func isKept(_ other: Claim, notKeeping wanted: Claim, withUndrawn: Bool) -> Bool {
         if other.stage == .atTurnstile { return false }
         return directories.contains { gate in
@@ -143,7 +146,7 @@ struct WaitGraph: Sendable {
 }
 
 extension WaitGraph.Claim {
-    /// In the kernel's line, at whichever place.
+    /// Whether the claim is in the kernel's queue, in front or behind.
     var isInLine: Bool { stage == .queued || stage == .atTurnstile }
 }
 

@@ -1,6 +1,6 @@
 import GroupSystemCalls
 
-/// How many threads of the process may wait in the kernel, and who is next when all of them do.
+/// The number of threads of the process that may wait in the kernel, and the line for the case that all of them do.
 struct WaitPermits: Sendable {
     static let limit = 64
 
@@ -8,7 +8,7 @@ struct WaitPermits: Sendable {
     private var line: [UInt64] = []
     private var last: UInt64 = 0
 
-    /// A seat at once (nil), or a number in the line for one.
+    /// Takes a seat at once and returns nil, or returns a number in the line for one.
     mutating func take() -> UInt64? {
         if taken < Self.limit {
             taken += 1
@@ -19,7 +19,7 @@ struct WaitPermits: Sendable {
         return last
     }
 
-    /// Gives a seat back. Returns who has it now.
+    /// Gives a seat back. Returns the number that has the seat now, or nil.
     mutating func giveBack() -> UInt64? {
         if line.isEmpty {
             taken -= 1
@@ -28,7 +28,7 @@ struct WaitPermits: Sendable {
         return line.removeFirst()
     }
 
-    /// Leaves the line. False: the seat is there already, and has to be given back.
+    /// Leaves the line. Returns false if the seat was given to this number already and has to be given back.
     mutating func withdraw(_ number: UInt64) -> Bool {
         guard let index = line.firstIndex(of: number) else { return false }
         line.remove(at: index)
@@ -51,7 +51,7 @@ enum WaiterThreads {
         let signal: OneShotEvent<Void>
     }
 
-    /// A seat at once (nil), or a place in the line for one.
+    /// Takes a seat at once and returns nil, or returns a place in the line for one.
     static func takeSeat() -> Place? {
         state.withLock { state in
             if state.forkGeneration != GroupSystemCalls.forkGeneration { state = State() }
@@ -69,7 +69,7 @@ enum WaiterThreads {
         next?.set(())
     }
 
-    /// Leaves the line; a seat that came meanwhile goes to the next.
+    /// Leaves the line. A seat that was given to this place meanwhile goes to the next.
     static func leaveLine(_ place: Place) {
         let isStillWaiting = state.withLock { state in
             state.signals[place.number] = nil

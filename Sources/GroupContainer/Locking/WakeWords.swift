@@ -1,15 +1,17 @@
 import Dispatch
 import GroupSystemCalls
 
-/// `want`: who waits says so, and those who come later do not pass it by.
+/// The want bits: a waiter sets a bit in `want`, and requests that come later do not overtake it.
 extension MemberTable {
-    /// Whether anybody waits at all. A few loads.
+    /// Whether any member waits for a lock. A few loads.
     var isAnythingWanted: Bool { map.hasBits(MemberTableLayout.wantingMembers, count: MemberTableLayout.bitmapBytes) }
 
-    /// Whether any waiter is there that it would pass by: to be alone with this, or with a directory that it lies in,
-    /// or, where it is wanted alone itself, to read it. Also a waiter that died over it, until its slot is repaired.
+    /// Returns whether a request for the part would overtake a waiter: one that wants this part alone, or wants a
+    /// directory around it, or, unless the request only reads, one that wants to read the part. A waiter that died
+    /// counts until its slot is repaired.
     func isWanted(_ part: LockPlan.Part) -> Bool {
-        // A waiter for anything in a directory has a bucket of its own: a directory is swept where any waiter is there.
+        // A waiter for an item in a directory has the bucket of that item, so a whole directory counts as wanted while
+        // there is any waiter.
         isAnythingWanted && (part.mode == .structural || buckets(ahead: part).contains { isWanted(bucket: $0) })
     }
 
@@ -22,7 +24,7 @@ extension MemberTable {
         map.hasBits(MemberTableLayout.want(bucket), count: MemberTableLayout.bitmapBytes)
     }
 
-    /// Slots whose member wants something in the bucket.
+    /// Returns the slots whose members want something in the bucket.
     func wanting(bucket: Int) -> [Int] {
         map.bits(MemberTableLayout.want(bucket), count: MemberTableLayout.bitmapBytes)
     }
@@ -59,18 +61,19 @@ extension MemberTable {
     }
 }
 
-/// Wake words: a flag that says somebody sleeps, and a counter to sleep on. They lie here and not in the logs, which
-/// are replaced. The flag and the log are written by different sides in opposite order with a full fence between, so
-/// either the sleeper sees the record or the appender sees the sleeper (Dekker's algorithm).
+/// Wake words: a flag that is set while a process sleeps, and a counter to sleep on. They lie here and not in the logs,
+/// because log files are replaced. The sleeper and the appender write the flag and the log in opposite order with a
+/// full fence between, so that either the sleeper sees the record or the appender sees the sleeper (Dekker's
+/// algorithm).
 extension MemberTable {
     /// The journal's wake word.
     static let journalWord = 0
     private static let asleep: UInt32 = 1
     private static let waking: UInt32 = 2
 
-    /// Sleeps until `wake`, unless `isReady` says after the flag was set that there is no need; at most `limit`
-    /// nanoseconds or 100 ms, so that not even a waker that died in the middle is missed for long. Who may only read
-    /// cannot set the flag, and sleeps all of that time. System calls: futex(FUTEX_WAIT)
+    /// Sleeps until `wake` is called, unless `isReady` returns true after the flag was set. Sleeps at most `limit`
+    /// nanoseconds or 100 ms, so that even a waker that died in the middle delays a sleeper no longer. A process that
+    /// may only read cannot set the flag and sleeps all of that time. System calls: futex(FUTEX_WAIT)
     func awaitWake(on word: Int, atMost limit: Int64?, unless isReady: () -> Bool) {
         let limit = min(limit ?? .max, 100_000_000)
         guard let map = seat?.map else { return pause(nanoseconds: max(limit, 0)) }
@@ -83,30 +86,31 @@ extension MemberTable {
         map.wait(whileWord: counter, is: seen, nanoseconds: limit)
     }
 
-    /// Wakes all who sleep; a load where nobody does. System calls: futex(FUTEX_WAKE)
+    /// Wakes all sleepers; only a load where there are none. System calls: futex(FUTEX_WAKE)
     func wake(_ word: Int) {
         guard let map = seat?.map else { return }
         let flag = MemberTableLayout.wakeWord(word)
         SharedMap.fence()
-        // Who finds `waking` also wakes: its setter may have died before its call.
+        // A waker that finds `waking` wakes, too: the process that set it may have died before its system call.
         if map.load32(flag) == 0 { return }
-        // The flag first: a sleeper that reads the new counter sets its own flag after this one, so it stays.
+        // The flag is written first: a sleeper that reads the new counter sets its own flag after this one, so that
+        // flag stays.
         map.store32(flag, Self.waking)
         _ = map.add32(flag + 4, 1)
         map.wakeAll(at: flag + 4)
-        // A sleeper that came meanwhile has set `asleep`, and it stays.
+        // A sleeper that came meanwhile has set `asleep`, and that flag stays.
         _ = map.exchange32(flag, Self.waking, 0)
     }
 }
 
-/// One thread that sleeps on a wake word of the member table for all tasks that wait for more in a log. It runs only
-/// while one does.
+/// A thread that sleeps on a wake word of the member table for all tasks that wait for more in a log. The thread runs
+/// only while a task waits.
 final class WakeWaiter: Sendable {
     typealias Look = @Sendable () -> Bool
 
     private struct Waiter: Sendable {
         var hasMore: Look
-        /// Of the monotonic clock.
+        /// In nanoseconds of the monotonic clock; nil: no limit.
         var moment: Int64?
         var continuation: CheckedContinuation<Void, Never>
     }
@@ -120,12 +124,12 @@ final class WakeWaiter: Sendable {
     private let state = Guarded(State())
     private let memberTable: MemberTable
     private let word: Int
-    /// Serial: it gets a thread at once, and takes none of a pool's.
+    /// A serial queue: it gets a thread at once, and takes none of a pool's.
     private let queue = DispatchQueue(label: "group-container.follow")
 
     init(_ memberTable: MemberTable, word: Int) { (self.memberTable, self.word) = (memberTable, word) }
 
-    /// Returns when there may be more, at the latest at that moment, after 100 ms, or when the task is cancelled.
+    /// Returns when the log may have more, at the latest at `moment`, after 100 ms, or when the task is cancelled.
     func wait(until moment: Int64? = nil, unless hasMore: @escaping Look) async {
         let ticket = state.withLock { state in
             state.last += 1
@@ -141,7 +145,8 @@ final class WakeWaiter: Sendable {
                 }
                 if isCancelled { return continuation.resume() }
                 if starts { queue.async { self.run() } }
-                // The thread may be asleep already, on a look that was before this waiter's, or until a later moment.
+                // The thread may be asleep already, after a check from before this waiter came, or until a later
+                // moment.
                 if hasMore() {
                     resume(ticket)
                 } else if moment != nil && !starts {
@@ -154,7 +159,7 @@ final class WakeWaiter: Sendable {
         _ = state.withLock { $0.cancelled.remove(ticket) }
     }
 
-    /// Some task waits.
+    /// Whether any task waits.
     var isWatching: Bool { state.withLock { !$0.waiters.isEmpty } }
 
     private func resume(_ ticket: UInt64, isCancelled: Bool = false) {

@@ -1,17 +1,18 @@
 import GroupSystemCalls
 
-/// Who has lost its race for the log's end again and again asks the others to let it go first: a word in the file's
-/// first page says who. They wait until it is cleared, but only for a while, so that one that is stopped stops nobody;
-/// who was passed by all the same asks again, for longer.
+/// The right of one writer to append first, for a writer that has lost the race for the log's end again and again: a
+/// word in the segment's first page names that writer. The other writers wait until the word is cleared, but only for a
+/// limited time, so that a stopped process stops no other. A writer whose time has run out takes the priority again,
+/// for longer.
 struct AppendPriority: Equatable, Sendable {
     private let word: UInt64
-    /// How often it asked already.
+    /// The number of requests before this one.
     private let round: Int
 
     private static let shortest: Int64 = 20_000_000
     private static let rounds = 6
 
-    /// One of its own for each that asks, in all processes.
+    /// Makes a request. The word has a random half, so that it differs for each request, in all processes.
     init(slot: Int, round: Int) {
         self.round = min(round, Self.rounds - 1)
         word = (randomWord() & 0xffff_ffff) << 32 | UInt64(self.round) << 16 | UInt64(slot + 1)
@@ -21,13 +22,14 @@ struct AppendPriority: Equatable, Sendable {
 
     var next: AppendPriority { AppendPriority(slot: Int(word & 0xffff) - 1, round: round + 1) }
 
-    /// One load.
+    /// Returns whether another writer has the priority in this segment. Cost: one load.
     static func isOthers(in file: Segment, than own: AppendPriority?) -> Bool {
         let word = file.map.load64(SegmentHeader.turn)
         return word != 0 && word != own?.word
     }
 
-    /// A load, mostly. Waits while it is another's turn. System calls: futex(FUTEX_WAIT), only then.
+    /// Waits while another writer has the priority; mostly only one load. System calls: futex(FUTEX_WAIT), only if it
+    /// waits.
     static func letOthersPass(in file: Segment, except own: AppendPriority?) {
         let word = file.map.load64(SegmentHeader.turn)
         if word == 0 || word == own?.word { return }
@@ -39,45 +41,46 @@ struct AppendPriority: Equatable, Sendable {
                 _ = map.exchange64(SegmentHeader.turn, word, 0)
                 return
             }
-            // Its upper half differs for each.
+            // The upper half is the random one.
             map.wait(whileWord: SegmentHeader.turn + 4, is: UInt32(word >> 32), nanoseconds: left)
         }
     }
 
-    /// False: it is another's turn.
+    /// Takes the priority. Returns false if another writer has it, or if the segment is mapped only for reading.
     func take(in file: Segment) -> Bool {
         guard let map = file.writableMap else { return false }
         return map.load64(SegmentHeader.turn) == word || map.exchange64(SegmentHeader.turn, 0, word)
     }
 
-    /// System calls: futex(FUTEX_WAKE)
+    /// Gives the priority back. System calls: futex(FUTEX_WAKE)
     func end(in file: Segment) {
         guard let map = file.writableMap, map.exchange64(SegmentHeader.turn, word, 0) else { return }
         map.wakeAll(at: SegmentHeader.turn + 4)
     }
 }
 
-/// A record on its way to exactly the end that was read: who loses the race for it too often, for too long, asks for
-/// its turn.
+/// The attempts to append a record exactly at the end that was read: a writer that loses the race too often, for too
+/// long, takes the priority.
 struct AppendAttempt: ~Copyable {
     private(set) var losses = 0
-    /// When it had lost so often for the first time.
+    /// The time when the count of losses first reached `Self.losses`.
     private var lostSince: Int64?
-    /// When it had read so much, and had not come to the end yet, for the first time.
+    /// The time when so many records were first read without reaching the end.
     private var behindSince: Int64?
     private var turn: AppendPriority?
     private var turnFile: Segment?
-    /// Races of a microsecond are lost and won at random, so some are nothing yet: a turn stops all others.
+    /// Races of a microsecond are won and lost at random, so a few losses mean nothing: a priority stops all other
+    /// writers.
     private static let losses = 8
     private static let patience: Int64 = 1_000_000
-    /// Who was away while others appended has read that in a moment, and asks nobody to wait.
+    /// A writer that was away while others appended reads those records in a moment, and makes no other writer wait.
     private static let patienceBehind: Int64 = 4_000_000
 
     func isOthersTurn(in file: Segment) -> Bool { AppendPriority.isOthers(in: file, than: turn) }
 
     func letOthersPass(in file: Segment) { AppendPriority.letOthersPass(in: file, except: turn) }
 
-    /// It was decided anew, or is tried again, for nothing. After some of these, it asks for its turn.
+    /// Counts a decision that was made anew, or an attempt that is repeated. After some losses, takes the priority.
     mutating func noteLoss(slot: Int, in file: Segment) {
         losses += 1
         guard losses.isMultiple(of: Self.losses) || turn != nil else { return }
@@ -89,7 +92,8 @@ struct AppendAttempt: ~Copyable {
         if now - lostSince >= Self.patience { takeTurn(slot: slot, in: file) }
     }
 
-    /// It has read much, and there is more. Where that goes on, others append faster than it reads.
+    /// Notes that many records were read and there are more. If that goes on, others append faster than this writer
+    /// reads.
     mutating func noteLag(slot: Int, in file: Segment) {
         let now = monotonicNanoseconds()
         guard let behindSince else {
@@ -102,12 +106,12 @@ struct AppendAttempt: ~Copyable {
     private mutating func takeTurn(slot: Int, in file: Segment) {
         let mine = turn ?? AppendPriority(slot: slot, round: 0)
         if turn != nil, turnFile === file, mine.take(in: file) { return }
-        // It was passed by: the next one is longer.
+        // The time of the last request has run out, so the next one is longer.
         let next = turn == nil ? mine : mine.next
         if next.take(in: file) { (turn, turnFile) = (next, file) }
     }
 
-    /// The others go on.
+    /// Gives the priority back, so that the other writers go on.
     mutating func end() {
         if let turn, let turnFile { turn.end(in: turnFile) }
         (turn, turnFile) = (nil, nil)

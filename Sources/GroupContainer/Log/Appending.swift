@@ -1,9 +1,9 @@
 import GroupSystemCalls
 
 extension SegmentedLog {
-    /// Appends a record; returns the place right behind it. It is visible, not yet durable. Wait-free but for the
-    /// records of others that were begun before it: those get about 2 ms. Constant time but for the scan of what came
-    /// since the last call.
+    /// Appends a record and returns the position right after it. The record is visible, but not yet durable. Wait-free
+    /// except for earlier reservations of other members: each of those gets about 2 ms. Constant time except for the
+    /// scan of the records since the last call.
     func append(_ body: [UInt8], isControl: Bool = false) throws(CoordinationError) -> LogPosition {
         let slot = try writerSlot("append")
         var tries = 0
@@ -27,8 +27,8 @@ extension SegmentedLog {
         }
     }
 
-    /// Appends only if nothing stands behind `expected`, which is to be at the end of what its caller has read. Nil:
-    /// something does, and the caller must read on and decide again.
+    /// Appends a record only if nothing stands after `expected`, the end of what the caller has read. Returns nil if
+    /// something does; then the caller must read on and decide again.
     func append(
         _ body: [UInt8], isControl: Bool = false, exactlyAt expected: LogPosition
     ) throws(CoordinationError) -> LogPosition? {
@@ -41,19 +41,19 @@ extension SegmentedLog {
         }
     }
 
-    /// What became of a record that was to stand exactly at a place.
+    /// The result of appending a record exactly at a position.
     enum ExactAppend {
         case appended(LogPosition)
-        /// Something stands there.
+        /// Another record stands there.
         case taken
-        /// So does a reservation.
+        /// A reservation of another member stands there.
         case pending(Segment, RecordHeader, offset: Int)
-        /// The file is sealed there, and there is no next one yet.
+        /// The segment is sealed there, and there is no next one yet.
         case full(Segment, end: Int)
     }
 
-    /// The same without waiting for anybody, and without making a file.
-    /// `file` is the one that the place is in, if it is known.
+    /// The form of `append(_:isControl:exactlyAt:)` that neither waits for another member nor creates a segment. `file`
+    /// is the segment of the position, if the caller has it.
     func tryAppending(
         _ body: [UInt8], isControl: Bool, exactlyAt expected: LogPosition, in file: Segment? = nil
     ) throws(CoordinationError) -> ExactAppend {
@@ -85,13 +85,14 @@ extension SegmentedLog {
             {
             case .committed(let behind): return .appended(try next.file.resolve(upTo: behind))
             case .voided: return .taken
-            // Another record, or a seal, our own perhaps: the next look tells.
+            // Another record or a seal, perhaps this member's own, stands there: look again.
             case .taken: continue
             }
         }
     }
 
-    /// Where a header is broken there, the file is cut there first: the caller has read up to it, not beyond.
+    /// Advances as `advance` does. Where a record header is broken, first cuts the segment there: the caller has read
+    /// up to that place, and not beyond it.
     private func advanceToAppend(_ expected: LogPosition) throws(CoordinationError) -> Place? {
         do {
             return try advance(expected)
@@ -101,7 +102,8 @@ extension SegmentedLog {
         }
     }
 
-    /// False: not in this one, but in the next, which is made as large as it takes.
+    /// Returns false if the record must go into the next segment, which is created as large as needed (compacted logs
+    /// only).
     private func makesRoom(for bodyCount: Int, in file: Segment) throws(CoordinationError) -> Bool {
         guard surroundings.carrying != nil else {
             try checkFits(bodyCount, in: file)
@@ -110,7 +112,7 @@ extension SegmentedLog {
         return file.firstAppended + Segment.byteCount(bodyCount: bodyCount) <= file.capacity - 8
     }
 
-    /// What fits into no file would go from one to the next for ever.
+    /// Throws `limitReached` for a record that fits into no segment: the search for room would never end.
     func checkFits(_ bodyCount: Int, in file: Segment) throws(CoordinationError) {
         let room = min(file.capacity - SegmentHeader.size - 8, RecordHeader.largestUnits * 8)
         if Segment.byteCount(bodyCount: bodyCount) <= room { return }
@@ -121,7 +123,7 @@ extension SegmentedLog {
 
     private enum Attempt {
         case committed(behind: Int)
-        /// Somebody else stands there now, or the file is sealed there: look again.
+        /// Another record or a seal stands there by now: look again.
         case taken
         case voided
     }
@@ -137,7 +139,8 @@ extension SegmentedLog {
             seal(file, at: offset, by: slot)
             return .taken
         }
-        // In this order: where the place is still empty, no other process has appended behind it.
+        // The order matters: if the position is still empty after the first load, no other process has appended after
+        // it.
         if file.map.load64(offset + units * 8) != 0, file.map.load64(offset) == 0 {
             cutAtLostHeader(file, at: offset)
             return .taken
@@ -147,12 +150,12 @@ extension SegmentedLog {
         let reserved = header
         header.state = .committed
         guard file.exchange(at: offset, reserved, header) else { return .voided }
-        // Cut meanwhile: then it is in no file.
+        // If the segment was cut before this place meanwhile, the record is in no segment.
         if let cut = file.cut, cut <= offset { return .voided }
         return .committed(behind: offset + units * 8)
     }
 
-    /// Ends a file, if nothing else stands there by now. True: it is sealed there.
+    /// Seals a segment if nothing else stands at the offset by now. Returns true if this call sealed it.
     @discardableResult
     func seal(_ file: Segment, at offset: Int, by slot: Int) -> Bool {
         file.exchange(at: offset, nil, .seal(by: slot))
@@ -160,7 +163,7 @@ extension SegmentedLog {
 }
 
 extension Segment {
-    /// Behind a record that was appended exactly at a place, which everything before it was read up to.
+    /// The position after a record that was appended exactly at a position up to which everything was read.
     fileprivate func place(_ offset: Int, of expected: LogPosition, isControl: Bool) -> LogPosition {
         LogPosition(
             file: expected.file, offset: offset, sequence: expected.sequence + (isControl ? 0 : 1),

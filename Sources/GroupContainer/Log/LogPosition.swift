@@ -3,11 +3,11 @@
 /// A place between two records of a log.
 struct LogPosition: Hashable, Sendable {
     var file: UInt64
-    /// Where the next record of that file begins.
+    /// The offset of the next record in that segment.
     var offset: Int
-    /// How many counted records lie before it, in all files.
+    /// The number of counted records before it, in all segments.
     var sequence: UInt64
-    /// Of the last committed record before it in its file; 0 where there is none.
+    /// The checksum of the last committed record before it in its segment; 0 if there is none.
     var checksum: UInt64
 
     static func start(of file: SegmentHeader) -> LogPosition {
@@ -15,10 +15,10 @@ struct LogPosition: Hashable, Sendable {
     }
 }
 
-/// One committed record.
+/// A committed record.
 struct LogEntry: Sendable {
     var body: [UInt8]
     var isControl: Bool
-    /// Right behind it; `position.sequence` is its own number, if it is counted.
+    /// The position right after the record; `position.sequence` is the record's own number, if it is counted.
     var position: LogPosition
 }

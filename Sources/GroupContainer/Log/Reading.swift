@@ -3,8 +3,9 @@ import GroupSystemCalls
 extension SegmentedLog {
     typealias Place = (place: LogPosition, file: Segment, reading: RecordHeader.Reading)
 
-    /// Where the record behind a place stands, or will stand: over voids and the ends of files. A seal is where the
-    /// next file is not made yet. Nil where the place is lost.
+    /// Finds the position of the record that follows a position, or where it will stand: skips aborted (`void`) records
+    /// and the ends of segments. A seal is returned if the next segment is not created yet. Returns nil if the position
+    /// is lost.
     func advance(_ position: LogPosition) throws(CoordinationError) -> Place? {
         var place = position
         while true {
@@ -12,7 +13,7 @@ extension SegmentedLog {
                 if try isDropped(place.file) { return nil }
                 throw .damaged("\(name)/\(place.file).log", operation: "read", "the file is gone")
             }
-            // What may stand behind the end of a file that was recovered, or cut, never happened.
+            // Records after the end of a segment that was recovered or cut never happened.
             if let end = file.end, place.offset >= end {
                 if place.offset > end { return nil }
                 guard let next = try self.file(place.file &+ 1) else {
@@ -26,7 +27,7 @@ extension SegmentedLog {
             switch record.state {
             case .void: place.offset += record.byteCount
             case .seal:
-                // The next file is made by who appends: reading must go on while the disk refuses that.
+                // Only a writer creates the next segment: reading must go on while the disk refuses that.
                 guard let next = try self.file(place.file &+ 1) else {
                     return try isDropped(place.file &+ 1) ? nil : (place, file, reading)
                 }
@@ -36,7 +37,7 @@ extension SegmentedLog {
         }
     }
 
-    /// A later file is there, and this one is not.
+    /// Returns whether a segment was dropped: a later one exists, and this one does not.
     private func isDropped(_ number: UInt64) throws(CoordinationError) -> Bool {
         try fileNumbers().last.map { $0 > number } ?? false
     }
@@ -50,19 +51,19 @@ extension SegmentedLog {
         }
     }
 
-    /// What comes behind a place.
+    /// The result of reading at a position.
     enum Step: Sendable {
         case entry(LogEntry)
-        /// Nothing yet.
+        /// No record yet.
         case end
-        /// Records that were counted are missing here: the file was cut, because of damage. It goes on at this place.
+        /// Counted records are missing here: the segment was cut because of damage. The log goes on at this position.
         case gap(LogPosition)
-        /// The place is not in the log any more: its file was dropped, or cut before it.
+        /// The position is not in the log any more: its segment was dropped, or cut before it.
         case lost
     }
 
-    /// The next step. Waits at most the patience of a reservation that its member left behind. At the end, who may only
-    /// read opens the files anew and looks once more.
+    /// Returns the next step. Waits at most the patience of a reservation that its member left behind. At the end of
+    /// the log, a reader that may not write opens the segments again and looks once more.
     func step(behind position: LogPosition) throws(CoordinationError) -> Step {
         let step = try knownStep(behind: position)
         guard case .end = step, isOnlyForReading else { return step }
@@ -70,8 +71,8 @@ extension SegmentedLog {
         return try knownStep(behind: position)
     }
 
-    /// The same, in the files that are open.
-    /// With `waits` false, what is reserved is the end for now.
+    /// The form of `step(behind:)` that uses the segments that are open. If `waits` is false, a reservation counts as
+    /// the end.
     func knownStep(behind position: LogPosition, waits: Bool = true) throws(CoordinationError) -> Step {
         while true {
             guard let next = try advance(position) else { return .lost }
@@ -96,7 +97,7 @@ extension SegmentedLog {
         }
     }
 
-    /// The place behind a record that does not fit its checksum; nil where none stands there.
+    /// Returns the position after a record that does not fit its checksum; nil if no such record stands there.
     func placeBehindBroken(_ position: LogPosition) throws(CoordinationError) -> LogPosition? {
         guard let next = try advance(position), case .record(let record) = next.reading, record.state == .committed
         else { return nil }
@@ -107,19 +108,20 @@ extension SegmentedLog {
         return place
     }
 
-    /// Whether `step(behind:)` would have something to give or to wait for. One load, but for voids and ends of files.
-    /// A reader that is no member is not told, and looks again after a while.
+    /// Returns whether `step(behind:)` would have a record to return or a reservation to wait for. Cost: one load,
+    /// except for aborted records and the ends of segments. A reader that is no member always gets false, and has to
+    /// look again after a while.
     func hasMore(behind position: LogPosition) -> Bool {
         if isOnlyForReading { return false }
-        // An error is found, and said, by the reader that reads on; so is a place that is lost.
+        // The reader that reads on finds and reports an error or a lost position.
         guard let next = try? advance(position) else { return true }
         if next.place.sequence != position.sequence { return true }
         guard case .record(let record) = next.reading else { return false }
         return record.state != .seal
     }
 
-    /// Whether a place that was kept is one of this log: a record ends there, with the sequence and the checksum that
-    /// it names. Linear in the records before it in its file.
+    /// Returns whether a kept position belongs to this log: a record ends there, with the sequence number and the
+    /// checksum of the position. Linear in the records before it in its segment.
     func contains(_ position: LogPosition) throws(CoordinationError) -> Bool {
         if isOnlyForReading { try lookAnew() }
         guard let file = try file(position.file), position.offset <= file.end ?? file.capacity else { return false }
@@ -129,7 +131,7 @@ extension SegmentedLog {
         return try file.resolve(upTo: position.offset) == position
     }
 
-    /// The place behind everything that is written, after all before it is settled.
+    /// Returns the position after everything that is written, once all records before it are committed or aborted.
     func end() throws(CoordinationError) -> LogPosition {
         if isOnlyForReading { try lookAnew() }
         while true {
@@ -142,7 +144,7 @@ extension SegmentedLog {
             }
             switch try file.reading(at: position.offset) {
             case .empty: return position
-            // Somebody began a record meanwhile: settle that, too.
+            // Another member began a record meanwhile: settle that record, too.
             case .record(let record) where record.state != .seal:
                 if isOnlyForReading { return position }
                 continue
@@ -152,16 +154,17 @@ extension SegmentedLog {
         }
     }
 
-    /// The oldest place that is kept.
+    /// Returns the oldest position that is kept.
     func start() throws(CoordinationError) -> LogPosition {
-        // The oldest one may be dropped in between.
+        // The oldest segment may be dropped in between.
         for number in try fileNumbers() {
             if let file = try file(number) { return .start(of: file.header) }
         }
         return .start(of: try last().header)
     }
 
-    /// A place at or before the end, without waiting for anybody: everything appended from now on lies behind it.
+    /// Returns a place at or before the end, without waiting for a reservation: every later record is appended after
+    /// it.
     func tail() -> (file: UInt64, offset: Int) {
         guard let file = try? last(), let end = try? findEnd(of: file) else { return (1, SegmentHeader.size) }
         return (file.header.number, end.offset)

@@ -1,10 +1,10 @@
 // Imports nothing: no file, clock or process.
 
-/// The 64-bit word before each record of a mapped log. Everything that happens to a record happens to this word, by
-/// compare-and-swap, so a member that is stopped or killed at any moment leaves a state that the others can go on from.
+/// The 64-bit word before each record of a mapped log. Every change of a record's state is a compare-and-swap of this
+/// word, so a member that is stopped or killed at any moment leaves a state from which the others can go on.
 ///
 ///     empty ──▶ reserved ──▶ committed        empty ──▶ seal
-///                    └─────▶ void (by anyone, once it took too long)
+///                    └─────▶ void (by any member, once it took too long)
 struct RecordHeader: Equatable, Sendable {
     enum State: UInt64, Sendable {
         case reserved = 1
@@ -14,13 +14,13 @@ struct RecordHeader: Equatable, Sendable {
     }
 
     var state: State
-    /// A record of the log's own keeping: it is not counted, so the sequence that followers see has no gaps.
+    /// A record of the log's own bookkeeping: not counted, so the sequence that followers read has no gaps.
     var isControl: Bool
-    /// Header, body and checksum, in units of eight bytes.
+    /// The size of header, body and checksum, in units of eight bytes.
     var units: Int
     /// The member table slot of the member that wrote it.
     var slot: Int
-    /// How often its writer was voided before: it gets twice the time each time.
+    /// The number of times that this record of its writer was aborted before: each doubles the patience.
     var tries: Int
 
     var byteCount: Int { units * 8 }
@@ -32,15 +32,15 @@ struct RecordHeader: Equatable, Sendable {
     static let largestUnits = 1 << 22 - 1
     static let slotCount = 1_024
 
-    /// What a word read from the file means.
+    /// The meaning of a word that was read from the segment.
     enum Reading: Equatable, Sendable {
         case empty
         case record(RecordHeader)
         case damaged
     }
 
-    /// `place` is the word's offset in its file, `salt` the file's: a stale word of another file, or moved, is not
-    /// believed.
+    /// Decodes a word. `place` is its offset in the segment, `salt` is the segment's: a stale word of another segment,
+    /// or one that was moved, is `damaged`.
     static func decode(_ word: UInt64, place: Int, salt: UInt64) -> Reading {
         if word == 0 { return .empty }
         let fields = word & 0xffff_ffff_ffff
@@ -54,7 +54,7 @@ struct RecordHeader: Equatable, Sendable {
         return header.units == 0 ? .damaged : .record(header)
     }
 
-    /// A number below 2⁴⁸ for a word of its own, with the check that the headers have.
+    /// Adds the check that record headers have to a number below 2⁴⁸, for other words of the segment.
     static func checked(_ number: UInt64, place: Int, salt: UInt64) -> UInt64 {
         number & 0xffff_ffff_ffff | check(number & 0xffff_ffff_ffff, place: place, salt: salt) << 48
     }
@@ -67,14 +67,14 @@ struct RecordHeader: Equatable, Sendable {
     }
 
     private static func check(_ fields: UInt64, place: Int, salt: UInt64) -> UInt64 {
-        // The finaliser of MurmurHash3 (Appleby): every bit of the input reaches the 16 that are kept.
+        // The finalizer of MurmurHash3 (Appleby): every bit of the input affects the 16 bits that are kept.
         var mixed = fields ^ salt ^ UInt64(truncatingIfNeeded: place) << 20
         mixed = (mixed ^ mixed >> 33) &* 0xff51_afd7_ed55_8ccd
         mixed = (mixed ^ mixed >> 33) &* 0xc4ce_b9fe_1a85_ec53
         return (mixed ^ mixed >> 33) & 0xffff
     }
 
-    /// For how long others must leave a reservation alone, in nanoseconds.
+    /// The time for which other members must leave a reservation alone, in nanoseconds.
     var patience: Int64 {
         let own = 2_000_000 + Int64(byteCount / 262_144) * 1_000_000
         return min(own << Int64(tries), max(own, 80_000_000))

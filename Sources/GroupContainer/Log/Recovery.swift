@@ -1,14 +1,17 @@
 import GroupSystemCalls
 
 extension SegmentedLog {
-    /// In an incarnation in which nobody has looked at the log yet: after a boot, or where the file system was
-    /// unmounted and mounted again, pages have reached the disk in any order, so the last file may have a hole with
-    /// valid records behind it. Where it has none, and nothing stands behind the records, everything goes on in it, and
-    /// it is as if nothing had been. Else it ends at the first record that is not whole, and the file that is made
-    /// after it says so for ever; what lay behind can not come alive again. Records below the durable mark must be
-    /// whole: there a bad one is damage, not an end. Only while no member of an earlier incarnation lives; members of
-    /// this one may do it at the same time. Linear in the file's size. While `repairing`, such damage is cut all the
-    /// same.
+    /// Recovers the log, in an incarnation in which no member has recovered it yet.
+    ///
+    /// After a boot, or after an unmount and mount of the file system, pages have reached the disk in any order, so the
+    /// last segment may have a hole with valid records after it. If it has no hole, and nothing stands after its
+    /// records, the log goes on in it. Otherwise it ends at its first record that is not whole, and the header of the
+    /// next segment records that end for ever, so that the records after the hole cannot reappear. Records below the
+    /// durable mark must be whole: a broken record there is damage, not an end; while `repairing`, such damage is cut
+    /// all the same.
+    ///
+    /// Called only while no member of an earlier incarnation lives; several members of this incarnation may recover at
+    /// the same time. Linear in the segment's size.
     func recover(repairing: Bool = false) throws(CoordinationError) {
         let file = try last()
         let incarnation = surroundings.incarnation
@@ -16,14 +19,14 @@ extension SegmentedLog {
             return
         }
         guard let map = file.writableMap else { return }
-        // First, because nobody comes back to them once the last one is settled.
+        // First, because no recovery looks at older segments once the last one is settled.
         if surroundings.carrying != nil { try settleFiles(before: file.header.number) }
         let (place, isAtEnd) = try endOfWhole(file, repairing: repairing)
         let isClean =
             isAtEnd && file.cut == nil && !file.isPoisoned
             && !map.hasBits(place.offset, count: file.capacity - place.offset) && !map.isDamaged
         if SegmentSettlement(of: map, in: incarnation) == nil {
-            // They are of processes that are gone.
+            // These words are of processes that are gone.
             map.store64(SegmentHeader.turn, 0)
             map.store64(SegmentHeader.syncer, 0)
         }
@@ -34,8 +37,8 @@ extension SegmentedLog {
             "recovered, after a restart of the machine or as a copy: it is whole up to byte \(place.offset)")
     }
 
-    /// Where its whole records end, and whether nothing begins there. What was reserved, by a process that is gone, is
-    /// made void.
+    /// Returns where the segment's whole records end, and whether nothing begins there. Aborts (`void`) the
+    /// reservations, whose members are gone.
     private func endOfWhole(
         _ file: Segment, repairing: Bool
     ) throws(CoordinationError) -> (LogPosition, isAtEnd: Bool) {
@@ -57,10 +60,10 @@ extension SegmentedLog {
         return (place, false)
     }
 
-    /// Everything goes on in the next file, which begins where this one ends.
+    /// Ends a segment: the log goes on in the next segment, which begins where this one ends.
     private func end(_ file: Segment, at place: LogPosition) throws(CoordinationError) {
-        // The next recovery looks at the last file only, so all before it must be whole on the disk. (Where the file
-        // system was not unmounted after all, it may not be there yet.)
+        // The next recovery looks at the last segment only, so all earlier ones must be whole on the disk. (If the file
+        // system was not unmounted in fact, this one may not be on the disk yet.)
         try secure(file, through: place)
         _ = try makeFile(
             after: place, leap: file.leap, preamble: try surroundings.carrying?(file, place.offset, 0))
@@ -73,13 +76,13 @@ extension SegmentedLog {
         if kept < file.capacity { file.descriptor.freeRange(start: kept, length: file.capacity - kept) }
     }
 
-    /// Files of a compacted log are not synced when the next one is made, so no member knows what of them was on the
-    /// disk. A file of which everything is there is kept for the readers that still read it; a reader that stands in
-    /// another file begins with the last.
+    /// Drops the older segments up to the last one that is not whole. The segments of a compacted log are not synced
+    /// when the next one is created, so no member has a record of what was on the disk. Whole segments after that one
+    /// are kept for the readers that are still in them; a reader in a dropped segment begins with the last one.
     private func settleFiles(before number: UInt64) throws(CoordinationError) {
         let older = try fileNumbers().filter { $0 < number }
         if older.isEmpty { return }
-        // The file that has what they say has its name for ever, before they go.
+        // The name of the segment that contains their state must be on the disk before they go.
         try translating(name, "recover") { () throws(Errno) in try directory.synchronize() }
         let torn = older.last { number in !isWholeOnDisk(number) }
         for number in older where number <= torn ?? 0 { if !drop(number) { return } }
@@ -112,15 +115,16 @@ extension SegmentedLog {
     }
 }
 
-/// Damage in the middle of a file: where the header of a record is none, nobody can tell where the next record begins.
-/// So the file ends there, for all, and everything goes on in the next one. A word in the file's first page says so.
+/// Damage in the middle of a segment: where a record's header is broken, the start of the next record is unknown. So
+/// the segment ends there, for all, and the log goes on in the next one. A word in the segment's first page records the
+/// cut.
 extension Segment {
-    /// Where it was cut; nil where it was not. One load.
+    /// The offset of the cut; nil if the segment was not cut. Cost: one load.
     var cut: Int? {
         let word = map.load64(SegmentHeader.cut)
         if word == 0 { return nil }
         let offset = word & 0xffff_ffff_ffff
-        // A flipped bit of this word cuts nothing.
+        // A flipped bit of this word must not cut anything.
         guard word == RecordHeader.checked(offset, place: SegmentHeader.cut, salt: header.salt),
             let offset = Int(exactly: offset), offset >= SegmentHeader.size, offset <= capacity - 8,
             offset.isMultiple(of: 8)
@@ -128,7 +132,8 @@ extension Segment {
         return offset
     }
 
-    /// Cuts it, unless it was cut before that already. What stands behind never happened: its followers get a `rescan`.
+    /// Cuts the segment, unless it is cut at or before that offset already. Records after the cut never happened:
+    /// followers get a `rescan`.
     func cut(at offset: Int) {
         guard let writableMap else { return }
         let word = RecordHeader.checked(UInt64(offset), place: SegmentHeader.cut, salt: header.salt)
@@ -137,13 +142,13 @@ extension Segment {
         }
     }
 
-    /// How many numbers the file after this one leaves out, so that none is given twice: as many as there can have been
-    /// records behind the cut.
+    /// The number of sequence numbers that the next segment leaves out, so that none is used twice: as many as there
+    /// can have been records after the cut.
     var leap: UInt64 { cut.map { UInt64((capacity - $0) / Self.byteCount(bodyCount: 0)) + 1 } ?? 0 }
 }
 
 extension SegmentedLog {
-    /// The end of a file that is to be appended to. One that cannot be found, because of damage, is made.
+    /// Returns the end of a segment that is to be appended to. If damage hides the end, cuts the segment there.
     func findEnd(of file: Segment) throws(CoordinationError) -> (offset: Int, isSealed: Bool) {
         do {
             return try file.findEnd()
@@ -153,7 +158,7 @@ extension SegmentedLog {
         }
     }
 
-    /// Settles and counts, as `Segment.resolve`; what is broken is cut.
+    /// Settles and counts records as `Segment.resolve` does; cuts the segment at a broken header.
     func settle(_ file: Segment, upTo limit: Int) throws(CoordinationError) -> LogPosition {
         do {
             return try file.resolve(upTo: limit)
@@ -168,8 +173,9 @@ extension SegmentedLog {
         cut(file, at: broken, because: error.cause)
     }
 
-    /// Cuts a file at its end where something stands behind it. Behind the end of a file that is appended to there are
-    /// zeros: a header was lost, and with a new record in its place the stale ones behind could follow that.
+    /// Cuts a segment at an empty place that has something after it. After the end of a segment that is appended to
+    /// there are only zeros, so a header was lost; after a new record in its place, the stale records could seem to
+    /// follow.
     func cutAtLostHeader(_ file: Segment, at offset: Int) {
         cut(file, at: offset, because: "nothing stands at byte \(offset), but behind that")
     }
@@ -182,16 +188,16 @@ extension SegmentedLog {
     }
 }
 
-/// What was decided about a log's last file by the first who opened it in an incarnation other than its own: a word in
-/// its first page. It is decided once: several may look at it at the same time, and as soon as one has decided that it
-/// goes on, records are appended to it.
+/// The decision about a log's last segment, by the first member that opened it in an incarnation other than its own: a
+/// word in its first page. The decision is made once: several members may look at the segment at the same time, and
+/// once one has decided that the log goes on in it, records are appended to it.
 enum SegmentSettlement: Equatable {
-    /// Everything in it is whole, and behind that there is nothing.
+    /// All its records are whole, and nothing stands after them.
     case goesOn
-    /// What comes is appended to the next file.
+    /// The log goes on in the next segment.
     case ends
 
-    /// Nil: nothing, in this incarnation. One load.
+    /// Reads the decision; nil if there is none in this incarnation. Cost: one load.
     init?(of map: SharedMap, in incarnation: [UInt8]) {
         switch map.load64(SegmentHeader.settled) {
         case Self.goesOn.word(in: incarnation): self = .goesOn
@@ -200,13 +206,13 @@ enum SegmentSettlement: Equatable {
         }
     }
 
-    /// The incarnation is random; of its first word all bits but two are here.
+    /// The incarnation is random; the word has all bits but two of the incarnation's first word.
     private func word(in incarnation: [UInt8]) -> UInt64 {
         var reader = ByteReader(incarnation)
         return ((try? reader.number(UInt64.self)) ?? 0) & ~3 | (self == .goesOn ? 1 : 2)
     }
 
-    /// What holds is what was decided first.
+    /// Decides, and returns the decision that holds: the first one.
     func decide(in map: WritableMap, _ incarnation: [UInt8]) -> SegmentSettlement {
         while true {
             let known = map.load64(SegmentHeader.settled)

@@ -1,30 +1,30 @@
 import GroupSystemCalls
 
-/// One file of a mapped log: a header page, then records. The protocol of its words is `RecordHeader`'s.
+/// A segment, a file of a mapped log: a header page, then records. `RecordHeader` describes the protocol of its words.
 ///
-/// Each record is the header word, the body's length in four bytes, the body, zeros up to a multiple of eight, and a
-/// checksum (SipHash, keyed by the file's salt and the record's place).
+/// Each record is the header word, the length of the body in four bytes, the body, zeros up to a multiple of eight, and
+/// a checksum (SipHash, keyed by the segment's salt and the record's offset).
 final class Segment: Sendable {
     let descriptor: FileDescriptor
     let map: SharedMap
-    /// The same; nil for who may only read.
+    /// The same map for writing; nil if the segment may only be read.
     let writableMap: WritableMap?
     let header: SegmentHeader
-    /// For errors: ".group/journal/1.log".
+    /// The name for errors: ".group/journal/1.log".
     let name: String
-    /// Where the file ended when its successor was made; nil if it had none when it was opened.
+    /// The end of the segment when its successor was created; nil if it had no successor when it was opened.
     let recordedEnd: Int?
 
-    /// Everything before these places, ascending, is committed or void; the last one is the furthest. It saves scanning
-    /// again.
+    /// Positions before which every record is committed or aborted (`void`), ascending; the last one is the furthest.
+    /// They save repeated scans.
     private let resolved: Guarded<[LogPosition]>
     private static let stride = 65_536
     private static let looks = 4_000
 
-    /// What a record needs besides its body.
+    /// The size of a record, in bytes, for a body of a size.
     static func byteCount(bodyCount: Int) -> Int { 8 + (4 + bodyCount + 7) / 8 * 8 + 8 }
 
-    /// The descriptor is open for writing, too, unless it is only for reading.
+    /// Opens a segment. The descriptor must be open for writing, too, unless the segment is only for reading.
     init(name: String, descriptor: consuming FileDescriptor, end: Int?, isOnlyForReading: Bool)
         throws(CoordinationError)
     {
@@ -36,7 +36,7 @@ final class Segment: Sendable {
             let status = try descriptor.status()
             size = status.size
             var first = [UInt8](repeating: 0, count: SegmentHeader.size)
-            // Reading a FIFO would wait.
+            // Reading a FIFO would block.
             let count = status.isRegularFile ? try descriptor.read(into: &first) : 0
             page = Array(first[..<count])
         } catch {
@@ -71,7 +71,7 @@ final class Segment: Sendable {
 
     var capacity: Int { map.size }
 
-    /// Behind what it was made with.
+    /// The offset after the records that the segment was created with.
     var firstAppended: Int {
         guard let place = Int(exactly: map.load64(SegmentHeader.carried)), place > SegmentHeader.size,
             place <= capacity - 8, place.isMultiple(of: 8)
@@ -79,19 +79,20 @@ final class Segment: Sendable {
         return place
     }
 
-    /// Nothing was ever appended to it.
+    /// Whether nothing was ever appended to it.
     var isEmpty: Bool { map.load64(firstAppended) == 0 }
 
-    /// Where it ends; nil while it is the last one, or where only its seal says it.
+    /// The end of the segment; nil while it is the last one, or if only its seal records the end.
     var end: Int? { cut.map { min($0, recordedEnd ?? $0) } ?? recordedEnd }
 
-    /// The header word at a place, if the place can hold one.
+    /// Returns the header word at an offset. Errors: `damaged`, also if the offset cannot be that of a record.
     func reading(at offset: Int) throws(CoordinationError) -> RecordHeader.Reading {
         guard offset >= SegmentHeader.size, offset <= capacity - 8, offset.isMultiple(of: 8) else {
             throw .damaged(name, operation: "read", "a record would lie outside of it, at byte \(offset)")
         }
         let reading = RecordHeader.decode(map.load64(offset), place: offset, salt: header.salt)
-        // After the load, which may be the one that finds it out and reads a zero: that is no end of the log.
+        // After the load, because that load may be the access that discovers the damage and reads a zero, which is no
+        // end of the log.
         if map.isDamaged {
             throw .damaged(name, operation: "read", "it was truncated, or its disk is full, while it was in use")
         }
@@ -103,7 +104,7 @@ final class Segment: Sendable {
         }
     }
 
-    /// Compare-and-swap of a header word. Never successful for who may only read.
+    /// Replaces a header word by compare-and-swap. Always false if the segment may only be read.
     func exchange(at offset: Int, _ expected: RecordHeader?, _ desired: RecordHeader) -> Bool {
         guard let writableMap else { return false }
         return writableMap.exchange64(
@@ -121,12 +122,13 @@ final class Segment: Sendable {
         map.store64(offset + units * 8 - 8, checksum(of: body.count, in: map, at: offset, salt: salt))
     }
 
-    /// Behind a body there is always a word more: the checksum.
+    /// After a body there is always one more word: the checksum.
     private static func checksum(of count: Int, in map: SharedMap, at offset: Int, salt: UInt64) -> UInt64 {
         SipHash(key: (salt, UInt64(offset))).hash(count: count) { map.word(at: offset + 12 + $0) }
     }
 
-    /// How long the body of a committed record is, or nil where its checksum does not fit. Linear in its length.
+    /// Returns the length of a committed record's body and its checksum; nil if the checksum does not fit. Linear in
+    /// the length.
     func checkedBody(at offset: Int, _ record: RecordHeader) -> (count: Int, checksum: UInt64)? {
         let count = Int(map.load32(offset + 8))
         guard Self.byteCount(bodyCount: count) == record.byteCount else { return nil }
@@ -134,20 +136,20 @@ final class Segment: Sendable {
         return stored == Self.checksum(of: count, in: map, at: offset, salt: header.salt) ? (count, stored) : nil
     }
 
-    /// The same with the body.
+    /// The form of `checkedBody` that returns the body, too.
     func body(at offset: Int, _ record: RecordHeader) -> (bytes: [UInt8], checksum: UInt64)? {
         checkedBody(at: offset, record).map { (bodyBytes(at: offset, count: $0.count), $0.checksum) }
     }
 
-    /// Of a record that was checked.
+    /// Returns the body of a record that was checked.
     func bodyBytes(at offset: Int, count: Int) -> [UInt8] { map.bytes(offset + 12, count: count) }
 
-    /// Makes every record before `limit` committed or void, and counts: the position at `limit`, or at the end if that
-    /// comes first; for who may only read also at a reservation that its member left behind. What is reserved gets its
-    /// time, then it is voided. Linear in the records since the last call, or, for a place before that, in those of 64
-    /// KiB.
+    /// Settles every record before `limit`, so that it is committed or aborted (`void`), and counts the records.
+    /// Returns the position at `limit`, or at the end if that comes first; with a segment that may only be read, also
+    /// at a reservation that its member left behind. A reservation has until its deadline, then it is aborted. Linear
+    /// in the records since the last call, or, for an earlier limit, in the records of 64 KiB.
     func resolve(upTo limit: Int) throws(CoordinationError) -> LogPosition {
-        // What was resolved behind a cut never happened.
+        // Records that were settled after a cut never happened.
         let limit = min(limit, cut ?? limit)
         var place = resolved.withLock { known in known.last { $0.offset <= limit } } ?? .start(of: header)
         while place.offset < limit {
@@ -158,7 +160,7 @@ final class Segment: Sendable {
                 break
             }
             place.offset += record.byteCount
-            // Not of a void, which its member may still be writing into.
+            // Not for an aborted record: its member may still be writing into it.
             if record.state == .committed {
                 place.checksum = map.load64(place.offset - 8)
                 if !record.isControl { place.sequence += 1 }
@@ -167,14 +169,15 @@ final class Segment: Sendable {
         let reached = place
         resolved.withLock { known in
             guard let last = known.last, reached.offset > last.offset else { return }
-            // The furthest place moves on; every so often it is left standing as a milestone.
+            // The furthest position moves on; one every 64 KiB stays in the list as a milestone.
             if known.count > 1, last.offset - known[known.count - 2].offset < Self.stride { known.removeLast() }
             known.append(reached)
         }
         return reached
     }
 
-    /// Where the first header stands that is none, by the headers before it; nil where all are. Linear in the records.
+    /// The offset of the first broken header, found by way of the headers before it; nil if none is broken. Linear in
+    /// the records.
     var firstBroken: Int? {
         var offset = SegmentHeader.size
         while cut.map({ offset < $0 }) ?? true {
@@ -188,12 +191,13 @@ final class Segment: Sendable {
         return nil
     }
 
-    /// Gives a reservation its time; if it is one still, it is made void. Its owner finds that out and appends again.
-    /// False: it is one still, because who may only read cannot do that.
+    /// Waits until a reservation is committed or its deadline has passed; then aborts it (`void`), and its member
+    /// appends the record again. Returns false if the record is still reserved, because a segment that may only be read
+    /// cannot be changed.
     func awaitOrVoid(_ record: RecordHeader, at offset: Int) -> Bool {
         let word = record.encoded(place: offset, salt: header.salt)
-        // Its owner is mostly about to commit it: some microseconds, against half a millisecond for who gives the
-        // processor away while others want it.
+        // Mostly the member is about to commit it: spinning takes some microseconds; giving the processor away while
+        // others want it takes half a millisecond.
         for _ in 0..<Self.looks where map.load64(offset) != word { return true }
         let deadline = monotonicNanoseconds() + record.patience
         while map.load64(offset) == word {
@@ -209,7 +213,7 @@ final class Segment: Sendable {
         return true
     }
 
-    /// The first place from which on nothing is written, or that of the seal or the cut. Does not wait for
+    /// Returns the first offset after which nothing is written, or that of the seal or the cut. Does not wait for
     /// reservations.
     func findEnd() throws(CoordinationError) -> (offset: Int, isSealed: Bool) {
         var offset = resolved.withLock { $0.last?.offset } ?? SegmentHeader.size

@@ -1,15 +1,15 @@
 import GroupSystemCalls
 
-/// What is wrong with a log.
+/// A damaged place of a log.
 struct SegmentDamage: Hashable, Sendable {
     var file: String
-    /// Nil where the file as a whole cannot be read.
+    /// The byte of the broken record; nil if the segment as a whole cannot be read.
     var offset: Int?
     var cause: String
 }
 
 extension SegmentedLog {
-    /// Looks at every byte of every record that is kept. Linear in the log.
+    /// Checks every byte of every record that is kept. Linear in the log.
     func findDamage() throws(CoordinationError) -> [SegmentDamage] {
         var found: [SegmentDamage] = []
         for number in try fileNumbers() {
@@ -23,8 +23,9 @@ extension SegmentedLog {
         return found
     }
 
-    /// Cuts each file before its first broken record, puts files aside that cannot be read at all, and begins a new
-    /// last one where that is needed. Those who are at a place before a cut get what is there, then a `rescan`.
+    /// Cuts each segment before its first broken record, sets aside the segments that cannot be read at all, and
+    /// creates a new last segment if that is needed. A follower before a cut gets the records up to it, then a
+    /// `rescan`.
     func repair(isAlone: Bool, atLeast sequence: UInt64 = 0) throws(CoordinationError) -> [SegmentDamage] {
         let found = try findDamage()
         var reached = sequence
@@ -50,7 +51,7 @@ extension SegmentedLog {
         return found
     }
 
-    /// Ends the log where it ends, and leaves out a number: everybody who follows gets a `rescan`.
+    /// Ends the log where it ends now, and leaves out a sequence number: every follower gets a `rescan`.
     func interrupt() throws(CoordinationError) {
         let end = try end()
         guard let file = try file(end.file) else { return }
@@ -58,7 +59,7 @@ extension SegmentedLog {
         _ = try successor(of: file, sealedAt: end.offset)
     }
 
-    /// Kept for a user who may still read something out of it.
+    /// Renames an unreadable segment, so that a user can still try to read something out of it.
     private func setAside(_ number: UInt64, _ sequence: UInt64) throws(CoordinationError) {
         let isLast = try fileNumbers().last == number
         try translating("\(name)/\(number).log", "repair") { () throws(Errno) in
@@ -75,7 +76,7 @@ extension SegmentedLog {
 }
 
 extension Segment {
-    /// The first record that is not one. Linear in the file.
+    /// Returns the first broken record. Linear in the segment.
     fileprivate func firstDamage() -> SegmentDamage? {
         var offset = SegmentHeader.size
         while offset < end ?? capacity {

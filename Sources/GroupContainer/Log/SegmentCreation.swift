@@ -1,13 +1,13 @@
 import GroupSystemCalls
 
-/// How files of a log come into being: built under a private name, complete and on the disk, then renamed to their
-/// number without replacing. Who comes second discards; who is stopped in between stops nobody.
+/// The creation of segments: each is built under a private name, complete and on the disk, then renamed to its number
+/// without replacing. A member that comes second discards its file; a member that is stopped in between stops no other.
 extension SegmentedLog {
     private static let spare = Array("spare".utf8)
 
-    /// A change must not fail for want of room once it is visible. Called before: when the last file runs low, the next
-    /// one is allocated now. `bodyCount` is the record's size, where that matters: `limitReached` for one that fits
-    /// into no file.
+    /// Allocates the next segment now if the last one runs low. Called before a change, because a change must not fail
+    /// for want of room once it is visible. `bodyCount` is the record's size, where that matters: `limitReached` for a
+    /// record that fits into no segment.
     func ensureRoom(forBodyOf bodyCount: Int = 0) throws(CoordinationError) {
         _ = try writerSlot("allocate")
         let file = try last()
@@ -27,8 +27,9 @@ extension SegmentedLog {
         }
     }
 
-    /// Makes the file that follows `end`, or the first one, leaving out `leap` numbers, with what it begins with.
-    /// Returns the one that won, or, where this member was so late that it has been dropped since, the last one.
+    /// Creates the segment that follows `end`, or the first one, with its preamble; leaves out `leap` sequence numbers.
+    /// Returns the segment that won the race, or the last one if this member was so late that its segment has been
+    /// dropped since.
     func makeFile(
         after end: LogPosition?, leap: UInt64 = 0, preamble: SegmentPreamble? = nil
     ) throws(CoordinationError) -> Segment {
@@ -52,7 +53,8 @@ extension SegmentedLog {
                 // The salt must be on the disk before the first record that uses it.
                 try file.synchronize()
                 try directory.rename(name, to: Array("\(number).log".utf8), in: directory, replacing: false)
-                // Of what is compacted, who says that something is durable does it: the others need not wait for it.
+                // In a compacted log, the member that makes a record durable syncs the directory: the others need not
+                // wait for that.
                 if preamble == nil { try directory.synchronize() }
                 if end != nil { hasMadeFile.withLock { $0 = true } }
             } catch {
@@ -61,7 +63,8 @@ extension SegmentedLog {
             }
         }
         if let file = try file(number) { return file }
-        // Later ones are there, and nothing was ever appended to this one: it was ours, and nobody's.
+        // Later segments exist, and nothing was ever appended to this one: it was this member's, and no other member
+        // uses it.
         if try fileNumbers().last ?? 0 > number { try? directory.unlink(Array("\(number).log".utf8)) }
         return try last()
     }
@@ -70,9 +73,9 @@ extension SegmentedLog {
         UnfinishedName.bytes(slot: surroundings.slot ?? 0, nonce: surroundings.nonce, randomBytes(8))
     }
 
-    /// An empty file with all its blocks, under a name that nobody else uses.
+    /// Allocates an empty file with all its blocks, under a name that no other process uses.
     private func allocate(_ capacity: Int) throws(Errno) -> [UInt8] {
-        // What those left who died here is as large as what is to be made.
+        // Files that killed members left here are as large as the one to be created.
         directory.removeUnfinished(among: try directory.entryNames(), where: surroundings.isAbandoned)
         let name = makeUnfinishedName()
         let file = try FileDescriptor.open(
@@ -88,7 +91,8 @@ extension SegmentedLog {
         return name
     }
 
-    /// Only one rename away from the spare can succeed.
+    /// Renames the spare file to a private name; only one of several renames can succeed. Nil if there is no spare
+    /// file.
     private func claimSpare() throws(Errno) -> [UInt8]? {
         let name = makeUnfinishedName()
         do {
@@ -103,19 +107,19 @@ extension SegmentedLog {
     }
 }
 
-/// What a file of a log that is compacted begins with: records that say what all before it came to. They are not
-/// counted, so the sequence goes on.
+/// The preamble of a compacted log's segment: records of the state that all segments before it come to. The records are
+/// not counted, so the sequence goes on.
 struct SegmentPreamble: Sendable {
-    /// As of a place in a file, for the next one, with room for a record of so many bytes.
-    /// Nil: the file is to be read for it.
+    /// Makes the preamble of the next segment, as of an offset in a segment, with room for a record of `needed` bytes.
+    /// Returns nil if the segment has to be read for it.
     typealias Maker = (Segment, _ end: Int, _ needed: Int) throws(CoordinationError) -> SegmentPreamble?
     static let unknown: @Sendable (Segment, Int, Int) throws(CoordinationError) -> SegmentPreamble? = { _, _, _ in nil }
 
     var bodies: [[UInt8]]
-    /// Of the whole file, in bytes.
+    /// The size of the whole segment, in bytes.
     var capacity: Int
 
-    /// Into a file that has no name yet, behind its header.
+    /// Writes the records into a file that has no number yet, after its header.
     func write(into descriptor: borrowing FileDescriptor, _ header: SegmentHeader, by slot: Int) throws(Errno) {
         let map = try WritableMap(descriptor, size: Int(header.capacity))
         var offset = SegmentHeader.size
@@ -128,18 +132,18 @@ struct SegmentPreamble: Sendable {
             offset += units * 8
         }
         map.store64(SegmentHeader.carried, UInt64(offset))
-        // All of it is on the disk before anybody sees it.
+        // The whole preamble is on the disk before any other process can open the segment.
         map.store64(SegmentHeader.durableMark, UInt64(offset))
     }
 
-    /// As many bytes as the records take, in a file.
+    /// Returns the size of the records in a segment, in bytes.
     static func size(of bodies: [[UInt8]]) -> Int {
         bodies.reduce(0) { $0 + Segment.byteCount(bodyCount: $1.count) }
     }
 }
 
 extension Segment {
-    /// Behind what it was made with.
+    /// The position after the records that the segment was created with.
     var placeBehindCarried: LogPosition {
         var place = LogPosition.start(of: header)
         place.offset = firstAppended
@@ -147,15 +151,15 @@ extension Segment {
         return place
     }
 
-    /// Nothing stands behind a place of this file by now, and something can. A few loads.
+    /// Returns whether nothing stands after a position of this segment by now, and something can. Cost: a few loads.
     func isEnd(_ place: LogPosition) -> Bool {
         map.load64(place.offset) == 0 && place.file == header.number && recordedEnd == nil && !map.isDamaged
             && map.load64(SegmentHeader.cut) == 0
     }
 
-    /// Moves a place of this file on over committed records, and shows where each is, without a look at other files.
-    /// True: nothing stands behind it. False: something that is to be looked at more closely, or where another file
-    /// begins.
+    /// Moves a position of this segment on over committed records, and passes each to `look`, without a look at other
+    /// segments. Returns true if nothing stands after the position; false if there is something that needs a closer
+    /// look, or where another segment begins.
     func readOn(
         from place: inout LogPosition,
         _ look: (_ offset: Int, _ bodyCount: Int, _ sequence: UInt64, _ isControl: Bool) -> Void
@@ -178,8 +182,8 @@ extension Segment {
         return false
     }
 
-    /// Shows the bodies of the committed records before a place, with their sequence; those that do not fit their
-    /// checksums are left out, and counted in the answer. Linear in them.
+    /// Passes the bodies of the committed records before an offset to `look`, with their sequence numbers. Records that
+    /// do not fit their checksums are left out; returns how many. Linear in the records.
     func forEachCommitted(
         before limit: Int, _ look: (_ body: [UInt8], _ sequence: UInt64, _ isControl: Bool) -> Void
     ) throws(CoordinationError) -> Int {
@@ -202,8 +206,9 @@ extension Segment {
 }
 
 extension SegmentedLog {
-    /// For who is still reading them, the file before the last one is kept, and older ones as far as all of them take
-    /// half of its room. The name of the one that replaces them is on the disk first.
+    /// Drops segments before `number` that are not needed any more. For processes that are still reading them, the
+    /// segment before the last one is kept, and older ones as long as all of them together take at most half of the
+    /// last one's capacity. The name of the segment that replaces them is on the disk first.
     func dropFiles(before number: UInt64) {
         guard let files = try? keptFiles(), let room = try? last().capacity else { return }
         var kept: UInt64 = 0
@@ -214,7 +219,7 @@ extension SegmentedLog {
         }
         if dropped.isEmpty { return }
         do throws(Errno) { try directory.synchronize() } catch { return }
-        // The oldest first: there is never a gap.
+        // The oldest first, so that there is never a gap.
         for number in dropped.reversed() where !drop(number) { return }
     }
 }

@@ -1,14 +1,15 @@
 // Imports nothing: no file, clock or process.
 
-/// The first page of a mapped log's file: written once, before the file gets its name.
+/// The first page of a segment: written once, before the file gets its name.
 struct SegmentHeader: Equatable, Sendable {
-    /// Random for each file: checksums of another file's records do not pass.
+    /// Random for each segment, so that checksums of another segment's records do not fit.
     var salt: UInt64
-    /// 1 for the first file of a log, then ascending.
+    /// 1 for the first segment of a log, then ascending.
     var number: UInt64
-    /// How many counted records all files before it hold.
+    /// The sequence number before its first record: the counted records of all earlier segments, plus the numbers that
+    /// cuts left out.
     var base: UInt64
-    /// Where the file before this one ends. What may stand behind that place in it never happened.
+    /// The end of the segment before this one. Records after that offset there never happened.
     var previousEnd: UInt64
     var capacity: UInt64
     var container: [UInt8]
@@ -17,18 +18,19 @@ struct SegmentHeader: Equatable, Sendable {
     var created: Int64
 
     static let size = 4_096
-    /// Mutable words, after the checksummed part.
+    /// The offsets of mutable words, after the checksummed part.
     static let durableMark = 128
     static let poisoned = 136
-    /// Where the file ends, because what stood there was damaged: see `RecordHeader.checked`.
+    /// The end of the segment if it was cut, because the records from there on were damaged: see
+    /// `RecordHeader.checked`.
     static let cut = 144
-    /// Where the records end that a compacted file was made with; 0 where there are none.
+    /// The end of the preamble of a compacted log's segment; 0 if it has none.
     static let carried = 152
-    /// Who has lost so often that the others let it go first: see `AppendPriority`.
+    /// The request of the writer that has the priority: see `AppendPriority`.
     static let turn = 160
-    /// Who syncs for all, and since when: see `SegmentedLog.synchronize(through:togetherBy:)`.
+    /// The member that syncs for all, and since when: see `SegmentedLog.synchronize(through:togetherBy:_:)`.
     static let syncer = 168
-    /// What a later incarnation than the one that it was made in has found: see `SegmentSettlement`.
+    /// The decision of a later incarnation than the segment's own: see `SegmentSettlement`.
     static let settled = 176
 
     private static let magic = Array("GROUPLOG".utf8)
@@ -68,7 +70,7 @@ struct SegmentHeader: Equatable, Sendable {
             salt = try reader.number()
             number = try reader.number()
             base = try reader.number()
-            // A log never counts that far; from such a start a sequence would overflow.
+            // A log never counts that far; from such a start a sequence number would overflow.
             guard base < Self.baseLimit else { throw Fault.damaged }
             previousEnd = try reader.number()
             capacity = try reader.number()
@@ -84,7 +86,8 @@ struct SegmentHeader: Equatable, Sendable {
         }
     }
 
-    /// What a page says that is broken somewhere; nil where it is too short. Whether the salt is right, records tell.
+    /// Decodes a page that is damaged somewhere; nil if it is too short. Only records can show whether the salt is
+    /// right.
     init?(guessedFrom bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         guard (try? reader.raw(16)) != nil, let salt = try? reader.number(UInt64.self),
@@ -94,7 +97,7 @@ struct SegmentHeader: Equatable, Sendable {
             let created = try? reader.number(Int64.self)
         else { return nil }
         self.init(
-            // What is larger was never counted.
+            // A larger number was never reached.
             salt: salt, number: number, base: base < Self.baseLimit ? base : 0, previousEnd: previousEnd,
             capacity: capacity,
             container: container, incarnation: incarnation, created: created)

@@ -1,48 +1,49 @@
 import GroupSystemCalls
 
-/// What can be read of one file of a log, whatever is wrong with it: its bytes alone are looked at, also where the file
-/// is too short or its first page is broken, and behind what is damaged it goes on where a record fits its checksum,
-/// which is keyed by the file's salt and by the record's place. For the doctor, and for files that nobody writes to.
+/// Reads what can be read of one segment, whatever is wrong with it, from its bytes alone: also if the file is too
+/// short or its first page is broken. After damage, reading goes on at the next record that fits its checksum, which is
+/// keyed by the segment's salt and the record's offset. For the doctor, and for segments that no process writes to.
 struct SegmentSalvage: Sendable {
     let name: String
     let number: UInt64
-    /// As the first page says it; not to be believed where that is damaged.
+    /// The first page; not reliable if that is damaged.
     let header: SegmentHeader
-    /// What is wrong with it as a whole.
+    /// The damage of the segment as a whole.
     let fault: SegmentDamage?
-    /// Of another place or container: nothing in it is the log's.
+    /// Whether it belongs to another log or container: nothing in it is this log's.
     let isForeign: Bool
-    /// Its first page is broken.
+    /// Whether its first page is broken.
     private let isGuessed: Bool
-    /// What a body is, where only its header says it, and that is broken.
+    /// Returns whether a body is a control record's, for records whose header is broken.
     private let isControl: @Sendable (_ body: [UInt8]) -> Bool
     private let map: SharedMap
-    /// Where the file after it says that this one ends.
+    /// The end of the segment according to the next one.
     private let limit: Int
-    /// Broken records from here on are where it ends, as it was not recovered since a boot.
+    /// From this offset on, broken records are the segment's end, because it was not recovered since a boot; nil if it
+    /// was.
     private let tornFrom: Int?
 
-    /// What was found on the way through it.
+    /// The result of reading the segment.
     struct Reading: Sendable {
-        /// Ascending.
+        /// In ascending order.
         var faults: [SegmentDamage] = []
-        /// At how many of those something could not be read.
+        /// The number of faults that made something unreadable.
         var lost = 0
         var records = 0
-        /// Where the first fault, or else the end, is; and the number of the record before it.
+        /// The position of the first fault, or else of the end, with the sequence number of the record before it.
         var good: LogPosition
-        /// The number of the last record.
+        /// The sequence number of the last record.
         var last: UInt64
-        /// A record at its end was begun and not finished.
+        /// Whether a record at its end was begun and not finished.
         var isTorn = false
-        /// It was read up to where it ends, rather than to where the file was cut short.
+        /// Whether it was read up to its end, rather than to where the file was cut short.
         var isComplete = false
 
         init(_ start: LogPosition) { (good, last) = (start, start.sequence) }
     }
 
-    /// `incarnation` is the present one. Errors: `newerFormat`; `damaged` where nothing of it can be read; those of
-    /// opening it. System calls: openat2, fstat, mmap
+    /// Opens a segment for salvage. `incarnation` is the present one. Errors: `newerFormat`; `damaged` if nothing in it
+    /// can be read; those of opening the file. System calls: openat2, fstat, mmap
     init(
         _ number: UInt64, of log: String, in directory: borrowing FileDescriptor, container: [UInt8],
         incarnation: [UInt8], endingAt limit: Int?, isControl: @escaping @Sendable (_ body: [UInt8]) -> Bool
@@ -92,7 +93,7 @@ struct SegmentSalvage: Sendable {
             isGuessed || header.incarnation == incarnation
                 || SegmentSettlement(of: map, in: incarnation) == .goesOn
             ? nil : Int(clamping: map.load64(SegmentHeader.durableMark))
-        // One record that fits its checksum says that the salt is right.
+        // A record that fits its checksum shows that the salt is right.
         if isGuessed, read({ _, _, _ in }).records == 0 { throw Self.nothing(name) }
     }
 
@@ -100,24 +101,24 @@ struct SegmentSalvage: Sendable {
         .damaged(name, operation: "read", "it is not a log's file, and nothing in it can be read")
     }
 
-    /// More than any file has records.
+    /// An upper limit of the records of any segment.
     static let mostRecords = UInt64(1 << 32 / Segment.byteCount(bodyCount: 0) + 1)
 
-    /// At most as many records as it may have had when it was whole.
+    /// An upper limit of the records that this segment had when it was whole.
     var mostRecords: UInt64 {
         isGuessed ? Self.mostRecords : header.capacity / UInt64(Segment.byteCount(bodyCount: 0)) + 1
     }
 
-    /// A synchronisation of it failed.
+    /// Whether a synchronization of the segment failed.
     var isPoisoned: Bool { map.load64(SegmentHeader.poisoned) != 0 }
 
-    /// Where the records end that it was made with.
+    /// The offset after the records that the segment was created with.
     private var carriedEnd: Int { max(Int(clamping: map.load64(SegmentHeader.carried)), SegmentHeader.size) }
 
-    /// Whether everything that the file was made with can be read.
+    /// Returns whether all records that the segment was created with can be read.
     func isWholeAtBeginning(_ reading: Reading) -> Bool { reading.good.offset >= carriedEnd && carriedEnd < map.size }
 
-    /// Shows every record that can be read. Linear in the file.
+    /// Passes every record that can be read to `look`. Linear in the segment.
     func read(_ look: (_ body: [UInt8], _ sequence: UInt64, _ isControl: Bool) -> Void) -> Reading {
         var place = LogPosition.start(of: header)
         var reading = Reading(place)
@@ -128,7 +129,7 @@ struct SegmentSalvage: Sendable {
                 reading.isComplete = true
                 return reading
             case .record(let record) where place.offset + record.byteCount <= map.size:
-                // What was begun last, and never finished.
+                // The last record may have been begun and never finished.
                 if record.state == .reserved { reading.isTorn = true }
                 if record.state == .committed {
                     reading.isTorn = false
@@ -144,7 +145,7 @@ struct SegmentSalvage: Sendable {
                 }
                 place.offset += record.byteCount
             case .empty:
-                // There are zeros as far as the file reaches, or somebody goes on writing.
+                // Either there are zeros as far as the file reaches, or a process still writes.
                 let next = nextRecord(behind: place.offset)
                 if map.load64(place.offset) != 0 { continue }
                 guard let next, note("nothing stands at byte \(place.offset), but behind that", place, &reading)
@@ -158,7 +159,7 @@ struct SegmentSalvage: Sendable {
                 guard note("the record header at byte \(place.offset) is not one", place, &reading) else {
                     return reading
                 }
-                // The header alone may be broken: the record's length stands behind it.
+                // Only the header may be broken: the record's length stands after it.
                 let count = bodyCount(at: place.offset)
                 if let count, let body = body(at: place.offset, count: Segment.byteCount(bodyCount: count)) {
                     reading.records += 1
@@ -182,7 +183,7 @@ struct SegmentSalvage: Sendable {
         if reading.faults.isEmpty { reading.good = place }
     }
 
-    /// False: it ends here, as of a boot that nobody has recovered it since.
+    /// Records a fault. Returns false if the segment ends here instead, because it was not recovered since a boot.
     private func note(_ cause: String, _ place: LogPosition, _ reading: inout Reading) -> Bool {
         if let tornFrom, place.offset >= tornFrom {
             reading.isTorn = true
@@ -192,7 +193,8 @@ struct SegmentSalvage: Sendable {
         return true
     }
 
-    /// As many numbers are left out as records may have stood there, so that none is given to two of them.
+    /// Skips damage. As many sequence numbers are left out as records may have stood there, so that no number is used
+    /// twice.
     private func skip(to offset: Int, from place: LogPosition) -> LogPosition {
         var place = place
         if place.offset >= carriedEnd {
@@ -208,7 +210,7 @@ struct SegmentSalvage: Sendable {
         return offset + Segment.byteCount(bodyCount: count) <= map.size ? count : nil
     }
 
-    /// Nil where it does not fit its checksum.
+    /// Returns a record's body; nil if it does not fit its checksum.
     private func body(at offset: Int, count byteCount: Int) -> [UInt8]? {
         guard offset + byteCount <= map.size, let count = bodyCount(at: offset),
             Segment.byteCount(bodyCount: count) == byteCount
@@ -218,11 +220,11 @@ struct SegmentSalvage: Sendable {
         return stored == SipHash(key: (header.salt, UInt64(offset))).hash(body) ? body : nil
     }
 
-    /// The first record behind a place that is one beyond doubt. Linear in the bytes.
+    /// Returns the offset of the next committed record that fits its checksum. Linear in the bytes.
     private func nextRecord(behind offset: Int) -> Int? {
         var offset = offset + 8
         while offset <= map.size - 24, offset < limit {
-            // Most of a file are zeros.
+            // Most of a segment is zeros.
             if offset.isMultiple(of: 4_096), offset + 4_096 <= map.size, !map.hasBits(offset, count: 4_096) {
                 offset += 4_096
                 continue

@@ -1,43 +1,44 @@
 import GroupSystemCalls
 
-/// A log that many processes append to without a lock: a stopped or killed member stops nobody. Its files are
-/// preallocated and mapped by all. `docs/format.md` says every byte; the protocol is the one of `RecordHeader`, after
-/// the reserve-and-commit rings of shared-memory queues.
+/// A log that many processes append to without a lock: a stopped or killed member stops no other. Its segments are
+/// preallocated files that every member maps. `docs/format.md` describes every byte; the protocol is that of
+/// `RecordHeader`, after the reserve-and-commit rings of shared-memory queues.
 final class SegmentedLog: Sendable {
-    /// What a log needs to know of its container and its member.
+    /// The properties of a log's container and member that the log needs.
     struct Surroundings: Sendable {
         var container: [UInt8]
         var incarnation: [UInt8]
-        /// Nil for who may only read.
+        /// The member's slot; nil if the log may only be read.
         var slot: Int?
-        /// The member's: with the slot it names those files that it makes.
+        /// The member's nonce: with the slot, it is part of the names of unfinished files.
         var nonce: UInt64 = 0
         var fileMode: UInt32
         var capacity = 4 << 20
-        /// Whether the maker of an unfinished file is gone.
+        /// Returns whether the process that began an unfinished file is gone.
         var isAbandoned: @Sendable (UnfinishedName) -> Bool = { _ in false }
-        /// No member lives, and the last one was of another boot or mount: `recover` has not been done.
+        /// Whether `recover` has not been done: no member lives, and the last one was of another boot or mount.
         var awaitsRecovery = false
         var diagnostics = DiagnosticFeed()
-        /// Of a log that is compacted: what the next file begins with, by what is in the one before it. Then old files
-        /// go by themselves.
+        /// Makes the preamble of the next segment from the one before it, for a compacted log; nil for other logs. With
+        /// it, old segments are dropped by themselves.
         var carrying: (@Sendable (Segment, _ end: Int, _ needed: Int) throws(CoordinationError) -> SegmentPreamble)?
     }
 
     private static let mapped = 8
 
-    /// For errors: "journal".
+    /// The name for errors: ".group/journal".
     let name: String
     let directory: FileDescriptor
     let surroundings: Surroundings
-    /// The files opened so far, and the number of the last one. Guards itself; no I/O under it.
+    /// The segments opened so far, and the number of the last one. No I/O while this is locked.
     private let known = Guarded((files: [UInt64: Segment](), last: UInt64(0)))
-    /// This member made a file after another, since it was last asked.
+    /// Whether this member has created a segment after another since this was last read.
     let hasMadeFile = Guarded(false)
-    /// For who may only read: the file whose end may be torn, because nobody has recovered it yet.
+    /// For a log that may only be read: the segment whose end may be torn, because no member has recovered it yet.
     let unrecovered: UInt64?
 
-    /// `directory` holds `<n>.log`. A log without any file gets its first one, unless it is only to be read.
+    /// Opens the log in `directory`, which holds the files `<n>.log`. A log without any segment gets its first one,
+    /// unless the log may only be read.
     init(name: String, directory: consuming FileDescriptor, _ surroundings: Surroundings) throws(CoordinationError) {
         self.name = ".group/\(name)"
         self.directory = directory
@@ -52,7 +53,7 @@ final class SegmentedLog: Sendable {
         _ = try makeFile(after: nil)
     }
 
-    /// Those that are kept, ascending, without a gap.
+    /// Returns the numbers of the kept segments, ascending, without a gap.
     func fileNumbers() throws(CoordinationError) -> [UInt64] {
         Self.fileNumbers(among: try Self.names(in: directory, name))
     }
@@ -63,7 +64,8 @@ final class SegmentedLog: Sendable {
         try translating(name, "list") { () throws(Errno) in try directory.entryNames() }
     }
 
-    /// Of `<n>.log`, as its maker writes it. No log comes to larger numbers, and a cursor has no room for them.
+    /// Returns the number in a name `<n>.log`, if the name is written as its creator writes it. No log reaches larger
+    /// numbers, and a cursor has no room for them.
     static func fileNumber(_ name: [UInt8]) -> UInt64? {
         let text = String(decoding: name, as: UTF8.self)
         guard text.hasSuffix(".log"), let number = UInt32(text.dropLast(4)), number > 0, text == "\(number).log" else {
@@ -74,7 +76,7 @@ final class SegmentedLog: Sendable {
 
     private static func fileNumbers(among names: [[UInt8]]) -> [UInt64] {
         let numbers = names.compactMap(fileNumber).sorted()
-        // What a gap separates from the last one is on its way out.
+        // Segments that a gap separates from the last one are about to be dropped.
         let first = numbers.indices.last { $0 == 0 || numbers[$0 - 1] &+ 1 != numbers[$0] }
         return Array(numbers[(first ?? 0)...])
     }
@@ -82,20 +84,20 @@ final class SegmentedLog: Sendable {
     func last() throws(CoordinationError) -> Segment {
         let number = known.withLock { $0.last }
         if let file = try file(number) { return file }
-        // Dropped, while this member was idle.
+        // The segment was dropped while this member was idle.
         guard let newest = try fileNumbers().last, newest > number, let file = try file(newest) else {
             throw .damaged("\(name)/\(number).log", operation: "open", "the file is gone")
         }
         return file
     }
 
-    /// Nil where it does not exist: dropped long ago, or never made.
+    /// Returns a segment; nil if it does not exist, because it was dropped or never created.
     func file(_ number: UInt64) throws(CoordinationError) -> Segment? {
         if let file = known.withLock({ $0.files[number] }) { return file }
         let label = "\(name)/\(number).log"
         guard let descriptor = try open(number) else { return nil }
-        // The file after it says where it ends, as far as it ended by a recovery. What is wrong with that one is said
-        // by who reads on into it.
+        // The next segment's header has the end of this one, which has no seal if it ended by a recovery. A fault of
+        // the next segment is reported when a reader reaches it.
         var end: Int?
         if let next = try open(number &+ 1), let next = try? logFile(number &+ 1, next, end: nil) {
             end = Int(clamping: next.header.previousEnd)
@@ -104,15 +106,16 @@ final class SegmentedLog: Sendable {
         guard file.header.number == number, file.header.container == surroundings.container else {
             throw .damaged(label, operation: "open", "it belongs to another place or container")
         }
-        // Made by one who was stopped in the middle of it, until its number had come and gone: nobody's.
-        // (In this order: a file that is used is sealed before there is a later one, so that it is not empty then.)
+        // A member was stopped while it created this segment, until its number had come and gone: no process uses it.
+        // (The order of these checks matters: a segment in use is sealed before a later one exists, so it is not empty
+        // then.)
         if let end, end > SegmentHeader.size, file.isEmpty { return nil }
         if end == nil, try fileNumbers().last ?? number > number, file.isEmpty { return nil }
         return known.withLock { known in
             if let other = known.files[number] { return other }
             known.files[number] = file
             known.last = max(known.last, number)
-            // A reader far behind maps the old files one after the other; maps are not kept for ever.
+            // A reader far behind maps one old segment after the other; maps are not kept for ever.
             if known.files.count > Self.mapped, let oldest = known.files.keys.min(), oldest != number {
                 known.files[oldest] = nil
             }
@@ -120,19 +123,20 @@ final class SegmentedLog: Sendable {
         }
     }
 
-    /// Who appends to a file without a name is alone with it. Errors: `damaged`. System calls: fstat
+    /// Throws if the last segment was unlinked: nothing appended to a file without a name reaches other members.
+    /// Errors: `damaged`. System calls: fstat
     func checkLastStands(_ operation: String) throws(CoordinationError) {
         let (file, number) = known.withLock { ($0.files[$0.last], $0.last) }
         guard let file, (try? file.descriptor.status().links) == 0 else { return }
-        // Dropped, while this member was idle.
+        // The segment was dropped while this member was idle.
         if let newest = try fileNumbers().last, newest > number { return }
         throw .damaged(file.name, operation: operation, "it was removed while members are alive")
     }
 
-    /// Has all of them opened anew.
+    /// Forgets all open segments, so that they are opened again.
     func forgetAll(last: UInt64) { known.withLock { $0 = (files: [:], last: last) } }
 
-    /// Has it opened anew: it ends elsewhere now.
+    /// Forgets a segment, so that it is opened again: its end has changed.
     func forget(_ file: Segment) { forget(file.header.number) }
 
     func forget(_ number: UInt64) { known.withLock { $0.files[number] = nil } }
@@ -154,38 +158,39 @@ final class SegmentedLog: Sendable {
         }
     }
 
-    /// The file behind one that is sealed at a place; made, if nobody has yet. The seal is what makes it safe: nothing
-    /// can be appended to the old file any more.
-    /// It has room for a record of `needed` bytes, where the log is compacted.
+    /// Returns the segment after one that is sealed at an offset; creates it if no other member has. The seal makes
+    /// this safe: nothing can be appended to the old segment any more. In a compacted log, the segment has room for a
+    /// record of `needed` bytes.
     func successor(
         of file: Segment, sealedAt offset: Int, needed: Int = 0,
         carrying: SegmentPreamble.Maker = SegmentPreamble.unknown
     ) throws(CoordinationError) -> Segment {
         let number = file.header.number
         if let next = try self.file(number &+ 1) { return next }
-        // Its successor was dropped meanwhile: making it again would be writing into nothing.
+        // If the successor was dropped meanwhile, a new one would be a file that no other process uses.
         if let newest = try fileNumbers().last, newest > number {
             if let last = try self.file(newest) { return last }
         }
         let end = try file.resolve(upTo: offset)
         guard let readPreamble = surroundings.carrying else {
-            // Recovery looks at the last file only, so all before it must be whole on the disk.
+            // Recovery looks at the last segment only, so all earlier ones must be whole on the disk.
             try secure(file, through: end)
             return try makeFile(after: end, leap: file.leap)
         }
-        // What is compacted is in the next file, which is on the disk before it has its name: syncing this one would
-        // only have everybody wait. See `dropUnsecured`.
+        // The compacted state is in the next segment, which is on the disk before it has its name: syncing this one
+        // would only make all members wait. See `settleFiles`.
         if file.isPoisoned { try secure(file, through: end) }
         let next = try compactedSuccessor(of: file, end) { () throws(CoordinationError) in
             if let preamble = try carrying(file, end.offset, needed) { return preamble }
             return try readPreamble(file, end.offset, needed)
         }
-        // The others go on meanwhile.
+        // The other members go on meanwhile.
         dropFiles(before: next.header.number)
         return next
     }
 
-    /// All come here at once, and one is enough. Where that one takes too long, so does the next.
+    /// Creates the next segment of a compacted log. All members come here at once, and one of them is enough. If that
+    /// one takes too long, the next one creates it, too.
     private func compactedSuccessor(
         of file: Segment, _ end: LogPosition, _ preamble: () throws(CoordinationError) -> SegmentPreamble
     ) throws(CoordinationError) -> Segment {
@@ -195,7 +200,7 @@ final class SegmentedLog: Sendable {
             if let next = try self.file(end.file &+ 1) { return next }
         }
         defer { turn.end(in: file) }
-        // It may have come into being, and the turn have ended, since the first look.
+        // The segment may have been created, and the priority given back, since the first look.
         if let next = try self.file(end.file &+ 1) { return next }
         return try makeFile(after: end, leap: file.leap, preamble: preamble())
     }
@@ -206,28 +211,28 @@ final class SegmentedLog: Sendable {
 extension SegmentedLog {
     var isOnlyForReading: Bool { surroundings.slot == nil }
 
-    /// A writer has a slot.
+    /// Returns the member's slot. Errors: `notPermitted` if the log may only be read, which has no slot.
     func writerSlot(_ operation: String) throws(CoordinationError) -> Int {
         if let slot = surroundings.slot { return slot }
         throw CoordinationError(
             .notPermitted, item: name, operation: operation, cause: "the container was opened only for reading")
     }
 
-    /// Has every file opened anew. On overlayfs a file's map shows the file as it was before somebody first opened it
-    /// for writing; and where a log was recovered meanwhile, its file ends elsewhere.
+    /// Forgets every open segment, so that it is opened again. On overlayfs a file's map shows the file as it was
+    /// before it was first opened for writing; and a segment that was recovered meanwhile ends elsewhere.
     func lookAnew() throws(CoordinationError) {
         guard let last = try fileNumbers().last else { throw .damaged(name, operation: "open", "it has no file") }
         forgetAll(last: last)
     }
 
-    /// What is broken here never happened: the member that recovers the log cuts it here. Below the durable mark the
-    /// same is damage.
+    /// Returns whether a broken record here never happened, because the member that recovers the log will cut it here.
+    /// Below the durable mark the record is damage.
     func isTorn(_ file: Segment, at offset: Int) -> Bool {
         file.header.number == unrecovered && file.end == nil
             && UInt64(offset) >= file.map.load64(SegmentHeader.durableMark)
     }
 
-    /// The end of the good prefix. Linear in the file's length, with every record's checksum.
+    /// Returns the end of the whole records. Linear in the segment's length, with every record's checksum.
     func endOfUnrecovered(_ file: Segment) throws(CoordinationError) -> LogPosition {
         var place = LogPosition.start(of: file.header)
         while case .entry(let entry) = try knownStep(behind: place) { place = entry.position }

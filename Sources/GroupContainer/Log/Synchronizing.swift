@@ -1,14 +1,15 @@
 import GroupSystemCalls
 
-/// To the disk. A failure is final for its file: the kernel forgets which pages it could not write, so a second sync of
-/// the same pages would lie. The file is poisoned for all, sealed, and everything goes on in the next one, once its
-/// content was written again.
+/// Synchronization to the disk. A failure is final for its segment: the kernel forgets which pages it could not write,
+/// so a second sync of the same pages would wrongly succeed. The segment is poisoned for all members and sealed, and
+/// the log goes on in the next one, once the content of the poisoned one was written again.
 extension SegmentedLog {
-    /// Everything before a place is on the disk when it returns. System calls: fdatasync(2)
+    /// Returns when everything before a position is on the disk. Errors: `notDurable`. System calls: fdatasync(2); of a
+    /// compacted log's new segment also fsync(2) of the directory
     func synchronize(through position: LogPosition) throws(CoordinationError) {
         let slot = try writerSlot("synchronize")
         guard let file = try file(position.file) else {
-            // What it held is in a file that was on the disk before it got its name.
+            // The records of a dropped segment are in one that was on the disk before it got its name.
             return try translating(name, "synchronize") { () throws(Errno) in try secureName(of: nil) }
         }
         if file.isDurable(through: position.offset) { return }
@@ -19,7 +20,7 @@ extension SegmentedLog {
         } catch {
             file.poison()
             surroundings.diagnostics.tell(.journalNotDurable, item: file.name, "the disk refused to keep it: \(error)")
-            // Others append while we look for the end; each of them makes it later, so this comes to an end.
+            // Others append meanwhile; each of them moves the end on, so this loop ends.
             while let end = try? file.findEnd(), !end.isSealed, !seal(file, at: end.offset, by: slot) {}
             throw CoordinationError(
                 .notDurable, item: file.name, operation: "synchronize", cause: error.description,
@@ -28,19 +29,20 @@ extension SegmentedLog {
         file.noteDurable(through: position.offset)
     }
 
-    /// A compacted log's file may have got its name a moment ago, and nobody has synced that. Where something of it was
-    /// durable before, it has.
+    /// Syncs the name of a compacted log's segment, which may be new and not synced yet. A segment that was durable in
+    /// part before has a durable name.
     private func secureName(of file: Segment?) throws(Errno) {
         if surroundings.carrying == nil { return }
         if let file, file.isDurable(through: file.firstAppended + 8) { return }
         try directory.synchronize()
     }
 
-    /// The same for a sealed file, before its successor is made; also for a poisoned one. Throws where the disk refuses
-    /// still: then there is no successor, and nothing can be appended.
+    /// Does the same for a sealed segment, before its successor is created; also for a poisoned one. Throws if the disk
+    /// still refuses: then there is no successor, and nothing can be appended.
     func secure(_ file: Segment, through end: LogPosition) throws(CoordinationError) {
         if file.isDurable(through: end.offset) { return }
-        // The kernel tells each open file once of a failure that others have met; the second time is about our pages.
+        // The kernel reports a failure that others have met once to each open file; a second failure concerns this
+        // member's pages.
         for isLast in [false, true] {
             do throws(Errno) {
                 let isPoisoned = file.isPoisoned
@@ -76,7 +78,8 @@ extension Segment {
         }
     }
 
-    /// Has the kernel write every page anew: a word of each is replaced by itself, so nobody's change is lost.
+    /// Has the kernel write every page again: a word of each page is replaced by itself, so no concurrent change is
+    /// lost.
     fileprivate func dirtyPages(before limit: Int) {
         for page in stride(from: 0, to: limit, by: 4_096) {
             while true {
@@ -87,13 +90,13 @@ extension Segment {
     }
 }
 
-/// One `fdatasync` for all callers that wait for the disk: the first caller syncs everything that is written by then,
-/// and the other callers wait for it. A caller whose syncer takes too long, or was stopped, syncs by itself.
+/// A common `fdatasync` for all callers that wait for the disk: the first caller syncs everything that is written by
+/// then, and the other callers wait for it. A caller whose syncer takes too long, or was stopped, syncs by itself.
 extension SegmentedLog {
     private static let patience: Int64 = 50_000_000
 
-    /// Everything before a place is on the disk when it returns. `word` is the member table's wake word of the
-    /// waiters. System calls: fdatasync(2), or futex(FUTEX_WAIT)
+    /// Returns when everything before a position is on the disk. `word` is the wake word of the waiters in the member
+    /// table. System calls: fdatasync(2), or futex(FUTEX_WAIT)
     func synchronize(
         through position: LogPosition, togetherBy word: Int, _ memberTable: MemberTable
     ) throws(CoordinationError) {
@@ -118,7 +121,7 @@ extension SegmentedLog {
                 _ = map.exchange64(SegmentHeader.syncer, own, 0)
                 memberTable.wake(word)
             }
-            // What others have begun by now is in it, too.
+            // Records that others have begun by now are included.
             let end = try settle(file, upTo: .max)
             try synchronize(through: end.offset > position.offset ? end : position)
         }

@@ -1,9 +1,9 @@
 import GroupSystemCalls
 
-/// The ways from a checked location to a file: every one through `openat2(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)` on
-/// the root, so that not even a parent that is swapped for a symbolic link in the middle of it leads out.
+/// The ways from a checked location to a file. Each uses `openat2(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)` on the root,
+/// so that not even a parent that is replaced by a symbolic link meanwhile leads out of the container.
 extension Member {
-    /// The directory at a location; the root for nil.
+    /// Opens the directory at a location; nil is the root.
     func openDirectory(_ location: ItemLocation?) throws(Errno) -> FileDescriptor {
         guard let location else {
             return try FileDescriptor.open([UInt8(ascii: ".")], in: directory.root, [.reading, .directory])
@@ -11,15 +11,15 @@ extension Member {
         return try FileDescriptor.open(location.bytes, in: directory.root, [.reading, .directory])
     }
 
-    /// The entry itself; nil where nothing stands.
+    /// Returns the status of the item itself, also of a symbolic link; nil if there is none.
     func status(of location: ItemLocation) throws(Errno) -> FileStatus? {
         try status(of: location.bytes, in: directory.root)
     }
 
-    /// The same, from another directory on.
+    /// The form of `status(of:)` that begins at another directory.
     func status(of path: [UInt8], in directory: borrowing FileDescriptor) throws(Errno) -> FileStatus? {
         do throws(Errno) {
-            // One component leads nowhere else.
+            // A path of one component cannot lead anywhere else.
             if !path.contains(UInt8(ascii: "/")) { return try directory.statusIfPresent(of: path) }
             return try FileDescriptor.open(path, in: directory, [.placeOnly, .notFollowing]).status()
         } catch {
@@ -28,8 +28,8 @@ extension Member {
         }
     }
 
-    /// The same. Errors: `invalidArgument` where a directory around it is a symbolic link; `outsideContainer` where
-    /// that leads out; and those of the system.
+    /// The form of `status(of:)` for an operation. Errors: `invalidArgument` if a directory above the item is a
+    /// symbolic link; `outsideContainer` if that leads out; and those of the system.
     func status(of location: ItemLocation, for operation: String) throws(CoordinationError) -> FileStatus? {
         do throws(Errno) {
             return try status(of: location)
@@ -39,7 +39,8 @@ extension Member {
         }
     }
 
-    /// Where an item's content is: the target of a symbolic link, as long as it stays in the container.
+    /// Returns the location of an item's content: the target of a symbolic link, as long as it stays in the container.
+    /// Errors: `outsideContainer`, also for more than 40 symbolic links; those of `status`.
     func resolve(_ location: ItemLocation, operation: String) throws(CoordinationError) -> ItemLocation {
         var place = location
         for _ in 0..<40 {
@@ -74,14 +75,14 @@ extension Member {
             cause: "its symbolic links form a loop")
     }
 
-    /// A regular file's content. Not a FIFO's: opening it would wait.
+    /// Reads a regular file. Errors: `wrongType` for other types; opening a FIFO would block.
     func readFile(_ location: ItemLocation, operation: String = "read") throws(CoordinationError) -> (
         content: [UInt8], status: FileStatus
     ) {
         try readFile(location.bytes, in: directory.root, label: printable(location.bytes), operation: operation)
     }
 
-    /// The same, from another directory on.
+    /// The form of `readFile` that begins at another directory.
     func readFile(
         _ path: [UInt8], in directory: borrowing FileDescriptor, label: String, operation: String = "read"
     ) throws(CoordinationError) -> (content: [UInt8], status: FileStatus) {
@@ -90,7 +91,7 @@ extension Member {
         }
     }
 
-    /// With its status, and no answer for what is no regular file.
+    /// The status of a file, and the result of a call on it; nil if it is not a regular file.
     private typealias Opened<Answer> = (status: FileStatus, answer: Answer?)
 
     private func withFile<Answer>(
@@ -101,8 +102,8 @@ extension Member {
         return try Self.answer(opened, label, operation)
     }
 
-    /// The same in another table of descriptors, for what the program around this library has not asked to be read: it
-    /// may hold locks on the file, which closing it here would take away.
+    /// The form of `withFile` that opens the file in another table of descriptors, for files that the program has not
+    /// asked to read: it may hold locks on the file, which a close in its own table would release.
     private func withFileAside<Answer>(
         _ location: ItemLocation, operation: String,
         _ body: (borrowing FileDescriptor, FileStatus, _ staging: borrowing FileDescriptor) throws(Errno) -> Answer
@@ -136,8 +137,8 @@ extension Member {
             cause: opened.status.isDirectory ? "it is a directory" : "it is not a regular file")
     }
 
-    /// Whether that is the content. No more is read than it takes to tell. Not of a file that may not be read: it can
-    /// be replaced all the same.
+    /// Returns whether a file has this content; reads only as much as is needed. False for a file that may not be read,
+    /// because that can be replaced all the same.
     func isReadable(_ location: ItemLocation, as content: NewContent) throws(CoordinationError) -> Bool {
         do {
             return try withFileAside(location, operation: "write") { file, _, staging throws(Errno) in
@@ -157,7 +158,7 @@ extension Member {
         UInt64(content.count) <= ItemState.largestHashed ? hashKey.hash(content) : nil
     }
 
-    /// The hash of a file's content, nil where it is too large for one; and the file's inode.
+    /// Returns the hash of a file's content, nil if the file is too large for one; and the file's inode.
     func contentHash(
         at location: ItemLocation, operation: String
     ) throws(CoordinationError) -> (hash: UInt64?, inode: UInt64) {
@@ -179,7 +180,7 @@ extension ItemState {
     }
 }
 
-/// A directory that stays open for as long as somebody refers to it.
+/// A directory that stays open for as long as there is a reference to it.
 final class OpenDirectory: Sendable {
     let descriptor: FileDescriptor
 
@@ -187,19 +188,19 @@ final class OpenDirectory: Sendable {
 }
 
 extension Member {
-    /// The directory at a location; for nil the root, which is open already.
+    /// Opens the directory at a location; nil is the root, which is open already.
     func directory(at location: ItemLocation?) throws(Errno) -> OpenDirectory {
         guard location != nil else { return directory.rootDirectory }
         return OpenDirectory(try openDirectory(location))
     }
 }
 
-/// Symbolic links among the directories of a path. They are not followed: an item that is found by two paths would have
-/// two locks, and two processes could have it for writing at once.
+/// Symbolic links among the directories of a path. They are not followed: an item with two paths would have two locks,
+/// and two processes could write it at once.
 extension Member {
-    /// Nothing where neither the item nor a directory around it is a link. Errors: `invalidArgument`, with the item's
-    /// own path; `outsideContainer` where a link leads out. System calls: openat2 and statx for each directory around
-    /// it
+    /// Throws if the item or a directory above it is a symbolic link. Errors: `invalidArgument`, with the item's real
+    /// path; `outsideContainer` if a symbolic link leads out, or if the links form a loop. System calls: openat2 and
+    /// statx for each directory above the item
     func checkIsNoLink(_ location: ItemLocation, _ operation: String) throws(CoordinationError) {
         var (place, first): (ItemLocation, ItemLocation?) = (location, nil)
         for _ in 0..<40 {
@@ -225,10 +226,10 @@ extension Member {
         throw linkLoop(location, operation)
     }
 
-    /// The first on the way, and where it points.
+    /// Returns the first symbolic link on the path, and its target.
     private func link(on location: ItemLocation) -> (ItemLocation, target: [UInt8])? {
         for place in location.ancestors + [location] {
-            // What is not there, or may not be entered, the operation finds itself.
+            // The operation itself finds a directory that is missing, or that may not be entered.
             guard let status = try? status(of: place) else { return nil }
             if !status.isLink { continue }
             guard let target = try? openDirectory(place.parent).linkTarget(of: place.name) else { return nil }

@@ -1,7 +1,8 @@
 // Imports nothing: no file, clock or process.
 
-/// A pattern over paths: `*` and `?` within a component, `[a-z]` and `[!a-z]` for one byte, `**` for any number of
-/// components, `\` before a byte that is meant itself. `Library/**` is everything below Library. Bytes, without locale.
+/// A pattern for paths: `*` and `?` within a component, `[a-z]` and `[!a-z]` for one byte, `**` for any number of
+/// components, `\` before a byte that stands for itself. `Library/**` is everything below Library. Compares bytes,
+/// without a locale.
 struct Glob: Hashable, Sendable {
     private enum Component: Hashable, Sendable {
         case anyDirectories
@@ -14,12 +15,13 @@ struct Glob: Hashable, Sendable {
         var components: [Component] = pattern.split(separator: UInt8(ascii: "/")).map { part in
             part.elementsEqual("**".utf8) ? .anyDirectories : .component(Array(part))
         }
-        // `a/**` means what is below `a`, not `a` itself.
+        // `a/**` is everything below `a`, not `a` itself.
         if components.last == .anyDirectories { components.append(.component([UInt8(ascii: "*")])) }
         self.components = components
     }
 
-    /// Time at most the product of both lengths, however many stars there are.
+    /// Returns whether the pattern matches a path. The time is at most the product of both lengths, however many stars
+    /// there are.
     func matches(_ path: [UInt8]) -> Bool {
         var (pattern, path) = (components[...], path.split(separator: UInt8(ascii: "/"))[...])
         var retry: (pattern: ArraySlice<Component>, path: ArraySlice<ArraySlice<UInt8>>)?
@@ -37,19 +39,19 @@ struct Glob: Hashable, Sendable {
             case nil:
                 if path.isEmpty { return true }
             }
-            // The last `**` takes one component more. Those before it need not: what it takes, they could have.
+            // The last `**` takes one more component. Earlier ones need not: the last one can take whatever they could.
             guard let last = retry, !last.path.isEmpty else { return false }
             (pattern, path) = (last.pattern, last.path.dropFirst())
             retry = (pattern, path)
         }
     }
 
-    /// Whether it might match something below a directory, whatever is in there.
+    /// Returns whether the pattern could match a path below a directory.
     func couldMatchBelow(_ directory: [UInt8]) -> Bool {
         places(after: directory).contains { $0 < components.count }
     }
 
-    /// Whether it matches whatever could be below a directory.
+    /// Returns whether the pattern matches every possible path below a directory.
     func matchesEverythingBelow(_ directory: [UInt8]) -> Bool {
         guard components.last == .component([UInt8(ascii: "*")]), components.dropLast().last == .anyDirectories else {
             return false
@@ -57,11 +59,11 @@ struct Glob: Hashable, Sendable {
         return places(after: directory).contains(components.count - 2)
     }
 
-    /// Whether it says nothing of the directories that an item is in.
+    /// Whether the pattern is independent of the directories that contain an item.
     var dependsOnNameAlone: Bool { components.count == 2 && components.first == .anyDirectories }
 
     private func places(after directory: [UInt8]) -> Set<Int> {
-        // Where in the pattern one may stand after each component, all at once.
+        // All positions in the pattern that are possible after each component.
         var places = standing(at: [0])
         for name in directory.split(separator: UInt8(ascii: "/")) {
             var next = Set<Int>()
@@ -76,7 +78,7 @@ struct Glob: Hashable, Sendable {
         return places
     }
 
-    /// Two stars may also stand for no component at all.
+    /// Adds the positions that are possible because `**` may match no component.
     private func standing(at places: Set<Int>) -> Set<Int> {
         var all = places
         for place in components.indices where all.contains(place) && components[place] == .anyDirectories {
@@ -102,14 +104,14 @@ struct Glob: Hashable, Sendable {
             } else if pattern.isEmpty {
                 return true
             }
-            // The last star takes one byte more.
+            // The last star takes one more byte.
             guard let last = retry, !last.name.isEmpty else { return false }
             (pattern, name) = (last.pattern, last.name.dropFirst())
             retry = (pattern, name)
         }
     }
 
-    /// What is left of the pattern after it has matched one byte; nil if it does not.
+    /// Returns the rest of the pattern after it has matched one byte; nil if it does not match.
     private static func matchOne(_ pattern: ArraySlice<UInt8>, _ byte: UInt8) -> ArraySlice<UInt8>? {
         guard let first = pattern.first else { return nil }
         let rest = pattern.dropFirst()
@@ -145,8 +147,8 @@ struct Glob: Hashable, Sendable {
 }
 
 extension ChangeFilter {
-    /// Why no path can match a pattern, or not those that were meant, and how to write it; nil for one that is in
-    /// order.
+    /// Returns why a pattern cannot match any path, or not the intended ones, and how to write it; nil for a correct
+    /// pattern.
     package static func fault(ofPattern pattern: [UInt8]) -> String? {
         let slash = UInt8(ascii: "/")
         if pattern.isEmpty { return "the pattern is empty" }
@@ -167,7 +169,7 @@ extension ChangeFilter {
 }
 
 extension Glob {
-    /// Of one component.
+    /// Returns the fault of one component.
     static func fault(of part: ArraySlice<UInt8>) -> String? {
         var rest = part
         while let byte = rest.popFirst() {

@@ -1,14 +1,14 @@
 import GroupSystemCalls
 
-/// A file or directory of a container.
+/// An item of a container: a file, a directory, a symbolic link, or another type.
 public struct Item: Hashable, Sendable {
-    /// Where it is.
+    /// The item's path.
     public var path: ItemPath
-    /// What it is.
+    /// The item's type.
     public var type: ItemType
-    /// In bytes.
+    /// The size in bytes.
     public var size: UInt64
-    /// Nanoseconds since 1970.
+    /// The time of the last modification, in nanoseconds since 1970.
     public var modified: Int64
 
     init(path: ItemPath, _ state: ItemState) {
@@ -17,9 +17,10 @@ public struct Item: Hashable, Sendable {
 }
 
 extension Container {
-    /// The items in a directory of the container, sorted by their bytes; at the top, `.group` is not among them, and
-    /// another container is one item. A listing takes no lock: it may be older than its reading. Errors: `notFound`,
-    /// `wrongType`, `outsideContainer`. System calls: openat2, getdents, statx
+    /// Returns the items in a directory of the container, sorted by the bytes of their paths. At the top, `.group` is
+    /// not among them; a directory that is another container is one item. A listing takes no lock: it may be out of
+    /// date when it is read. Errors: `notFound`, `wrongType`, `outsideContainer`, `invalidArgument`. System calls:
+    /// openat2, getdents, statx
     public func items(in directory: ItemPath? = nil) throws(CoordinationError) -> [Item] {
         let location = try directory?.location(for: "list")
         if let location {
@@ -31,7 +32,7 @@ extension Container {
             let open = try member.openDirectory(location)
             var items: [Item] = []
             for name in try open.entryNames() where !ContainerMark.isOne(name) {
-                // It may have gone since.
+                // The entry may be gone by now.
                 guard let status = try open.statusIfPresent(of: name) else { continue }
                 let state = ItemState(status, contentHash: nil)
                 let path = location.map { $0.bytes + [UInt8(ascii: "/")] + name } ?? name
@@ -41,7 +42,7 @@ extension Container {
         }
     }
 
-    /// The identifiers of the containers that exist for this user, sorted. Errors: `notPermitted`.
+    /// Returns the identifiers of this user's containers, sorted. Errors: `notPermitted`.
     public static func identifiers() throws(CoordinationError) -> [String] {
         let home = try ContainerLocation.home()
         return try translating(home, "list") { () throws(Errno) in
@@ -63,17 +64,17 @@ extension Container {
     }
 }
 
-/// What kind of thing stands at a path.
+/// The type of an item.
 public enum ItemType: UInt8, Sendable, CaseIterable {
     case file = 1
     case directory = 2
     case link = 3
-    /// A socket, a FIFO, a device.
+    /// A socket, a FIFO or a device.
     case other = 4
 }
 
-/// What a record says of an item as it stood right after a change: enough to tell later whether anybody changed it
-/// since. Times are nanoseconds since 1970 and compared for equality only, never for order.
+/// The state of an item right after a change, as a record has it: enough to detect later whether the item was changed
+/// since. Times are nanoseconds since 1970, compared for equality only, never for order.
 struct ItemState: Equatable, Sendable {
     var type: ItemType
     var inode: UInt64
@@ -83,24 +84,25 @@ struct ItemState: Equatable, Sendable {
     var mode: UInt32
     var owner: UInt32
     var group: UInt32
-    /// Through which mapping owner and group were seen: 0 for the machine's own, else a user namespace's.
+    /// The mapping of users and groups through which owner and group were read: 0 for the machine's own, else a number
+    /// of a user namespace.
     var view: UInt16 = 0
-    /// Of the content, keyed by the container; nil where nobody read it.
+    /// The hash of the content, keyed by the container; nil if the content was not read.
     var contentHash: UInt64?
 
-    /// Files up to this size are read to tell a change of content from a change of dates.
+    /// Files up to this size, in bytes, are read to distinguish a change of content from a change of dates.
     static let largestHashed: UInt64 = 1 << 20
 
-    /// The same as far as `statx` can tell. A directory's size and dates change with its entries, which have records
-    /// of their own.
+    /// Returns whether two states are the same as far as `statx` can show. The size and dates of a directory change
+    /// with its entries, which have records of their own.
     func looksLike(_ other: ItemState) -> Bool {
         if (type, inode, mode) != (other.type, other.inode, other.mode) { return false }
-        // Seen through two mappings the same owner has two numbers.
+        // Through two mappings, the same owner has two numbers.
         if view == other.view && (owner, group) != (other.owner, other.group) { return false }
         return type == .directory || (size, modified, changed) == (other.size, other.modified, other.changed)
     }
 
-    /// With the content's hash of an earlier state, where none was taken and the content is still that.
+    /// Returns the state with the content hash of an earlier state, if it has none and the content is still the same.
     func knowing(_ earlier: ItemState?) -> ItemState {
         guard contentHash == nil, let earlier,
             (type, inode, size, modified) == (earlier.type, earlier.inode, earlier.size, earlier.modified)
@@ -110,7 +112,7 @@ struct ItemState: Equatable, Sendable {
         return state
     }
 
-    /// In bytes, in a file.
+    /// The size of an encoded state, in bytes.
     static let size = 56
 
     func encode(into writer: inout ByteWriter) {

@@ -1,23 +1,23 @@
 // Imports nothing: no file, clock or process.
 
-/// The path of an item, relative to the container's root. Bytes, as in the kernel: no Unicode folding. It may be
-/// anything; the calls that take it answer one that does not name an item with a typed error, before any I/O.
+/// The path of an item, relative to the container's root. Paths are bytes, as in the kernel, without Unicode folding.
+/// The bytes may be anything; a call with a path that does not name an item throws a typed error, before any I/O.
 public struct ItemPath: Hashable, Sendable, ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
     CustomStringConvertible
 {
-    /// The bytes that the kernel knows it by.
+    /// The bytes of the path, as the kernel has them.
     public let bytes: [UInt8]
 
-    /// From text, as UTF-8.
+    /// Makes a path from text, as UTF-8.
     public init(_ text: some StringProtocol) { bytes = Array(text.utf8) }
 
-    /// From any bytes.
+    /// Makes a path from any bytes.
     public init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// From a literal.
+    /// Makes a path from a literal.
     public init(stringLiteral text: String) { self.init(text) }
 
-    /// As text; bytes that are not UTF-8, and control characters, as octal.
+    /// The path as text; bytes that are not UTF-8, and control characters, as octal.
     public var description: String { printable(bytes) }
 
     func location(for operation: String) throws(CoordinationError) -> ItemLocation {
@@ -29,12 +29,12 @@ public struct ItemPath: Hashable, Sendable, ExpressibleByStringLiteral, Expressi
     }
 }
 
-/// A path that has been found fit to name an item: relative, below the root, without empty components, `.`, `..`, NUL
-/// or what makes a directory a container (`.group`, this one's or another one's), and within the kernel's limits.
-/// Bytes, as in the kernel; no Unicode folding.
+/// A path that was checked and can name an item: relative, below the root, without empty components, `.`, `..`, NUL, or
+/// the mark of a container (`.group`, of this container or another one), and within the kernel's limits. Paths are
+/// bytes, as in the kernel, without Unicode folding.
 struct ItemLocation: Hashable, Sendable {
     let bytes: [UInt8]
-    /// Of the bytes, so that a dictionary need not go through them each time.
+    /// The digest of the bytes, so that a dictionary need not read them each time.
     private let digest: PathDigest
 
     enum Fault: Error, Equatable {
@@ -70,7 +70,7 @@ struct ItemLocation: Hashable, Sendable {
         if component.isEmpty { throw .malformed }
     }
 
-    /// Of bytes that were found fit before.
+    /// Makes a location of bytes that were checked before.
     init(trusted bytes: [UInt8]) {
         self.bytes = bytes
         var digest = PathDigest()
@@ -86,7 +86,7 @@ struct ItemLocation: Hashable, Sendable {
 
     func hash(into hasher: inout Hasher) { hasher.combine(digest.value) }
 
-    /// What belongs to the container itself, below `.group`; it has locks of its own.
+    /// Returns the location of one of the container's own files, below `.group`, which have locks of their own.
     static func inside(_ name: String) -> ItemLocation { ItemLocation(trusted: Array(".group/\(name)".utf8)) }
 
     var components: [ArraySlice<UInt8>] { bytes.split(separator: Self.slash) }
@@ -96,10 +96,11 @@ struct ItemLocation: Hashable, Sendable {
         return Array(bytes[(slash + 1)...])
     }
 
-    /// How many directories it stands in.
+    /// The number of directories on the path above the item.
     var depth: Int { bytes.count { $0 == Self.slash } }
 
-    /// An entry of a directory, of the root for nil; nil for what is no name of an item.
+    /// Returns the location of an entry of a directory; nil is the root. Returns nil if the name is not that of an
+    /// item.
     static func entry(_ name: [UInt8], of directory: ItemLocation?) -> ItemLocation? {
         guard let directory else { return name.contains(slash) ? nil : try? ItemLocation(name) }
         if name.contains(slash) || name.contains(0) || directory.bytes.count + 1 + name.count > longestPath {
@@ -115,37 +116,37 @@ struct ItemLocation: Hashable, Sendable {
         return ItemLocation(bytes, digest)
     }
 
-    /// Whether it stands in that directory itself; in the root for nil.
+    /// Returns whether the item is an entry of the directory; nil is the root.
     func isEntry(of directory: ItemLocation?) -> Bool {
         guard let directory else { return !bytes.contains(Self.slash) }
         return isBelow(directory) && !bytes[(directory.bytes.count + 1)...].contains(Self.slash)
     }
 
-    /// The directory it stands in; nil at the top.
+    /// The directory that contains the item; nil at the top.
     var parent: ItemLocation? {
         guard let slash = bytes.lastIndex(of: Self.slash) else { return nil }
         return ItemLocation(trusted: Array(bytes[..<slash]))
     }
 
-    /// Whether that is the directory it stands in; the root for nil.
+    /// Returns whether the directory is the item's parent; nil is the root.
     func stands(in directory: ItemLocation?) -> Bool {
         guard let slash = bytes.lastIndex(of: Self.slash) else { return directory == nil }
         return directory.map { $0.bytes.count == slash && bytes.starts(with: $0.bytes) } ?? false
     }
 
-    /// Every directory it stands in, the uppermost first.
+    /// Every directory on the path above the item, the uppermost first.
     var ancestors: [ItemLocation] {
         bytes.indices.filter { bytes[$0] == Self.slash }.map { ItemLocation(trusted: Array(bytes[..<$0])) }
     }
 
-    /// Whether it stands somewhere below that directory.
+    /// Returns whether the item is anywhere below the directory.
     func isBelow(_ directory: ItemLocation) -> Bool {
         bytes.count > directory.bytes.count && bytes[directory.bytes.count] == Self.slash
             && bytes.starts(with: directory.bytes)
     }
 
-    /// Where a symbolic link that stands here leads, by its text alone; `then` is the rest of a path that goes on from
-    /// there.
+    /// Returns where a symbolic link at this location leads, from its text alone; `then` is the rest of a path that
+    /// continues there.
     func following(link target: [UInt8], then rest: ArraySlice<UInt8> = []) throws(Fault) -> ItemLocation {
         if target.first == Self.slash { throw .leadsOut }
         var place = components.dropLast().map(Array.init)
@@ -162,7 +163,7 @@ struct ItemLocation: Hashable, Sendable {
     }
 }
 
-/// FNV-1a (Fowler, Noll, Vo): short, and a longer path's is had from that of its beginning.
+/// FNV-1a (Fowler, Noll, Vo): short, and a longer path's digest continues from that of its beginning.
 private struct PathDigest: Equatable, Sendable {
     private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 

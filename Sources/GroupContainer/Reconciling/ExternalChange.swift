@@ -1,33 +1,33 @@
 // Imports nothing: no file, clock or process.
 
-/// What made somebody look at an item. The stronger one counts where there are several.
+/// The reason to compare an item. The strongest one counts where there are several.
 enum Hint: Int, Comparable, Sendable {
-    /// An event of attributes: mode, owner, dates.
+    /// An inotify event of attributes: mode, owner, dates.
     case attributes = 0
     /// A comparison of the tree.
     case comparison = 1
     /// An event of content.
     case content = 2
-    /// An event of its removal, or of its leaving. What stands there again is another thing.
+    /// An event of the item's removal or renaming away. An item that stands there again is another one.
     case removal = 3
 
-    /// It only tells of what was there. Where that has gone since, an event that is still to be read tells how: a
-    /// rename is not to be taken for a removal.
+    /// Whether the event is only about an item that was there. If that item has gone since, an event that is still to
+    /// be read reports how: a rename must not be recorded as a removal.
     var awaitsEventOfRemoval: Bool { self == .attributes || self == .content }
 
     static func < (left: Hint, right: Hint) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What was done to an item without coordination, from what its last record says and what stands there now.
+/// An external change of an item: the difference between its last record and what stands on the disk.
 enum ExternalChange: Equatable, Sendable {
     case nothing
     case created
     case modified
     case touched
     case removed
-    /// Another kind of thing stands there: the old one went, the new one came.
+    /// The item has another type now: the old item went, a new one came.
     case replaced
-    /// Dates alone do not tell: the content is to be read and `decide(hash:…)` asked.
+    /// The dates are not enough to decide: the content is to be read and passed to `decide(hash:known:found:)`.
     case needsContent
 
     static func decide(known: ItemState?, found: ItemState?, by evidence: Hint) -> ExternalChange {
@@ -44,7 +44,7 @@ enum ExternalChange: Equatable, Sendable {
         if isSame && evidence < .content { return .nothing }
         if known.size != found.size { return .modified }
         let canCompare = known.contentHash != nil && found.size <= ItemState.largestHashed
-        // Other dates may be those of a content whose event was lost.
+        // Dates that differ may be those of a write whose event was lost.
         let keepsDate = known.modified == found.modified || !canCompare
         if evidence == .attributes && known.inode == found.inode && keepsDate { return .touched }
         if canCompare { return .needsContent }
@@ -53,14 +53,14 @@ enum ExternalChange: Equatable, Sendable {
             ? .touched : .modified
     }
 
-    /// The same once the content was read.
+    /// Decides as `decide(known:found:by:)` does, once the content was read.
     static func decide(hash: UInt64, known: ItemState, found: ItemState) -> ExternalChange {
         if hash != known.contentHash { return .modified }
         return known.looksLike(found) ? .nothing : .touched
     }
 
-    /// Whether what is gone from one place is what is new at another. The dates count because file systems give an
-    /// inode's number again at once.
+    /// Returns whether an item that is gone from one place is the one that is new at another. The dates count because
+    /// file systems reuse inode numbers at once.
     static func isMove(of gone: ItemState, to new: ItemState) -> Bool {
         (gone.type, gone.inode, gone.size, gone.modified) == (new.type, new.inode, new.size, new.modified)
     }

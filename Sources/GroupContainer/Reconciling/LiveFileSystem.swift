@@ -1,35 +1,35 @@
 import GroupSystemCalls
 
-/// The container as a reconciliation meets it: its directories on the disk, its journal, its locks and pending changes.
-/// One thread.
+/// The container as the reconciler sees it: its directories on the disk, its journal, its locks and in-flight
+/// operations. Used on one thread.
 ///
-/// Directories stay open for one round, as long as no others' records come in: looks at many items of one directory
-/// walk its path once. A directory that is moved meanwhile without coordination is told of by an event that comes after
-/// those of what is in it, so nothing is lost by that.
+/// Directories stay open for one round, until records of other processes are read: comparing many items of one
+/// directory walks its path once. If a directory is moved meanwhile without coordination, the event of that move comes
+/// after the events of its contents, so nothing is lost.
 final class LiveFileSystem {
     let member: Member
     private(set) var tree: JournalView
     private let term: UInt64
-    /// Its caller's: what it covers is not asked about.
+    /// The caller's lock: what it covers is not probed for other processes' locks or in-flight operations.
     private let lock: HeldLock?
-    /// Only asked what is locked; locks nothing.
+    /// The handle that is used to probe locks; it locks nothing.
     private var handle: LockFile.Handle?
     private var directories: [ItemLocation?: OpenDirectory] = [:]
     private static let openDirectories = 64
     private var last: (location: ItemLocation?, directory: OpenDirectory)?
-    /// Nobody held anything for writing when this round first asked; nil before that.
+    /// Whether no process held a lock for writing when this round first probed; nil before that.
     private var nobodyHolds: Bool?
-    /// By the wall clock, like the dates that it is compared with.
+    /// The round's beginning by the wall clock, like the dates that it is compared with.
     private var roundBegan = wallNanoseconds()
 
-    /// Followers are to be woken.
+    /// Whether records were appended, so that followers are to be woken.
     private var hasAppended = false
-    /// The slot of who had a change under way when somebody was last found busy.
+    /// The slot of the member whose in-flight operation was last found by `isBusy`.
     private(set) var inTheWay: Int?
 
-    /// Nil where directories are only compared.
+    /// The inotify queue; nil where directories are only compared.
     var queue: InotifyQueue?
-    /// Directories that could not be watched, or not even be listed.
+    /// Directories that could not be watched, or not even listed.
     var blind = WatchGaps()
 
     init(_ member: Member, _ tree: JournalView, term: UInt64, under lock: HeldLock?) {
@@ -38,7 +38,7 @@ final class LiveFileSystem {
 
     deinit { if let handle { member.lockFile.giveBackUnlocked(handle) } }
 
-    /// What the journal says, up to its end. Linear in the items.
+    /// Reads the journal up to its end. Linear in the number of items.
     func read() throws(CoordinationError) {
         tree = try JournalView(member.journal)
         try tree.catchUp(member.journal)
@@ -51,7 +51,7 @@ final class LiveFileSystem {
         roundBegan = wallNanoseconds()
     }
 
-    /// The directory that an item stands in.
+    /// Returns the open directory that an item stands in.
     private func directory(of location: ItemLocation) throws(Errno) -> OpenDirectory {
         if let last, location.isEntry(of: last.location) { return last.directory }
         let parent = location.parent
@@ -68,10 +68,11 @@ final class LiveFileSystem {
         return open
     }
 
-    /// A parent is a link or a file now, or not ours to enter: nothing that could be named stands there.
+    /// The errors which mean that a parent is now a symbolic link or a file, or may not be entered: no item that could
+    /// be named stands there.
     private static let nothingThere: [Errno] = [.noSuchEntry, .notADirectory, .tooManyLinks, .accessDenied]
 
-    /// Reads a file's content for its hash, and keeps it only if the file is still as it was.
+    /// Reads a file's content for its hash, and keeps the hash only if the file has not changed meanwhile.
     func learnHash(of location: ItemLocation) throws(CoordinationError) {
         guard let known = tree.treeIndex[location], known.type == .file, known.contentHash == nil,
             known.size <= ItemState.largestHashed, try looks(like: known, location)
@@ -87,7 +88,7 @@ final class LiveFileSystem {
         return known.looksLike(found) && !isFresh(found)
     }
 
-    /// Something was journalled since this was last asked.
+    /// Returns whether a record was appended since the last call.
     func takeAppended() -> Bool {
         defer { hasAppended = false }
         return hasAppended
@@ -103,8 +104,8 @@ extension LiveFileSystem: WatchedFileSystem {
         let before = tree.position
         try tree.catchUp(member.journal)
         if tree.position == before { return false }
-        // A directory that is open may have been removed, and another one made in its place: what is looked for from
-        // here on must not be looked for in the old one.
+        // An open directory may have been removed, and another one made in its place: items must no longer be looked up
+        // in the old one.
         (directories, last) = ([:], nil)
         return true
     }
@@ -133,28 +134,28 @@ extension LiveFileSystem: WatchedFileSystem {
             throw CoordinationError(Errno.noSuchEntry, item: printable(location.bytes), operation: "watch")
         } catch {
             if error.code == .notFound { throw error }
-            // Not ours to read: what stands there is told nevertheless.
+            // The file may not be read by this process: its change is recorded nevertheless, without a hash.
             return nil
         }
     }
 
-    /// File systems that stamp by the kernel's tick give two changes in it the same date.
+    /// File systems that take their dates from the kernel's tick give two changes in one tick the same date.
     func isFresh(_ state: ItemState) -> Bool { state.changed > roundBegan - 50_000_000 }
 
     func isBusy(_ locations: [ItemLocation], in directories: [ItemLocation]) throws(CoordinationError) -> Bool {
         let asked = locations.filter { !(lock?.covers($0, for: .reading) ?? false) }
         if asked.isEmpty && directories.isEmpty { return false }
-        // A writer that took one since the round began writes by way of `pending`, or is told of by the next event.
-        // Under a lock no process waits for another's: what is not covered are directories, which no process writes in
-        // place.
+        // A writer that got its lock since the round began has announced its operation, which is checked below, or
+        // causes another event. With a lock of the caller's, other locks are not waited for: the locations that it does
+        // not cover are directories, which no process writes in place.
         if lock == nil, try !nobodyHoldsAnything() {
             for location in asked {
-                // A writer has the whole block; a waiter that is only at its turnstile does not have this byte.
+                // A writer holds the whole block; a waiter that is only at its turnstile does not hold this byte.
                 let byte = LockRange(location, key: member.hashKey).sharedByte
                 if try isHeld(ByteRange(start: byte, length: 1)) { return true }
             }
         }
-        // After the look at the disk, which was before this.
+        // The member table has to be read after the disk, which the caller read before this call.
         SharedMap.fence()
         if !member.memberTable.hasPending { return false }
         let blocks = asked.map { LockRange($0, key: member.hashKey).start }
@@ -170,15 +171,17 @@ extension LiveFileSystem: WatchedFileSystem {
                     inTheWay = slot
                     return true
                 }
-                // What a dead one left in a directory that goes has no record, unless it is repaired where it is.
+                // An operation that a dead member left within one of `directories` gets a record only if it is repaired
+                // under its own item's lock.
                 if isOfOne { isUnfinished = true }
             }
         }
         return isUnfinished ? try !finishDead(asked) : false
     }
 
-    /// What a dead member left half done is finished by the process that gets the lock. False: another process has the
-    /// lock. If it was finished, its record stands in the way of ours, which is then decided again.
+    /// Has what a dead member left half done finished: the process that gets the lock does that. Returns false if
+    /// another process holds the lock. The record of the repair makes this reconciler's next append fail, so its change
+    /// is decided anew.
     private func finishDead(_ locations: [ItemLocation]) throws(CoordinationError) -> Bool {
         do {
             try LockRequest(
@@ -199,7 +202,7 @@ extension LiveFileSystem: WatchedFileSystem {
         return answer
     }
 
-    /// Asks, and locks nothing. System calls: fcntl(F_OFD_GETLK)
+    /// Probes a range without locking it. System calls: fcntl(F_OFD_GETLK)
     private func isHeld(_ range: ByteRange) throws(CoordinationError) -> Bool {
         let handle = try lockHandle()
         return try translating(".group/lock", "watch") { () throws(Errno) in
@@ -237,7 +240,8 @@ extension LiveFileSystem: WatchedFileSystem {
         }
     }
 
-    /// Watches a directory and finds those in it, without a look at anything else; nil where there is none.
+    /// Watches a directory and returns the directories in it, without reading anything else; nil if there is no
+    /// directory or it cannot be watched.
     func watchOnly(
         _ directory: ItemLocation?
     ) -> (watch: Int32, inode: UInt64, isContainer: Bool, directories: [ItemLocation])? {
@@ -274,7 +278,7 @@ extension LiveFileSystem: WatchedFileSystem {
         do throws(Errno) {
             return try queue.watch(open)
         } catch {
-            // No watch left: the directory is listed all the same, now and every so often.
+            // No watch is left: the directory is listed all the same, now and periodically.
             if error != .noSpace { throw error }
             blind.note(directory, .noWatchLeft)
             return nil

@@ -1,12 +1,12 @@
 import GroupSystemCalls
 
-/// A reconciliation of a container by somebody who is not its leader: a short command, or a request that asks for
-/// generations. One thread; never waits for a lock.
+/// A single reconciliation of a container by a process that is not its leader: a short command, or a request that needs
+/// generations. Used on one thread; never waits for a lock.
 final class ReconcileOnce {
     private var treeWatcher: TreeWatcher<LiveFileSystem>
     private let member: Member
 
-    /// Under the lock that is held, if any.
+    /// Makes a reconciliation, under the lock that the caller holds, if any.
     init(_ member: Member, under lock: HeldLock?) throws(CoordinationError) {
         self.member = member
         let tree = LiveFileSystem(member, try member.recordedTree(), term: .max, under: lock)
@@ -18,8 +18,9 @@ final class ReconcileOnce {
 
     func note(_ location: ItemLocation, _ why: Hint) { treeWatcher.reconciler.worklist.add(location, why) }
 
-    /// Looks at everything that was noted, and at nothing else; where others have a change of it under way, until that
-    /// has its record. True if it wrote anything. Errors: `lockTimedOut`, with who has that change
+    /// Compares the noted locations and nothing else. Where another process has an in-flight operation on one of them,
+    /// waits until that has its record. Returns true if a record was written. Error: `lockTimedOut`, which names the
+    /// process of the in-flight operation
     func work(for operation: String, until deadline: Deadline) throws(CoordinationError) -> Bool {
         while true {
             try treeWatcher.reconciler.work()
@@ -41,7 +42,7 @@ final class ReconcileOnce {
             advice: "try again; groupctl status says what that process does")
     }
 
-    /// Compares the whole tree with the journal. Linear in the number of items.
+    /// Compares the whole tree with the journal. Returns true if a record was written. Linear in the number of items.
     func compareEverything() throws(CoordinationError) -> Bool {
         treeWatcher.compareEverything()
         repeat {

@@ -1,39 +1,43 @@
 // Imports nothing: no file, clock or process.
 
-/// Finds out what was changed without coordination, by comparing what stands on the disk with what the journal says,
-/// and journals it. Events only say where to look.
+/// Finds external changes by comparing the disk with the journal, and records them in the journal. Events only give the
+/// places to compare.
 ///
-/// No lock is needed. A record is right if nothing came in between the reading of the journal, the look at the disk
-/// and the record: it is appended only exactly behind what was read, and only if no coordinated change of the item is
-/// pending *after* the look. (A coordinated change is announced before its rename and until its record is appended; so
-/// one whose rename was seen is either announced still, or has its record behind what was read.) This is optimistic
-/// concurrency control (Kung and Robinson, 1981) with the journal's end as the version.
+/// The reconciler takes no lock. A record is right if nothing happened between reading the journal, reading the disk
+/// and appending the record: a record is appended only directly behind what was read, and only if no coordinated change
+/// of the item is in flight *after* the disk was read. (A coordinated change is announced before its rename and until
+/// its record is appended. A change whose rename was seen is therefore either still announced, or has its record behind
+/// what was read.) This is optimistic concurrency control (Kung and Robinson, 1981) with the end of the journal as the
+/// version.
 struct Reconciler<View: FileSystemView> {
     var view: View
     var worklist = Worklist()
-    /// What somebody was busy with: to be looked at again later.
+    /// Locations that another process was busy with, to be compared again later.
     private(set) var postponed: [ItemLocation: Hint] = [:]
-    /// Places to which something was renamed that had gone on from there when it was looked for, and where the journal
-    /// has it.
+    /// Places to which an item was renamed, but which the item had left again when it was looked for; each with the
+    /// place where the journal has the item.
     var passing: [ItemLocation: Source] = [:]
-    /// Files that were journalled without their content's hash.
+    /// Files that were recorded without a hash of their content.
     private(set) var unhashed: [ItemLocation] = []
-    /// Directories that are new here: what is in them is to be compared.
+    /// Directories that are new at their place, whose contents are to be compared.
     var unlisted: [ItemLocation] = []
 
-    /// What was to be looked at where nothing stood. It may have gone elsewhere, alone or with its directory.
+    /// Locations that were to be compared and at which nothing was found. The item may have moved, alone or with its
+    /// directory.
     private var vanished: [(ItemLocation, Hint)] = []
 
     init(_ view: View) { self.view = view }
 
     private enum Outcome { case nothing, wrote, gone, postponed }
 
-    /// How often others' records were read: what was found on the disk before is out of date then.
+    /// The number of times that records of other processes were read. What was found on the disk before the last time
+    /// is out of date.
     private(set) var version = 0
-    /// As it was before the events were read that are looked into.
+    /// The value of `version` before the events in progress were read.
     var baseline = 0
 
-    /// How often anything was read or written: what was found out before, of the journal, is out of date then.
+    /// The number of times that anything was read or written. What was found in the journal before the last time is out
+    /// of date.
     private(set) var stamp = 0
 
     mutating func catchUp() throws(CoordinationError) {
@@ -48,8 +52,8 @@ struct Reconciler<View: FileSystemView> {
         return true
     }
 
-    /// Looks at everything that was noted: what came from elsewhere first, so that a move is told as one; then what is
-    /// there, then what is gone. True if it wrote anything.
+    /// Compares every location on the worklist: first the arrivals, so that a move becomes one record; then what is
+    /// there; then what is gone. Returns true if a record was written.
     @discardableResult
     mutating func work() throws(CoordinationError) -> Bool {
         for (location, why) in postponed { worklist.add(location, why) }
@@ -101,7 +105,8 @@ struct Reconciler<View: FileSystemView> {
                 vanished.append((location, why))
                 if known != nil && !tellsRemoval { return .gone }
             }
-            // What is in it went before it, and may have been seen there a moment ago.
+            // The contents of a directory went before it, and may have been seen there a moment ago: they are compared
+            // first.
             if found == nil, known?.type == .directory, !view.treeIndex.below(location).isEmpty {
                 for inner in view.treeIndex.below(location) {
                     if try reconcile(inner, .comparison, tellsRemoval: true) == .wrote { outcome = .wrote }
@@ -111,7 +116,7 @@ struct Reconciler<View: FileSystemView> {
                 return outcome == .wrote ? .wrote : .postponed
             }
             if found?.type != .directory, known?.type != .directory {
-                // Made under a lock in a directory that nobody was told of, or that has gone since.
+                // Items that were made under a lock in a directory that was not recorded, or that has gone since.
                 for inner in view.treeIndex.below(location) {
                     if try reconcile(inner, .comparison, tellsRemoval: true) == .wrote { outcome = .wrote }
                 }
@@ -133,7 +138,8 @@ struct Reconciler<View: FileSystemView> {
                         return outcome == .wrote ? .wrote : .postponed
                     }
                 } else if change == .replaced, !view.treeIndex.below(location).isEmpty {
-                    // Written under a lock into the directory that nobody was told of yet: that is told with it, anew.
+                    // Items were written under a lock into this directory before it was recorded. Their removal is
+                    // recorded; they are recorded anew with the directory.
                     if try remove(location, replacedBy: found.inode) {
                         outcome = .wrote
                         continue
@@ -142,7 +148,7 @@ struct Reconciler<View: FileSystemView> {
                     return outcome == .wrote ? .wrote : .postponed
                 }
             }
-            // What was told on the way may have been about this item, too.
+            // The records that were written above may have been about this item, too.
             if stamp != looked { continue }
             let origin = known == nil ? try moveOrigin(of: location, found) : nil
             let leaves = origin ?? (change == .removed || change == .replaced ? location : nil)
@@ -153,8 +159,8 @@ struct Reconciler<View: FileSystemView> {
             guard let record = try record(change, location, why, known: known, found: found, from: origin) else {
                 return outcome
             }
-            // What was read may be what a change has put there that was begun after the question, and has no record
-            // yet.
+            // The content that was read may be from a change that began after `isBusy` was called above and has no
+            // record yet.
             if record.state?.contentHash != nil, try view.isBusy([location], in: []) {
                 postpone(location, why)
                 return outcome == .wrote ? .wrote : .postponed
@@ -166,9 +172,10 @@ struct Reconciler<View: FileSystemView> {
                 try noteStrangeDirectory(around: [location], location.parent)
             }
             if let origin, let found {
-                // It may have come here with the directory around it, which an event that is still to be read tells.
+                // The item may have come here with the directory around it; an event that is still to be read reports
+                // that.
                 vanished.append((origin, .comparison))
-                // It was written before, if its date does not tell.
+                // A fresh date does not show whether the file was written before it moved.
                 if found.type == .file && view.isFresh(found) { worklist.add(location, .content) }
             }
             if let state = record.state {
@@ -177,12 +184,12 @@ struct Reconciler<View: FileSystemView> {
                 }
                 if state.type == .directory && state.inode != known?.inode { unlisted.append(location) }
             }
-            // One that is written without pause would keep us for ever; there will be another event.
+            // An item that is written without pause would keep this loop running; its next write causes another event.
             if record.kind == .modified || record.kind == .touched { return .wrote }
         }
     }
 
-    /// What is in it first.
+    /// Records the removal of an item, its contents first.
     private mutating func remove(_ location: ItemLocation) throws(CoordinationError) -> Bool {
         var wrote = false
         for inner in view.treeIndex.below(location) {
@@ -196,14 +203,15 @@ struct Reconciler<View: FileSystemView> {
         return try reconcile(location, .removal, tellsRemoval: true) == .wrote || wrote
     }
 
-    /// Another thing stands there now, of that number, and is to be told as having moved there: so what stood there is
-    /// told as gone, what was in it first, whatever is in the other one.
+    /// Records the removal of the item that the journal has at `location`, its contents first. Another item, with the
+    /// inode number `inode`, stands there now and is to be recorded as moved there, so the old item is recorded as
+    /// removed whatever the new one contains.
     mutating func remove(_ location: ItemLocation, replacedBy inode: UInt64) throws(CoordinationError) -> Bool {
         var (wrote, listed) = (false, version)
         var doomed: [ItemLocation] = []
         while true {
             try catchUp()
-            // Others go on writing there.
+            // Other processes go on writing there: the list is made again after each of their records.
             if doomed.isEmpty || version != listed {
                 listed = version
                 doomed = [location] + view.treeIndex.below(location).reversed()
@@ -218,8 +226,8 @@ struct Reconciler<View: FileSystemView> {
         }
     }
 
-    /// They were found by way of another directory than the journal has there: an event that is still to be read tells
-    /// where that one went, and with it what was just told.
+    /// Notes places that were found in another directory than the one that the journal has at this path. An event that
+    /// is still to be read reports where the journal's directory went, and with it the items that were just recorded.
     mutating func noteStrangeDirectory(
         around places: [ItemLocation], _ directory: ItemLocation?
     ) throws(CoordinationError) {
@@ -232,7 +240,7 @@ struct Reconciler<View: FileSystemView> {
 
     enum Telling { case told, gone, busy }
 
-    /// A directory is told before what is in it.
+    /// Records the directories around an item: a directory is recorded before its contents.
     mutating func tellDirectories(around location: ItemLocation) throws(CoordinationError) -> Telling {
         for directory in location.ancestors where view.treeIndex[directory]?.type != .directory {
             _ = try reconcile(directory, .comparison, tellsRemoval: false)
@@ -242,15 +250,18 @@ struct Reconciler<View: FileSystemView> {
         return .told
     }
 
-    /// The place, if the journal has a directory there: what others change in it has its record before it goes.
+    /// Returns the place in an array if the journal has a directory there, otherwise an empty array. A change that
+    /// another process makes in that directory has its record before the directory goes.
     func directory(_ place: ItemLocation?) -> [ItemLocation] {
         place.flatMap { view.treeIndex[$0]?.type == .directory ? [$0] : nil } ?? []
     }
 
-    /// Another one stands there, and nobody was told of what was in the one that went. True if anything was written.
+    /// Records the removals in a directory that went, and whose place another directory took. Returns true if a record
+    /// was written.
     private mutating func tellContents(ofReplaced directory: ItemLocation) throws(CoordinationError) -> Bool {
         var wrote = false
-        // What stands in the new one is compared when that is listed: one that is written without pause would keep us.
+        // What stands in the new directory is compared when it is listed: an item there that is written without pause
+        // would keep this loop running.
         for inner in view.treeIndex.below(directory) where try view.found(inner) == nil {
             if try reconcile(inner, .comparison, tellsRemoval: true) == .wrote { wrote = true }
         }
@@ -261,7 +272,8 @@ struct Reconciler<View: FileSystemView> {
         postponed[location] = max(why, postponed[location] ?? why)
     }
 
-    /// The next record that the item needs, or nil. Asked again after each, so a replaced item gets its two.
+    /// Returns the next record that the item needs, or nil. The caller asks for another after each record, so a
+    /// replaced item gets its two records.
     private mutating func record(
         _ decided: ExternalChange, _ location: ItemLocation, _ why: Hint, known: ItemState?, found: ItemState?,
         from origin: ItemLocation?
@@ -275,7 +287,7 @@ struct Reconciler<View: FileSystemView> {
             [.created, .modified, .needsContent].contains(change),
             change == .needsContent || why != .comparison || view.isFresh(file)
         {
-            // Its dates are those from before it was read: what is written meanwhile shows as another change.
+            // The dates are from before the content was read: a write in between shows as another change.
             do {
                 state?.contentHash = try view.contentHash(of: location, inode: file.inode)
             } catch {

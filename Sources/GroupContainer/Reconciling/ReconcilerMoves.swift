@@ -1,8 +1,10 @@
 // Imports nothing: no file, clock or process.
 
-/// Renames. Of those that the kernel told of as pairs the inode says what came from where, whatever its dates are.
+/// The recording of renames. For a rename that the kernel reported as a pair, the inode number decides what came from
+/// where, whatever the dates are.
 extension Reconciler {
-    /// What the journal has somewhere. Records of directories around it may have moved it since.
+    /// The place and inode number of an item in the journal. Records about directories around the item may have moved
+    /// it since.
     struct Source: Equatable, Sendable {
         var location: ItemLocation
         var inode: UInt64
@@ -17,7 +19,8 @@ extension Reconciler {
         passing.isEmpty ? nil : passing.removeValue(forKey: location)
     }
 
-    /// The kernel told that it is gone, or has left the container: so is what was last heard of there.
+    /// Notes that the kernel reported an item as removed, or as moved out of the container. The item that was last
+    /// reported at that place is removed with it.
     mutating func noteRemoval(_ location: ItemLocation) {
         worklist.add(location, .removal)
         for (place, source) in passing where place == location || place.isBelow(location) {
@@ -26,10 +29,10 @@ extension Reconciler {
         }
     }
 
-    /// The kernel told of a rename within the container.
+    /// Notes that the kernel reported a rename within the container.
     mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation, isDirectory: Bool) {
         if isDirectory {
-            // Where it was, too: the kernel tells of an exchange as of two renames, one after the other.
+            // The old place is kept as well: the kernel reports an exchange as two renames, one after the other.
             for (place, source) in passing {
                 if let place = place.moved(from: origin, to: goal) { passing[place] = source }
             }
@@ -38,7 +41,7 @@ extension Reconciler {
                 postpone(place, why)
             }
         }
-        // What had arrived there before was replaced, if nothing told that it went on.
+        // An item that had arrived at the goal before was replaced, unless an event reported that it moved on.
         if let replaced = takePassing(goal) { worklist.add(place(of: replaced), .removal) }
         worklist.addMove(from: origin, to: goal, isDirectory: isDirectory)
         if let source = takePassing(origin) {
@@ -46,26 +49,27 @@ extension Reconciler {
         }
     }
 
-    /// Every event was read that could tell where something went on to: so it is where a directory around it went, or
-    /// gone.
+    /// Ends the search for items in `passing`, after every event was read that could report where such an item went.
+    /// The item is then where a directory around it went, or gone.
     mutating func endPassing() {
         for (place, source) in passing { worklist.addArrival(at: place, from: source.location, inode: source.inode) }
         passing = [:]
     }
 
-    /// Where something arrived, and what was found there.
+    /// An arrival, and what was found at its goal.
     private struct Goal {
         var arrival: Worklist.Arrival
         var state: ItemState
-        /// Of the journal when it was found.
+        /// The value of `Reconciler.version` when the state was found.
         var version: Int
-        /// Which arrival it was, in the kernel's order.
+        /// The number of the arrival, in the kernel's order.
         var number: Int
-        /// Where the journal has it, if it went on from there.
+        /// The place where the journal has the item.
         var origin: ItemLocation
     }
 
-    /// The uppermost first: what is in a directory has moved with it. `rest` gets what is to be looked at besides.
+    /// Records the renames on the worklist, the uppermost first: the contents of a directory have moved with it. `rest`
+    /// receives the locations that are to be compared besides. Returns true if a record was written.
     mutating func settle(
         _ taken: Worklist, rest: (ItemLocation, Hint) -> Void
     ) throws(CoordinationError) -> Bool {
@@ -92,7 +96,7 @@ extension Reconciler {
             } else if arrival.inode == nil, view.treeIndex[arrival.goal] == nil, let known = view.treeIndex[origin],
                 try view.found(origin)?.inode != known.inode
             {
-                // It has gone on from there, as an event that is still to be read tells.
+                // The item has moved on from there; an event that is still to be read reports where.
                 passing[arrival.goal] = Source(location: origin, inode: known.inode)
                 settled.insert(number)
             }
@@ -103,9 +107,9 @@ extension Reconciler {
             for place in [goal.arrival.goal, goal.origin] { told[place.parent, default: []].append(place) }
             let isBrought = try bring(goal, goals, taken, [])
             if isBrought { wrote = true }
-            // It was told already, perhaps without what is in it. Or others' records that were read since before it
-            // moved may be about what was in it when it stood here already, or have moved what the journal had in
-            // another one.
+            // Either the directory was recorded already, perhaps without its contents. Or records of other processes
+            // that were read since `baseline` may be about its contents at this place, or may have moved what the
+            // journal had in another directory.
             if goal.state.type == .directory && (version != baseline || !isBrought) {
                 unlisted.append(goal.arrival.goal)
             }
@@ -122,8 +126,8 @@ extension Reconciler {
         return wrote
     }
 
-    /// Journals that what stands at a goal came there from where it was. What stood there before and went elsewhere
-    /// itself goes first; if that leads back here, places were exchanged.
+    /// Records that the item at a goal came there from its origin. If the goal was occupied by an item that itself went
+    /// elsewhere, that move is recorded first; if that leads back to this goal, the two places were exchanged.
     private mutating func bring(
         _ goal: Goal, _ goals: [UInt64: Goal], _ taken: Worklist, _ visited: [ItemLocation]
     ) throws(CoordinationError) -> Bool {
@@ -144,7 +148,8 @@ extension Reconciler {
                 postpone(place, .comparison)
                 return wrote
             }
-            // Another name of the same file, rather than a new place. (The kernel tells of no rename between two.)
+            // The origin is another name (hard link) of the same file. (The kernel reports no rename between two names
+            // of a file.)
             if origin != goal.arrival.origin, try view.found(origin)?.inode == state.inode { return wrote }
             var isExchange = false
             if let occupant = view.treeIndex[place], occupant.inode != state.inode {
@@ -159,7 +164,7 @@ extension Reconciler {
                         continue
                     }
                 } else if occupant.type != .directory && state.type != .directory {
-                    // A save by way of another file: that one's content is new, and the other name is gone.
+                    // A save through another file: the content at the goal is new, and the other name is gone.
                     return wrote
                 } else if try remove(place, replacedBy: state.inode) {
                     wrote = true
@@ -178,16 +183,18 @@ extension Reconciler {
             if isExchange && other == nil { return wrote }
             guard let record = moveRecord(to: place, state, from: origin, exchanging: other) else { return wrote }
             guard try append(record) else { continue }
-            // A directory with the number of the one that stood there may be another one, as numbers are given again.
+            // A directory with the inode number of the one that stood there may be another one, as file systems reuse
+            // numbers.
             if isExchange && state.type == .directory { unlisted += [place, origin] }
             return true
         }
     }
 
-    /// Of a file with several names the one that the kernel told of. Nil for what only has the number of something that
-    /// has gone.
+    /// Returns the place that the journal has for the item at a goal; for a file with several names, the one that the
+    /// kernel reported. Returns nil if the journal has the item at the goal, or if the journal has the inode number
+    /// only for an item that is gone.
     private func origin(of goal: Goal, _ state: ItemState, _ taken: Worklist) -> ItemLocation? {
-        // It is known to be there.
+        // The journal has the item at the goal.
         if view.treeIndex[goal.arrival.goal]?.inode == state.inode { return nil }
         for told in [goal.arrival.origin, goal.origin] where view.treeIndex[told]?.inode == state.inode { return told }
         guard let place = view.treeIndex.place(ofInode: state.inode), !taken.isRemoved(place) else { return nil }
@@ -198,7 +205,7 @@ extension Reconciler {
         to goal: ItemLocation, _ state: ItemState, from origin: ItemLocation, exchanging found: ItemState?
     ) -> ChangeRecord? {
         guard var moved = view.treeIndex[origin] else { return nil }
-        // As it was when it moved, but for what the move itself changes.
+        // The state from before the move, except for the date that the move itself changes.
         moved.changed = state.changed
         guard let found else { return view.record(.moved, goal, moved, from: origin, other: nil) }
         guard var other = view.treeIndex[goal], other.inode == found.inode else { return nil }
@@ -206,7 +213,7 @@ extension Reconciler {
         return view.record(.exchanged, goal, moved, from: origin, other: other)
     }
 
-    /// Where the thing that is new here was recorded before, if nothing stands there any more.
+    /// Returns where the journal has an item that is new at `location`, if nothing stands there any more.
     mutating func moveOrigin(
         of location: ItemLocation, _ found: ItemState?
     ) throws(CoordinationError) -> ItemLocation? {
@@ -216,7 +223,7 @@ extension Reconciler {
         return origin
     }
 
-    /// What is written through one name of a file is its content under the others, too.
+    /// Notes the other names (hard links) of a file: a write through one name changes the content under all of them.
     mutating func noteOtherNames(of location: ItemLocation, _ record: ChangeRecord) {
         guard [.modified, .touched].contains(record.kind), let inode = record.state?.inode else { return }
         for other in view.treeIndex.names(ofInode: inode) where other != location { worklist.add(other, .content) }

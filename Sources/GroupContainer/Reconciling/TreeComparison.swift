@@ -2,21 +2,21 @@
 
 /// A directory that was opened to be compared.
 struct DirectoryListing: Sendable {
-    /// Nil where it could not be watched.
+    /// The directory's watch; nil if it could not be watched.
     var watch: Int32?
     var inode: UInt64
-    /// With what stands there; nil for one that vanished meanwhile.
+    /// The entries with their states; nil for an entry that vanished meanwhile.
     var entries: [(name: [UInt8], state: ItemState?)]
-    /// It is another container: what is in it is not listed.
+    /// Whether the directory is another container, whose contents are not listed.
     var isContainer = false
 }
 
-/// Goes through directories, some at a time, and finds what is not as the journal has it. Each is watched before it is
-/// listed, so what comes later is told by an event.
+/// A comparison of directories with the journal's tree, some at a time. Each directory is watched before it is listed,
+/// so that later changes cause events.
 struct TreeComparison: Sendable {
     private var directories: [ItemLocation?] = []
     private var waiting = Set<ItemLocation?>()
-    /// Told at the end, so that what stands elsewhere by now is told as moved.
+    /// Missing items, which are compared at the end, so that an item that stands elsewhere by now is recorded as moved.
     private var gone: [ItemLocation] = []
 
     var isOver: Bool { directories.isEmpty && gone.isEmpty }
@@ -25,7 +25,8 @@ struct TreeComparison: Sendable {
         if waiting.insert(directory).inserted { directories.append(directory) }
     }
 
-    /// A directory was moved meanwhile. Where it was is looked at, too: another one may stand there.
+    /// Notes that a directory was moved meanwhile. The old place is still compared, as another directory may stand
+    /// there.
     mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation) {
         for directory in directories {
             if directory == origin { add(goal) }
@@ -34,14 +35,15 @@ struct TreeComparison: Sendable {
         gone += gone.compactMap { $0.moved(from: origin, to: goal) }
     }
 
-    /// The next directory to list, the last one that was found first; nil when all are done.
+    /// Returns the next directory to list, the last one found first; nil when all are done.
     mutating func next() -> ItemLocation?? {
         guard let directory = directories.popLast() else { return nil }
         waiting.remove(directory)
         return .some(directory)
     }
 
-    /// What is to be looked at in a directory, as the listing has it.
+    /// Returns the locations in a listed directory that differ from the journal's tree. Adds the directories in it to
+    /// those to be listed, and the missing items to those that are compared at the end.
     mutating func take(_ listing: DirectoryListing, of directory: ItemLocation?, _ treeIndex: TreeIndex)
         -> [ItemLocation]
     {
@@ -63,7 +65,7 @@ struct TreeComparison: Sendable {
         return differing
     }
 
-    /// What was missed, once all directories are done.
+    /// Returns the missing items, once all directories are done.
     mutating func takeGone() -> [ItemLocation] {
         if !directories.isEmpty { return [] }
         defer { gone = [] }

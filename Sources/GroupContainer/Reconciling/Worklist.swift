@@ -1,25 +1,25 @@
 // Imports nothing: no file, clock or process.
 
-/// What is to be looked at, and why: gathered from events and comparisons, handed out in one go.
+/// The locations to compare, and why: gathered from events and comparisons, taken all at once.
 struct Worklist: Equatable, Sendable {
-    /// In the order in which they came up.
+    /// The locations in the order in which they were added.
     private(set) var order: [ItemLocation] = []
     private(set) var hints: [ItemLocation: Hint] = [:]
-    /// Those that are not as they should be by a comparison of their directory.
+    /// Locations that a comparison of their directory found to differ from the journal.
     private var differing: Set<ItemLocation> = []
-    /// Renames that the kernel told of as a pair: what stands at the goal came from elsewhere in the container.
+    /// Renames that the kernel reported as a pair: the item at the goal came from elsewhere in the container.
     private(set) var arrivals: [Arrival] = []
 
     struct Arrival: Equatable, Sendable {
         var goal: ItemLocation
         var origin: ItemLocation
-        /// Of what is to be there, if it was looked for elsewhere before.
+        /// The inode number of the item expected at the goal, if the item was looked for elsewhere before.
         var inode: UInt64?
     }
 
     var isEmpty: Bool { order.isEmpty && arrivals.isEmpty }
 
-    /// The strongest hint counts.
+    /// Adds a location. The strongest of its hints counts.
     mutating func add(_ location: ItemLocation, _ why: Hint) {
         guard let known = hints[location] else {
             hints[location] = why
@@ -29,33 +29,33 @@ struct Worklist: Equatable, Sendable {
         if known < why { hints[location] = why }
     }
 
-    /// A comparison of its directory found that it is not as it should be. What events tell of it besides does not
-    /// matter then.
+    /// Adds a location that a comparison of its directory found to differ from the journal. Events about it do not
+    /// postpone its removal then.
     mutating func addDifference(_ location: ItemLocation) {
         differing.insert(location)
         add(location, .comparison)
     }
 
-    /// Where nothing stands there, an event that is still to be read tells how it went.
+    /// Returns whether an event that is still to be read reports how the item went, if nothing stands there.
     func awaitsEventOfRemoval(_ location: ItemLocation) -> Bool {
         hints[location]?.awaitsEventOfRemoval ?? false && !differing.contains(location)
     }
 
-    /// The kernel told that it, or a directory around it, is gone.
+    /// Returns whether the kernel reported the item, or a directory around it, as gone.
     func isRemoved(_ location: ItemLocation) -> Bool {
         if hints[location] == .removal { return true }
         return location.ancestors.contains { hints[$0] == .removal }
     }
 
-    /// Something moved within the container: what was noted of what is in it is looked at where it stands now.
-    /// Linear in what is noted, for a directory.
+    /// Adds a rename within the container: locations on the worklist that lie in a moved directory are also compared at
+    /// their new place. For a directory, linear in the worklist.
     mutating func addMove(from origin: ItemLocation, to goal: ItemLocation, isDirectory: Bool) {
-        // Where it was, too: the kernel tells of an exchange as of two renames, one after the other.
+        // The old place is kept as well: the kernel reports an exchange as two renames, one after the other.
         if isDirectory {
             for location in order {
                 guard let why = hints[location] else { continue }
                 if let place = location.moved(from: origin, to: goal) { add(place, why) }
-                // The other half of the exchange may be read only after this was looked at.
+                // The other half of the exchange may be read only after this location was compared.
                 if let place = location.moved(from: goal, to: origin) { add(place, why) }
             }
             for arrival in arrivals {
@@ -67,17 +67,18 @@ struct Worklist: Equatable, Sendable {
                     Arrival(goal: place ?? arrival.goal, origin: source ?? arrival.origin, inode: arrival.inode))
             }
         }
-        // More than the move is known of it.
+        // Events of the item itself, not only its move, are known.
         if !hints.isEmpty, let why = hints[origin] { add(goal, why) }
         arrivals.append(Arrival(goal: goal, origin: origin))
     }
 
-    /// It was somewhere when the journal had it elsewhere, and may have come here with a directory around it.
+    /// Adds the arrival of an item that the journal had elsewhere, and that may have come here with a directory around
+    /// it.
     mutating func addArrival(at goal: ItemLocation, from origin: ItemLocation, inode: UInt64) {
         arrivals.append(Arrival(goal: goal, origin: origin, inode: inode))
     }
 
-    /// Everything; nothing is left.
+    /// Returns the whole worklist and leaves it empty.
     mutating func take() -> Worklist {
         defer { self = Worklist() }
         return self
@@ -85,7 +86,7 @@ struct Worklist: Equatable, Sendable {
 }
 
 extension ItemLocation {
-    /// Where what stands here goes, when a directory that it lies below is moved; nil where it does not.
+    /// Returns the item's new place when a directory around it is moved; nil if the directory is not around it.
     func moved(from origin: ItemLocation, to goal: ItemLocation) -> ItemLocation? {
         guard isBelow(origin) else { return nil }
         return try? ItemLocation(goal.bytes + bytes[origin.bytes.count...])

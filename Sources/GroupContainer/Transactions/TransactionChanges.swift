@@ -1,12 +1,12 @@
 import GroupSystemCalls
 
-/// Several changes on their way in. All that is new lies in staging, complete, before anything happens. Then the
-/// manifest, which says what goes where, gets its final name: that is the commit. From there on the transaction only
-/// goes forward, whichever process dies: the renames, one record, the manifest's end. After the manner of the
-/// write-ahead intents of databases.
+/// The changes of a transaction that is not yet committed. All new content is complete in staging before anything
+/// happens. Then the manifest, which lists the destination of each file, gets its final name: that is the commit. From
+/// then on the transaction only goes forward, whichever process dies: the renames, one record, the manifest's removal.
+/// The method follows the write-ahead intents of databases.
 ///
 /// The locks of all items are held from before the first look until after the record, and `pending` covers every item
-/// meanwhile, so no holder of a lock sees a part of it.
+/// meanwhile, so that no holder of a lock sees a part of the transaction.
 final class TransactionChanges {
     let member: Member
     let purpose: String
@@ -34,8 +34,8 @@ final class TransactionChanges {
 
     func name(_ number: Int) -> [UInt8] { Self.name(of: operation, number) }
 
-    /// Puts a file's new content into staging. `old` is what stands there without the transaction: its attributes
-    /// are kept, unless `mode` says otherwise.
+    /// Writes a file's new content into staging. `old` is the status of the file without the transaction: its
+    /// attributes are kept, except the mode if `mode` is given.
     func write(
         _ content: NewContent, to location: ItemLocation, replacing old: FileStatus?, mode: UInt32?,
         as kind: ChangeRecord.Kind
@@ -54,7 +54,7 @@ final class TransactionChanges {
         }
     }
 
-    /// The same with another file's content and attributes.
+    /// Copies another file's content and attributes into staging.
     func copy(
         _ original: FileCopy.Original, to location: ItemLocation, replacing old: FileStatus?
     ) throws(CoordinationError) {
@@ -98,7 +98,7 @@ final class TransactionChanges {
         }
     }
 
-    /// It stays as it stands.
+    /// Drops the step of an item, which stays as it is without the transaction.
     func forget(_ location: ItemLocation) {
         guard let step = steps[location] else { return }
         steps.forget(location)
@@ -106,9 +106,9 @@ final class TransactionChanges {
     }
 }
 
-/// What a transaction writes into staging: contents, directories, the manifest; and how that goes again.
+/// The transaction's files in staging: contents, directories and the manifest; creating and deleting them.
 extension TransactionChanges {
-    /// The directory that a new item will stand in; it may itself be in staging still.
+    /// Opens the parent directory of a new item; the directory may still be in staging itself.
     private func parent(of location: ItemLocation) throws(Errno) -> FileDescriptor {
         if let parent = location.parent, case .staged(let number, _) = steps.view(parent) {
             return try FileDescriptor.open(name(number), in: staging, [.reading, .directory])
@@ -134,7 +134,7 @@ extension TransactionChanges {
         if durability == .durable { try made.synchronize() }
     }
 
-    /// The manifest's content: what is in staging, and in which order it goes where.
+    /// Returns the manifest's content: the files in staging, and their destinations in order.
     func describe() throws(CoordinationError) -> TransactionManifest {
         var manifest = TransactionManifest(
             isDurable: durability == .durable, journalFile: 0, journalOffset: 0, steps: [],
@@ -181,7 +181,7 @@ extension TransactionChanges {
             kind: .moved, path: location.bytes, from: origin.bytes, state: ItemState(status, contentHash: nil))
     }
 
-    /// Under its provisional name: nothing is decided yet.
+    /// Writes the manifest under its provisional name, which does not commit.
     func writeManifest(_ content: TransactionManifest) throws(Errno) {
         let file = try FileDescriptor.open(newManifest, in: staging, [.writing, .creating, .exclusively], mode: 0o600)
         // The repairer may be another user of the Unix group.
@@ -189,12 +189,13 @@ extension TransactionChanges {
         try file.writeAll(content.encoded())
         if durability == .durable {
             try file.synchronize()
-            // What it names must be on the disk before its final name can be.
+            // The files that the manifest names must be on the disk before its final name can be.
             try staging.synchronize()
         }
     }
 
-    /// Before the commit: as if it had never been. Whatever it fails to remove goes with the member's slot.
+    /// Deletes all of the transaction's files in staging, before the commit. Files that cannot be deleted go with the
+    /// repair of the member's slot.
     func discard() {
         try? staging.unlink(newManifest)
         for step in steps.inOrder where step.effect != .removal { Self.discard(name(step.number), in: staging) }
@@ -204,7 +205,8 @@ extension TransactionChanges {
         try? staging.removeTree(name)
     }
 
-    /// After the record: the manifest goes first, so that nobody takes a step again once its trace in staging is gone.
+    /// Deletes the transaction's files in staging, after the record. The manifest goes first, so that no process
+    /// repeats a step whose trace in staging is gone.
     static func sweep(_ operation: [UInt8], _ names: [[UInt8]], in staging: borrowing FileDescriptor) {
         do throws(Errno) {
             try staging.unlink(manifestName(of: operation))

@@ -1,15 +1,15 @@
 import Dispatch
 import GroupSystemCalls
 
-/// The moment of a transaction, and what follows from it.
+/// The commit of a transaction, and what follows it.
 extension TransactionChanges {
-    /// What has happened, and what is left to be done once the record is on the disk.
+    /// The result of a commit, and the work that remains once the record is on the disk.
     struct Outcome {
-        /// Nil: there was nothing to change.
+        /// The position of the record; nil where there was nothing to change.
         var position: LogPosition?
-        /// Everything is visible, but not everything has reached the disk.
+        /// The error of a transaction that is visible, but not completely on the disk.
         var failure: CoordinationError?
-        /// For `sweep`.
+        /// The parameters of `sweep`.
         var operation: [UInt8] = []
         var names: [[UInt8]] = []
     }
@@ -19,10 +19,10 @@ extension TransactionChanges {
         var location: ItemLocation
     }
 
-    /// Makes everything visible, with one record. `lock` hands over what is held, to be kept until the transaction is
-    /// complete. Errors: `unfinished`: it is committed, and will be completed; those of the journal: it is visible, and
-    /// will be recorded; any other: nothing was changed, nothing is left in staging.
-    /// System calls: openat2, write, fsync, renameat2, fsync of each directory concerned
+    /// Makes everything visible, with one record. `lock` hands over the held lock, to be kept until the transaction is
+    /// complete. Errors: `unfinished`: the transaction is committed, and will be completed; those of the journal: the
+    /// transaction is visible, and will be recorded; any other: nothing was changed, nothing is left in staging. System
+    /// calls: openat2, write, fsync, renameat2, fsync of each directory concerned
     func commit(keeping lock: () -> HeldLock?) throws(CoordinationError) -> Outcome {
         if steps.isEmpty { return Outcome() }
         let content: TransactionManifest
@@ -47,7 +47,7 @@ extension TransactionChanges {
             throw abandon(moves, entry, error, keeping: lock)
         }
 
-        // From here on all of it is visible and must get its record, whatever else fails.
+        // From here on the whole transaction is visible and must get its record, even if a later call fails.
         var outcome = Outcome()
         var failure = isDurable
         if durability == .durable {
@@ -71,7 +71,7 @@ extension TransactionChanges {
         return outcome
     }
 
-    /// In the directories that it removes or moves.
+    /// Holds the containers inside the directories that the transaction removes or moves.
     private func holdContainers() throws(CoordinationError) -> [ContainersInside] {
         var held: [ContainersInside] = []
         for step in steps.inOrder {
@@ -88,9 +88,8 @@ extension TransactionChanges {
 
     private var label: String { steps.inOrder.map { printable($0.location.bytes) }.joined(separator: ", ") }
 
-    /// The commit. Before it, a member that finds this one dead throws everything away; after it, that member completes
-    /// the transaction.
-    /// Returns its entry in `pending`, and what kept the commit from the disk.
+    /// Commits. Before this, a member that finds this one dead discards the transaction; after it, that member
+    /// completes the transaction. Returns the entry in `pending`, and the error that kept the commit from the disk.
     private func decide(_ content: TransactionManifest) throws(CoordinationError) -> (entry: Int, failure: Errno?) {
         do throws(Errno) {
             try writeManifest(content)
@@ -98,7 +97,8 @@ extension TransactionChanges {
             discard()
             throw CoordinationError(error, item: label, operation: "transaction")
         }
-        // Every item, for an entry has room for one block only, and nobody must see one of them too early.
+        // The entry covers every item: an entry has room for one block only, and no process may see one of the
+        // transaction's items too early.
         guard let entry = member.memberTable.reservePending() else {
             discard()
             throw CoordinationError(
@@ -125,9 +125,9 @@ extension TransactionChanges {
         }
     }
 
-    /// A step cannot be taken: those before it are taken back, in the opposite order, and then the commit itself.
-    /// If the member is killed in the middle of this, the next member completes the transaction, as at any other
-    /// moment. What cannot be taken back stays committed: no process gets its locks until it is complete.
+    /// Undoes the steps before one that cannot be taken, in reverse order, and then the commit itself. If the member is
+    /// killed meanwhile, the next member completes the transaction, as at any other moment. If a step cannot be undone,
+    /// the transaction stays committed: no process gets its locks until it is complete.
     private func abandon(
         _ moves: [TransactionStep], _ entry: Int, _ obstacle: Obstacle, keeping lock: () -> HeldLock?
     ) -> CoordinationError {
@@ -162,16 +162,16 @@ extension TransactionChanges {
 }
 
 extension Coordinator {
-    /// Runs `body` with access to all items, and makes everything that it changes visible together when it returns: who
-    /// reads under a lock, and after a crash or, if it is durable, a power cut at any point, finds all of it or
-    /// nothing. If `body` throws, nothing was changed. Followers get one transaction: its changes follow each other,
-    /// with one sequence and one cursor. Only who reads without a lock may, for the moment of the renames, find one
-    /// item new and another one old still; each is whole.
+    /// Runs `body` with access to all items, and makes all its changes visible together when it returns. A reader that
+    /// holds a lock finds all changes or none; so does every reader after a crash or, if the transaction is durable,
+    /// after a power cut, at any point. If `body` throws, nothing was changed. Followers get one transaction: its
+    /// changes follow each other, with one sequence number and one cursor. Only a reader without a lock may, during the
+    /// renames, find one item new and another one still old; each item is whole.
     ///
-    /// Returns what `body` returned, and the generation that all changed items have now; nil where every item had its
-    /// content already, which is no change. Errors: those of `coordinate` and of `body`, `limitReached` for more than
-    /// fits into one record, `conflict` where something that is in the way was made without coordination (in all of
-    /// these nothing was changed); `notDurable`: all of it is visible; `unfinished`.
+    /// Returns the result of `body`, and the generation that all changed items have now; nil where every item had its
+    /// content already, which is no change. Errors: those of `coordinate` and of `body`; `limitReached` for more
+    /// changes than fit into one record; `conflict` where an external change is in the way (after all of these, nothing
+    /// was changed); `notDurable`: the whole transaction is visible; `unfinished`.
     @discardableResult
     public func transaction<Answer: Sendable>(
         _ intents: AccessIntent..., durability: Durability = .durable, timeout: Duration? = .seconds(30),
@@ -183,16 +183,17 @@ extension Coordinator {
         }.finish(member)
     }
 
-    /// What a transaction did under its lock.
+    /// The result of a transaction's work under its lock.
     struct TransactionResult<Answer> {
         var answer: Answer
         var generation: UInt64?
         var failure: CoordinationError?
-        /// What is to be swept from staging; the manifest comes first.
+        /// The operation and the names to delete from staging; the manifest comes first.
         var operation: [UInt8]
         var names: [[UInt8]]
 
-        /// After the record's way to the disk: the manifest is needed until then.
+        /// Deletes the manifest and the other files in staging. Called after the record is on the disk, because the
+        /// manifest is needed until then.
         func finish(_ member: Member) throws(CoordinationError) -> (answer: Answer, generation: UInt64?) {
             if let failure { throw failure }
             if generation != nil { TransactionChanges.sweep(operation, names, in: member.directory.staging) }

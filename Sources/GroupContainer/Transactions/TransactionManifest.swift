@@ -1,36 +1,36 @@
 // Imports nothing: no file, clock or process.
 
-/// All that a transaction is going to do. The manifest is committed by getting its final name in staging: a member that
-/// finds it there takes the steps that are still to be taken. See `TransactionChanges`.
+/// The manifest of all steps of a transaction. Its final name in staging is the commit: a member that finds it takes
+/// the remaining steps. See `TransactionChanges`.
 struct TransactionManifest: Equatable, Sendable {
-    /// To each part of the record belongs one.
+    /// A step; each part of the record has one.
     struct Step: Equatable, Sendable {
-        /// The end of its name in staging.
+        /// The suffix of the step's name in staging.
         var number: UInt32
-        /// Of what comes to stand at the part's path; for a removal, of what is to go.
+        /// The inode of the item that arrives at the part's path; for a removal, of the item to be removed.
         var inode: UInt64
-        /// For what is moved: something else may stand at its destination.
+        /// For a move: whether it may replace an item at the destination.
         var replaces: Bool
     }
 
-    /// Everything that it names was on the disk before it was.
+    /// Whether all files that the manifest names were on the disk before the manifest.
     var isDurable: Bool
-    /// The journal's end before the change.
+    /// The journal's end before the transaction.
     var journalFile: UInt64
     var journalOffset: UInt64
     var steps: [Step]
-    /// A transaction, with as many parts as there are steps.
+    /// The transaction's record, with as many parts as there are steps.
     var record: ChangeRecord
 
     private static let magic = Array("GROUPTX1".utf8)
 
-    /// As for a note.
+    /// Returns the journal's segment in which to look for the record, as for an intent record.
     static func journalFile(ofManifest bytes: [UInt8]) -> UInt64? {
         var reader = ByteReader(bytes)
         return (try? reader.raw(8)) == magic ? try? reader.number() : nil
     }
 
-    /// A record fits into a file of the log; a step has 16 bytes, its part at least 6.
+    /// The largest manifest: a record fits into one segment of the log; a step has 16 bytes, its part at least 6.
     static let largest = 32 << 20
 
     func encoded() -> [UInt8] {
@@ -50,7 +50,7 @@ struct TransactionManifest: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// Nil for anything else than what was written whole.
+    /// Decodes a manifest; nil for any file that was not written whole.
     init?(decoding bytes: [UInt8]) {
         let body = bytes.dropLast(8)
         var tail = ByteReader(Array(bytes.suffix(8)))

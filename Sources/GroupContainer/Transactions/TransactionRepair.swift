@@ -1,19 +1,19 @@
 import GroupSystemCalls
 
-/// Completing transactions whose members died, or could not do it themselves. A manifest with its final name says that
-/// the transaction is committed: then every step that was not taken yet is taken now. Without it nothing happened, and
-/// staging is swept.
+/// Completes transactions whose members died, or could not complete them. A manifest with its final name means that the
+/// transaction is committed: then every step that was not taken yet is taken. Without it, nothing happened, and the
+/// files in staging are deleted.
 extension Member {
-    /// False where the operation is no committed transaction.
+    /// Completes a transaction; returns false where the operation is not a committed transaction.
     func finishTransaction(_ operation: [UInt8]) throws(CoordinationError) -> Bool {
         guard let manifest = try readManifest(of: operation) else { return false }
         try rollForward(operation, manifest)
         return true
     }
 
-    /// Only while no other member lives, before staging is swept: `pending` is of another boot, but a committed
-    /// transaction is still in staging. What was not durable may have reached the disk in part, and is left as it is:
-    /// it is compared with the journal.
+    /// Completes the transactions of an earlier boot. Called only while no other member lives, before staging is
+    /// cleared: `pending` is of the earlier boot, but a committed transaction is still in staging. A relaxed
+    /// transaction may have reached the disk in part, and is left as it is: it is compared with the journal.
     func finishTransactionsOfAnotherBoot() throws(CoordinationError) {
         let names = try translating(".group/staging", "repair") { () throws(Errno) in try directory.staging.entryNames()
         }
@@ -42,7 +42,7 @@ extension Member {
 
     private func rollForward(_ operation: [UInt8], _ manifest: TransactionManifest) throws(CoordinationError) {
         let moves = zip(manifest.steps, manifest.record.parts).compactMap { TransactionStep(self, operation, $0, $1) }
-        // The record came after the last step: with it, nothing is left to be done, and what stands there may be newer.
+        // The record comes after the last step: if there is one, no step remains, and the items may be newer.
         if try !isRecorded(operation, manifest) {
             for move in moves {
                 do throws(Errno) {

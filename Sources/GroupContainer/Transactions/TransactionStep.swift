@@ -1,19 +1,19 @@
 import GroupSystemCalls
 
-/// One step of a committed transaction: an entry changes places with what lies in staging for it. Whether it was taken
-/// is told by the inodes, so it can be taken, and taken back, any number of times, by any member.
+/// One step of a committed transaction: an item is exchanged with the file in staging for it. The inodes show whether
+/// the step was taken, so that any member can take it, and undo it, any number of times.
 struct TransactionStep {
     let member: Member
-    /// In staging: what is to be placed, afterwards what it replaced; or what was removed.
+    /// The name in staging: of the new item before the step, and of the replaced or removed item after it.
     let name: [UInt8]
     let inode: UInt64
     let part: ChangePart
     let location: ItemLocation
-    /// For what is moved: where it stands before, and whether something else may stand where it goes.
+    /// The origin of an item that moves, and whether the move may replace an item.
     let origin: ItemLocation?
     let replaces: Bool
 
-    /// Nil where the part's path names no item: another program wrote it.
+    /// Creates the step; nil where the part's path names no item, because another program wrote the manifest.
     init?(_ member: Member, _ operation: [UInt8], _ step: TransactionManifest.Step, _ part: ChangePart) {
         guard let location = try? ItemLocation(part.path) else { return nil }
         (self.member, self.part, self.location) = (member, part, location)
@@ -27,15 +27,15 @@ struct TransactionStep {
     var staging: FileDescriptor { _read { yield member.directory.staging } }
     private var isRemoval: Bool { part.kind == .removed }
 
-    /// Takes it, unless it was taken. Never puts a directory that somebody made there without coordination away:
-    /// `isADirectory`, `exists`. System calls: renameat2
+    /// Takes the step, unless it was taken. Never replaces a directory that was made externally: `isADirectory`,
+    /// `exists`. System calls: renameat2
     func take() throws(Errno) {
         if let origin { return try takeArrival(from: origin) }
         let staged = try staging.statusIfPresent(of: name)
         if isRemoval {
             if staged != nil { return }
             let parent = try member.openDirectory(location.parent)
-            // What stands there now, if it is another one, is not what was to go.
+            // An item with another inode is not the one to remove.
             guard let old = try parent.statusIfPresent(of: location.name), old.inode == inode else { return }
             if !old.isDirectory { return try parent.rename(location.name, to: name, in: staging, replacing: false) }
             return try Self.renameDirectory(location.name, in: parent, to: name, in: staging)
@@ -47,7 +47,7 @@ struct TransactionStep {
         }
         if old.isDirectory { throw Errno.isADirectory }
         do throws(Errno) {
-            // What is replaced is kept until all is done, so that it can be put back.
+            // The replaced item is kept until the transaction is complete, so that the step can be undone.
             try staging.exchange(name, with: location.name, in: parent)
         } catch {
             if error != .invalid { throw error }
@@ -55,7 +55,8 @@ struct TransactionStep {
         }
     }
 
-    /// Not where somebody has a container in it open, also one that was made after the transaction was decided: `busy`.
+    /// Renames a directory. Throws `busy` where a process has a container in it open, also one created after the
+    /// commit.
     static func renameDirectory(
         _ name: [UInt8], in directory: borrowing FileDescriptor, to newName: [UInt8], in other: borrowing FileDescriptor
     ) throws(Errno) {
@@ -69,7 +70,7 @@ struct TransactionStep {
         }
     }
 
-    /// Takes it back, unless it was not taken. System calls: renameat2
+    /// Undoes the step, unless it was not taken. System calls: renameat2
     func takeBack() throws(Errno) {
         if let origin { return try takeArrivalBack(to: origin) }
         let staged = try staging.statusIfPresent(of: name)
@@ -82,12 +83,13 @@ struct TransactionStep {
         let parent = try member.openDirectory(location.parent)
         guard try parent.statusIfPresent(of: location.name)?.inode == inode else { throw Errno.noSuchEntry }
         if staged != nil { return try staging.exchange(name, with: location.name, in: parent) }
-        // Where it replaced something that was not kept, there is no way back.
+        // A step whose replaced item was not kept cannot be undone.
         if part.kind != .created { throw Errno.noSuchEntry }
         try parent.rename(location.name, to: name, in: staging, replacing: false)
     }
 
-    /// After it was taken, what the record is to say; as it was in staging, where something else stands there already.
+    /// The part of the record for the step after it was taken; the state from staging, where another item is at the
+    /// location by now.
     var result: ChangePart {
         guard !isRemoval, let parent = try? member.openDirectory(location.parent),
             let status = try? parent.statusIfPresent(of: location.name), status.inode == inode
@@ -97,7 +99,8 @@ struct TransactionStep {
         return part
     }
 
-    /// What was in its way was put there without coordination: what it says was so, and is no longer.
+    /// Whether an error comes from an external change. The manifest was right about the item when it was
+    /// written, and no longer is.
     static func isForeign(_ error: Errno) -> Bool {
         [.noSuchEntry, .notADirectory, .tooManyLinks, .isADirectory, .exists, .notEmpty, .crossesDevices, .busy]
             .contains(
@@ -106,7 +109,7 @@ struct TransactionStep {
 }
 
 extension Member {
-    /// The directories in which something changed, and staging, each once, to the disk.
+    /// Synchronizes each directory that has a change, and staging, once.
     func synchronizeDirectories(of moves: [TransactionStep]) throws(Errno) {
         for directory in Set(moves.map(\.location.parent) + moves.compactMap { $0.origin.map(\.parent) }) {
             do throws(Errno) {
@@ -119,17 +122,17 @@ extension Member {
     }
 }
 
-/// The step of a transaction that moves something. It goes to its place directly, never by way of staging, so that
-/// nothing that is swept there is ever the only one; staging has, as another name, the file that it takes the place of.
+/// The step of a transaction that moves an item. The item goes directly to its place, never through staging, so that
+/// nothing deleted from staging is ever the only copy. A replaced file keeps another hard link in staging.
 extension TransactionStep {
-    /// System calls: linkat, renameat2
+    /// Moves the item to its destination, unless it was moved. System calls: linkat, renameat2
     func takeArrival(from origin: ItemLocation) throws(Errno) {
         let from = try member.openDirectory(origin.parent)
-        // It has gone already; or what stands there now is another one.
+        // The item was moved already, or another item is there now.
         guard let moved = try from.statusIfPresent(of: origin.name), moved.inode == inode else { return }
         let to = try member.openDirectory(location.parent)
         let old = try to.statusIfPresent(of: location.name)
-        // It was on its way back, and has both names.
+        // A member was undoing the move, and the item has both names.
         if old?.inode == inode { return try from.unlink(origin.name) }
         guard let old, replaces else {
             if moved.isDirectory { return try Self.renameDirectory(origin.name, in: from, to: location.name, in: to) }
@@ -140,18 +143,18 @@ extension TransactionStep {
             do throws(Errno) {
                 try to.link(location.name, as: name, in: staging)
             } catch {
-                // Not every file may be given another name; then there is no way back.
+                // Some files cannot have another hard link; then the step cannot be undone.
                 if ![.notPermitted, .notSupported, .noMoreNames].contains(error) { throw error }
             }
         }
         try from.rename(origin.name, to: location.name, in: to, replacing: true)
     }
 
-    /// System calls: linkat, renameat2
+    /// Moves the item back to its origin, unless it is there. System calls: linkat, renameat2
     func takeArrivalBack(to origin: ItemLocation) throws(Errno) {
         let from = try member.openDirectory(origin.parent)
         let isThere = try from.statusIfPresent(of: origin.name)?.inode == inode
-        // The directory that it was to go to may not have come yet.
+        // The destination's directory may not exist yet.
         if try member.status(of: location)?.inode != inode {
             if isThere { return }
             throw Errno.noSuchEntry
@@ -159,7 +162,7 @@ extension TransactionStep {
         let to = try member.openDirectory(location.parent)
         let isKept = try staging.statusIfPresent(of: name) != nil
         if !isKept {
-            // Where it replaced something that was not kept, there is no way back.
+            // A step whose replaced item was not kept cannot be undone.
             if replaces { throw Errno.noSuchEntry }
             return try to.rename(location.name, to: origin.name, in: from, replacing: false)
         }

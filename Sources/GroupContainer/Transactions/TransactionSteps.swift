@@ -1,49 +1,49 @@
 // Imports nothing: no file, clock or process.
 
-/// What a transaction is going to do, as the changes come in, and what it sees of the container meanwhile: its own
-/// changes over what stands there. Each item has at most one step, however often it is changed.
+/// The steps of a transaction, collected as the changes are made, and the transaction's view of the container: its own
+/// changes over the present items. Each item has at most one step, however often it is changed.
 struct TransactionSteps: Equatable, Sendable {
-    /// What stands at a place before the transaction.
+    /// The item at a location before the transaction.
     struct Standing: Equatable, Sendable {
         var inode: UInt64
         var isDirectory: Bool
     }
 
     enum Effect: Equatable, Sendable {
-        /// What lies in staging under the step's number comes to stand there.
+        /// The file in staging with the step's number is placed at the location.
         case placement(ChangeRecord.Kind, isDirectory: Bool, contentHash: UInt64?)
         case removal
-        /// What stands at another place comes to stand here.
+        /// The item at another location is moved to this location.
         case arrival(from: ItemLocation, Standing)
     }
 
     struct Step: Equatable, Sendable {
         let location: ItemLocation
-        /// The end of its name in staging. A directory's is lower than that of whatever is made in it.
+        /// The suffix of the step's name in staging. A directory's number is lower than those of the items made in it.
         let number: Int
-        /// Nil: nothing.
+        /// The item before the transaction; nil where there is none.
         let before: Standing?
         var effect: Effect
     }
 
-    /// What the transaction itself finds at a place.
+    /// What the transaction itself finds at a location.
     enum View: Equatable, Sendable {
-        /// Whatever stands there without it.
+        /// The item that is there without the transaction.
         case untouched
         case staged(number: Int, isDirectory: Bool)
         case absent
-        /// What stands at that place without it, because it is to be moved.
+        /// The item that is at the given location without the transaction, because it is to be moved.
         case elsewhere(ItemLocation)
     }
 
     private var steps: [ItemLocation: Step] = [:]
     private var next = 0
-    /// From where something is moved away.
+    /// The locations from which items are moved away.
     private var departed: Set<ItemLocation> = []
 
     var isEmpty: Bool { steps.isEmpty }
 
-    /// In the order in which they are to be taken.
+    /// The steps in the order in which they are to be taken.
     var inOrder: [Step] { steps.values.sorted { $0.number < $1.number } }
 
     subscript(_ location: ItemLocation) -> Step? { steps[location] }
@@ -62,26 +62,27 @@ struct TransactionSteps: Equatable, Sendable {
             let place = try? ItemLocation(origin.bytes + location.bytes[directory.bytes.count...])
             return place.map(View.elsewhere) ?? .absent
         }
-        // In what is new, or gone, stands nothing but what has a step of its own.
+        // In a directory that is new or gone, there are only items with a step of their own.
         return isWithinNew(location) ? .absent : .untouched
     }
 
     private func isChanged(_ location: ItemLocation) -> Bool { steps[location] != nil || departed.contains(location) }
 
-    /// In a directory that is new, or gone, or gone itself to another place: nothing stands there without the
-    /// transaction, or will.
+    /// Whether a location was moved away, or is in a directory that is new, removed, moved to its place or moved away:
+    /// there is no item without the transaction, and will be none.
     func isWithinNew(_ location: ItemLocation) -> Bool {
         departed.contains(location) || location.ancestors.contains(where: isChanged)
     }
 
-    /// Whether it can be moved: the transaction has changed neither it, nor anything in it, nor a directory around it.
+    /// Whether an item can be moved: the transaction has changed neither the item, nor anything in it, nor a directory
+    /// around it.
     func isUntouched(_ location: ItemLocation) -> Bool {
         view(location) == .untouched && !steps.keys.contains { $0.isBelow(location) }
             && !departed.contains { $0.isBelow(location) }
     }
 
-    /// Something new is to stand there. Returns its number in staging: the one that an earlier change of the same item
-    /// had, if there was one.
+    /// Adds a step that places a new item. Returns its number in staging; an item that was changed before keeps its
+    /// number.
     mutating func place(
         at location: ItemLocation, _ kind: ChangeRecord.Kind, isDirectory: Bool, replacing before: Standing?,
         contentHash: UInt64?
@@ -96,7 +97,7 @@ struct TransactionSteps: Equatable, Sendable {
         return next - 1
     }
 
-    /// What stands at `origin`, untouched, is to stand at a place that has no step, instead of what is there.
+    /// Adds a step that moves the untouched item at `origin` to a location without a step, replacing the item there.
     mutating func move(
         _ origin: ItemLocation, _ standing: Standing, to location: ItemLocation, replacing before: Standing?
     ) {
@@ -106,8 +107,8 @@ struct TransactionSteps: Equatable, Sendable {
         next += 1
     }
 
-    /// Nothing is to stand there, nor below; what was removed below comes to staging before it. Returns the numbers in
-    /// staging that have no use any more.
+    /// Adds a step that removes an item and everything below it; items below with a removal of their own go to staging
+    /// first. Returns the numbers in staging that are no longer needed.
     mutating func remove(_ location: ItemLocation, standing before: Standing?) -> [Int] {
         var useless: [Int] = []
         for step in steps.values where step.location.isBelow(location) && step.effect != .removal {
@@ -129,10 +130,10 @@ struct TransactionSteps: Equatable, Sendable {
         return useless
     }
 
-    /// It is to stay as it stands without the transaction.
+    /// Drops the step of an item, which stays as it is without the transaction.
     mutating func forget(_ location: ItemLocation) { steps[location] = nil }
 
-    /// Whether something was moved to that place, or below.
+    /// Whether an item was moved to that location or below.
     func hasArrival(atOrBelow location: ItemLocation) -> Bool {
         steps.values.contains { step in
             guard case .arrival = step.effect else { return false }
@@ -140,7 +141,7 @@ struct TransactionSteps: Equatable, Sendable {
         }
     }
 
-    /// Whether anything is made or kept below a directory that the transaction itself makes.
+    /// Whether there are placements or moves below a directory.
     func hasSteps(below directory: ItemLocation) -> Bool {
         steps.values.contains { $0.location.isBelow(directory) && $0.effect != .removal }
     }

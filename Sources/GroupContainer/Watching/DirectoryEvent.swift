@@ -1,11 +1,11 @@
 // Imports nothing: no file, clock or process.
 
-/// What the kernel says happened in a watched directory.
+/// What the kernel reports about a watched directory.
 struct DirectoryEvent: Equatable, Sendable {
     enum Kind: Equatable, Sendable {
-        /// Its content was written, or closed by one who could write.
+        /// The content was written, or closed after it was open for writing.
         case content
-        /// Mode, owner, dates, links.
+        /// Mode, owner, dates or number of hard links changed.
         case attributes
         case created
         case removed
@@ -18,20 +18,20 @@ struct DirectoryEvent: Equatable, Sendable {
 
     var watch: Int32
     var kind: Kind
-    /// The entry is a directory.
+    /// Whether the entry is a directory.
     var isDirectory: Bool
     /// The entry's name.
     var name: [UInt8]
 }
 
-/// Joins the two halves of a rename. The kernel tells of both right after each other, but they may be read apart.
+/// Joins the two halves of a rename. The kernel reports both in immediate succession, but they may be read apart.
 struct RenamePairs: Equatable, Sendable {
-    /// One half: what was renamed away.
+    /// The first half: an item that was renamed away.
     struct Half: Equatable, Sendable {
         var origin: ItemLocation
-        /// Where it was, if what was renamed around it was half of an exchange.
+        /// Earlier places of the item, in case a directory that was renamed around it was half of an exchange.
         fileprivate(set) var others: [ItemLocation] = []
-        /// Of a directory that is known.
+        /// The directory that was renamed away, if it has a watch.
         var directory: WatchTable.Detached?
         fileprivate var round: Int
     }
@@ -39,17 +39,17 @@ struct RenamePairs: Equatable, Sendable {
     private var halves: [UInt32: Half] = [:]
     private var round = 0
 
-    /// Something may be waited for.
+    /// Whether second halves may be outstanding.
     var isWaiting: Bool { !halves.isEmpty }
 
     mutating func left(_ origin: ItemLocation, _ directory: WatchTable.Detached?, cookie: UInt32) {
         halves[cookie] = Half(origin: origin, directory: directory, round: round)
     }
 
-    /// Where it came from; nil for what came from outside.
+    /// Returns the first half of a rename; nil for an item that came from outside.
     mutating func arrived(cookie: UInt32) -> Half? { halves.removeValue(forKey: cookie) }
 
-    /// A directory around it was moved meanwhile.
+    /// Notes that a directory around the item was moved meanwhile.
     mutating func noteMove(from origin: ItemLocation, to goal: ItemLocation) {
         for (cookie, half) in halves {
             guard let place = half.origin.moved(from: origin, to: goal) else { continue }
@@ -58,7 +58,8 @@ struct RenamePairs: Equatable, Sendable {
         }
     }
 
-    /// Everything that could be read was read. What has been waiting since before the last time has left for good.
+    /// Notes that all events were read. Returns the halves that have been waiting since before the last call: those
+    /// items have left the container.
     mutating func endRound() -> [Half] {
         let gone = halves.filter { $0.value.round < round }
         for cookie in gone.keys { halves[cookie] = nil }

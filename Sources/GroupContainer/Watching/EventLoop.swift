@@ -1,9 +1,9 @@
 import Dispatch
 import GroupSystemCalls
 
-/// The one thread of a process that owns its inotify queue, for all containers whose leader it is. (libinotifytools
-/// allows one instance a process, and no second thread.) It runs only while there is a leader, and waits only in
-/// epoll.
+/// The one thread of a process that owns its inotify queue, for all containers of which the process is the leader.
+/// (libinotifytools allows one instance per process, and no second thread.) The thread runs only while the process
+/// leads a container, and waits only in epoll.
 final class EventLoop: Sendable {
     static let shared = EventLoop()
 
@@ -15,10 +15,10 @@ final class EventLoop: Sendable {
     private let state = Guarded(State())
     private static let queue = DispatchQueue(label: "group-container.hub")
 
-    /// From any thread: this one was elected.
+    /// Serves an elected member as leader. To be called from any thread.
     func adopt(_ election: LeaderElection) { change { $0.coming.append(election) } }
 
-    /// From any thread: it resigns. Its lock is freed once the thread has let go of it.
+    /// Has a member resign. Its lock is released once the thread has let go of it. To be called from any thread.
     func dismiss(_ election: LeaderElection) { change { $0.leaving.append(election) } }
 
     private func change(_ body: (inout State) -> Void) {
@@ -32,7 +32,8 @@ final class EventLoop: Sendable {
         if starts { Self.queue.async { self.run(poller) } } else { poller.wake() }
     }
 
-    /// No descriptor is left for the event loop itself: nobody shall hold an office that nobody serves.
+    /// Has all new leaders resign: no descriptor is left for the event loop, and a member must not be the leader
+    /// without a thread that does its work.
     private func abandon() {
         let all = state.withLock { state in
             defer { (state.coming, state.leaving) = ([], []) }
@@ -82,7 +83,7 @@ final class EventLoop: Sendable {
     }
 
     private func begin(_ election: LeaderElection, _ queue: InotifyQueue?) -> Leader? {
-        // It may have been dismissed before it came here.
+        // The member may have been dismissed before this thread came to it.
         guard let term = election.term else { return nil }
         do {
             let leader = try Leader(election.member, term: term, queue)
@@ -95,7 +96,7 @@ final class EventLoop: Sendable {
         }
     }
 
-    /// False: it cannot go on, or another one has taken over.
+    /// Serves a leader. Returns false if the leader cannot go on, or if another member has taken over.
     private func serve(_ leader: Leader, _ slice: Backlog.Slice, more: Bool) -> Bool {
         do throws(CoordinationError) {
             if slice.isIncomplete { leader.compareEverything() }
@@ -117,16 +118,17 @@ final class EventLoop: Sendable {
     }
 }
 
-/// Events that were read and are still to be looked at. The kernel keeps few and then drops them, so they are read as
-/// soon as they come, and worked off in slices.
+/// Events that were read and not yet processed. The kernel keeps few events and then drops them, so they are read as
+/// soon as they arrive, and processed in slices.
 private struct Backlog {
     struct Slice {
         var events: ArraySlice<InotifyEvent>
-        /// Some were lost before these.
+        /// Whether events before these were lost.
         var isIncomplete: Bool
     }
 
-    /// How many are read at a time, and how many are kept at most: then the kernel may drop what comes.
+    /// The number of events that are read at a time. `most` is the number above which no more are read: the kernel may
+    /// drop events then.
     static let limit = 65_536
     private static let most = 1 << 20
     private static let slice = 1_024
@@ -137,10 +139,11 @@ private struct Backlog {
     private(set) var mayHaveMore = false
 
     var isEmpty: Bool { position == events.count && !mayHaveMore }
-    /// Rather the kernel's mark that events are missing than no end of memory.
+    /// Whether more events may be read. Above the limit the kernel drops events and reports that, and memory stays
+    /// bounded.
     var hasRoom: Bool { events.count - position < Self.most }
 
-    /// Nil: reading failed, so that some may be lost.
+    /// Adds the events that were read. Nil means that reading failed, so that some may be lost.
     mutating func add(_ read: [InotifyEvent]?) {
         mayHaveMore = (read?.count ?? 0) >= Self.limit
         guard let read, !read.contains(where: { $0.kinds.contains(.overflow) }) else {

@@ -1,35 +1,37 @@
 import GroupSystemCalls
 
-/// Looks after the changes that are made without coordination, for as long as this member is the one that does: watches
-/// every directory, and has what happens there reconciled. Lives on the event loop's thread.
+/// The work of the leader for one term: watches every directory, and has external changes reconciled. Used on the event
+/// loop's thread.
 final class Leader {
     let member: Member
     let term: UInt64
     private let view: LiveFileSystem
     private var treeWatcher: TreeWatcher<LiveFileSystem>
-    /// Nil where the kernel gives no inotify instance: then only comparing tells.
+    /// The inotify queue; nil if the kernel gives no inotify instance: changes are then found only by comparing.
     private let queue: InotifyQueue?
-    /// Of `.group`: members touch the member table in it when they want to know whether the leader is there.
+    /// The watch of `.group`: members touch the member table in it to find out whether the leader is there.
     private var bell: Int32?
-    /// Until the next look at what somebody holds, in nanoseconds: longer each time, short again with each event.
+    /// The time until the next comparison of what another process holds, in nanoseconds: longer each time, short again
+    /// with each event.
     private var backoff = Leader.shortest
     private static let shortest: Int64 = 10_000_000
     private static let longest: Int64 = 500_000_000
     private static let halfPatience: Int64 = 5_000_000
-    /// Where not everything is watched: this long after a comparison, but at least ten times what that took.
+    /// The least time between two comparisons, where not everything is watched. The time is at least ten times what a
+    /// comparison took.
     private static let comparing: Int64 = 1_000_000_000
     private var nextComparison = Int64.max
     private var comparisonBegan: Int64?
     private var isReady = false
     private var isMoved = false
-    /// Files whose content nobody has read: read when there is nothing else to do.
+    /// Files whose content was not read: their content is read when there is nothing else to do.
     private var unhashed: [ItemLocation] = []
     private var rest: Int64 = 0
     private var question: UInt32?
 
     init(_ member: Member, term: UInt64, _ queue: InotifyQueue?) throws(CoordinationError) {
         (self.member, self.term, self.queue) = (member, term, queue)
-        // What the journal says is read once the directories are watched.
+        // The journal is read once the directories are watched.
         let nothing = JournalView(beginningAt: try member.journal.log.start())
         view = LiveFileSystem(member, nothing, term: term, under: nil)
         view.queue = queue
@@ -42,8 +44,8 @@ final class Leader {
         if let bell { queue?.unwatch(bell) }
     }
 
-    /// Writes the record that begins the term: a leader of an earlier term reads it and stops. Then watches every
-    /// directory; what happened before is found by comparing, later.
+    /// Begins the term. Writes the record that begins it: a leader of an earlier term reads that record and stops. Then
+    /// watches every directory; what happened before is found by comparing, later.
     func begin() throws(CoordinationError) {
         let record = ChangeRecord(
             .term, path: [], state: nil, isCoordinated: false, processIdentifier: processIdentifier(), purpose: [],
@@ -76,7 +78,7 @@ final class Leader {
 
     func owns(_ watch: Int32) -> Bool { watch == bell || treeWatcher.watches.isWatched(watch) }
 
-    /// When it wants to be called again without an event, in nanoseconds.
+    /// The time until the leader has work without an event, in nanoseconds; nil if it has none.
     var timeUntilNextWork: Int64? {
         if !treeWatcher.comparison.isOver || !treeWatcher.reconciler.worklist.isEmpty { return 0 }
         var times: [Int64] = []
@@ -84,22 +86,24 @@ final class Leader {
         if !treeWatcher.reconciler.postponed.isEmpty { times.append(backoff) }
         if nextComparison != .max { times.append(max(0, nextComparison - monotonicNanoseconds())) }
         if !unhashed.isEmpty { times.append(rest) }
-        // Without events nobody rings.
+        // Without a queue and its watch of `.group`, no event arrives when a member touches the table.
         if queue == nil || bell == nil { times.append(250_000_000) }
         return times.min()
     }
 
-    /// Also where nothing has happened since, so that there was nothing to read.
+    /// Whether another member has opened a later term. The member table is read as well, as there may have been nothing
+    /// to read in the journal.
     var isSuperseded: Bool { view.isSuperseded || member.memberTable.map.load64(MemberTableLayout.term) > term }
 
     private func isRootMoved(_ event: InotifyEvent) -> Bool {
         event.kinds.contains(.watchedMoved) && treeWatcher.watches.location(of: event.watch) == .some(nil)
     }
 
-    /// To be called before events are read: what happened before this question is among them.
+    /// Reads the number of the last probe. To be called before events are read: what happened before that probe is
+    /// among them.
     func hear() { question = member.memberTable.map.load32(MemberTableLayout.asked) }
 
-    /// Takes the events of its directories, all that there were or, with `more`, those up to now; then works for a
+    /// Takes the events of its directories: all that there were or, with `more`, those up to now. Then works for a
     /// while.
     func serve(_ events: some Sequence<InotifyEvent>, more: Bool) throws(CoordinationError) {
         view.beginRound()
@@ -115,17 +119,19 @@ final class Leader {
         noteComparison()
         tellBlind()
         try learn(isIdle: told.isEmpty && !more)
-        // A checkpoint that cannot be written is tried again with the next change; the journal stays longer.
+        // A checkpoint that cannot be written is tried again with the next change; older files of the journal stay
+        // until then.
         if told.isEmpty && isReady && !more { _ = try? member.keepCheckpoint(view.tree) }
-        // What happens from now on happens elsewhere: nobody who follows the container is to be told.
+        // The container's directory was moved: changes from now on happen elsewhere, and followers must not receive
+        // them.
         if isMoved {
             try member.checkIsThere("watch")
-            // It came back.
+            // The directory came back.
             isMoved = false
             compareEverything()
         }
         let isSettled = isReady && !more && treeWatcher.isSettled
-        // What happened may be told by another one, which is not so far.
+        // The changes may be recorded by the next leader, which may not have come that far: no probe is answered.
         if isSuperseded { return }
         answer(isSettled: isSettled, question)
     }
@@ -145,12 +151,12 @@ final class Leader {
         wakeAll()
     }
 
-    /// Reads a few files, and rests three times as long as that took.
+    /// Reads the content of a few files, and rests for three times as long as that took.
     private func learn(isIdle: Bool) throws(CoordinationError) {
         guard isIdle, !unhashed.isEmpty else { return }
         let began = monotonicNanoseconds()
         var count = 0
-        // By their number, too: on a busy machine the time may be over before anything was done.
+        // The number of files counts as well: on a busy machine the time may be over before anything was read.
         while count < 16 || monotonicNanoseconds() - began < 2_000_000, let location = unhashed.popLast() {
             try view.learnHash(of: location)
             count += 1
@@ -160,7 +166,8 @@ final class Leader {
 
     // MARK: What others are told
 
-    /// Says that the leader is there, and whether everything from before the question is journalled.
+    /// Answers a probe: writes into the member table that the leader is there, and whether everything from before the
+    /// probe is in the journal.
     private func answer(isSettled: Bool, _ question: UInt32? = nil) {
         let asked = question ?? member.memberTable.map.load32(MemberTableLayout.asked)
         let isNew = member.memberTable.map.load32(MemberTableLayout.answered) != asked

@@ -1,19 +1,19 @@
 import Dispatch
 import GroupSystemCalls
 
-/// A member's candidature for the leadership, and its office. A candidate waits in the kernel on the present term's
-/// byte, which is freed by the leader's death; the candidate that gets it opens the next term. The candidature lasts as
-/// long as the member has a follower.
+/// A member's candidacy for the leadership, and its time as leader. A candidate waits in the kernel's queue for the
+/// lock of the present term's byte, which the leader's death releases; the candidate that gets it opens the next term.
+/// The candidacy lasts as long as the member has a follower.
 final class LeaderElection: Sendable {
     let member: Member
 
     private enum Phase: Sendable {
-        /// Not yet applied, or about to apply again.
+        /// The member has not applied yet, or is about to apply again.
         case idle
         /// The waiter is nil for the moment in which it is made: a byte that is free is granted before that is over.
         case waiting(LockFile.Handle, LockWaiter?)
         case inOffice(LockFile.Handle, term: UInt64)
-        /// Nobody follows any more.
+        /// The member has no follower any more.
         case over
     }
     private let phase = Guarded(Phase.idle)
@@ -26,7 +26,7 @@ final class LeaderElection: Sendable {
         weak let election: Following?
     }
 
-    /// What followers hold on to: the candidature ends with the last of them.
+    /// The object that followers keep: the candidacy ends with the last of them.
     final class Following: Sendable {
         let election: LeaderElection
 
@@ -35,7 +35,7 @@ final class LeaderElection: Sendable {
         deinit { election.end() }
     }
 
-    /// The member's candidature; begins with its first follower.
+    /// Returns the member's candidacy, which begins with its first follower.
     static func candidate(_ member: Member) -> Following {
         let key = ObjectIdentifier(member)
         let (following, isNew) = candidates.withLock { candidates -> (Following, Bool) in
@@ -50,7 +50,7 @@ final class LeaderElection: Sendable {
         return following
     }
 
-    /// Nil when it is not in office, or no longer.
+    /// The member's term as leader; nil if it is not the leader.
     var term: UInt64? {
         phase.withLock { phase in
             if case .inOffice(_, let term) = phase { return term }
@@ -65,7 +65,7 @@ final class LeaderElection: Sendable {
         ByteRange(start: LockRange.leadership(term: term), length: 1)
     }
 
-    /// Queues for the present term's byte.
+    /// Waits for the lock of the present term's byte.
     private func apply() {
         let present = member.memberTable.map.load64(MemberTableLayout.term)
         guard let handle = try? member.lockFile.borrow() else { return applyLater() }
@@ -88,10 +88,9 @@ final class LeaderElection: Sendable {
         if isOver { waiter.cancel() }
     }
 
-    /// Too many descriptors or threads, or an office that could not be kept: the candidature goes on when that may be
-    /// over.
+    /// Applies again later: there were too many descriptors or threads, or the leadership could not be kept.
     private func applyLater() {
-        // A thread that sleeps: a timer of Dispatch needs a descriptor, and ends the process where there is none.
+        // A thread that sleeps, since a timer of Dispatch needs a descriptor, and ends the process if there is none.
         Self.later.async {
             pause(nanoseconds: 1_000_000_000)
             self.apply()
@@ -103,7 +102,7 @@ final class LeaderElection: Sendable {
     private func giveUp(_ handle: LockFile.Handle) {
         member.lockFile.giveBack(handle)
         let goesOn = phase.withLock { phase -> Bool in
-            // It may have taken over from a leader that does not answer.
+            // The member may have taken over from a leader that does not answer.
             guard case .waiting(let present, _) = phase, present === handle else { return false }
             phase = .idle
             return true
@@ -111,7 +110,8 @@ final class LeaderElection: Sendable {
         if goesOn { applyLater() }
     }
 
-    /// The byte of a term is ours: its leader is gone, or there has been none.
+    /// Opens the next term, as the lock of the present term's byte was granted: the leader is gone, or there has been
+    /// none.
     private func accept(_ handle: LockFile.Handle, after present: UInt64) {
         let next = present &+ 1
         let isFirst = opensTerm(next, after: present, handle)
@@ -126,11 +126,11 @@ final class LeaderElection: Sendable {
             member.memberTable.noteLeader()
             member.diagnostics.tell(
                 .leadershipTaken, "changes made without coordination are watched here: term \(next)")
-            // Those who queue here find a later term and queue there.
+            // The candidates that wait for this byte find a later term and wait for that one.
             _ = try? handle.descriptor.tryLock(.none, Self.byte(present))
             EventLoop.shared.adopt(self)
         case .late:
-            // Somebody else opened a later term meanwhile: queue there.
+            // Another member opened a later term meanwhile: this one waits for that term's byte.
             member.lockFile.giveBack(handle)
             apply()
         case .over: member.lockFile.giveBack(handle)
@@ -143,8 +143,8 @@ final class LeaderElection: Sendable {
             && member.memberTable.begin(term: next, after: present)
     }
 
-    /// For followers, every so often: asks whether the leader is there, and opens the next term where it does not
-    /// answer. A few loads, mostly.
+    /// Probes the leader, and opens the next term if the leader does not answer. Called by followers periodically;
+    /// mostly a few loads.
     func lookAfterLeader() {
         let now = monotonicNanoseconds()
         let map = member.memberTable.map
@@ -161,7 +161,7 @@ final class LeaderElection: Sendable {
     }
 
     private func takeOver(from present: UInt64) {
-        // A leader that died is followed by those who wait in the line.
+        // A leader that died is succeeded by the candidates that wait for its term's byte.
         guard term == nil, present > 0, member.hasLeader(ofTerm: present), let handle = try? member.lockFile.borrow()
         else { return }
         guard opensTerm(present &+ 1, after: present, handle) else { return member.lockFile.giveBack(handle) }
@@ -190,8 +190,8 @@ final class LeaderElection: Sendable {
         }
     }
 
-    /// Gives the office up; the next candidate gets it. With `tryingAgain`, after an error, this one is a candidate
-    /// again later. On the event loop's thread.
+    /// Gives up the leadership; the next candidate gets it. With `tryingAgain`, after an error, this member is a
+    /// candidate again later. To be called on the event loop's thread.
     func resign(tryingAgain: Bool) {
         let handle = phase.withLock { phase -> LockFile.Handle? in
             guard case .inOffice(let handle, _) = phase else { return nil }

@@ -1,11 +1,11 @@
 // Imports nothing: no file, clock or process.
 
-/// Whether the leader is still there, as one of its followers finds out: a question that stands unanswered for a
-/// second, at two looks, is answered by nobody. (It may be stopped. A dead one gives its office up at once.)
+/// A follower's probes of the leader. The leader counts as gone if a probe stays unanswered for a second, over at least
+/// three looks. (The leader may be stopped. The kernel releases the lock of a dead one at once.)
 struct LeaderProbe: Equatable, Sendable {
     enum Advice: Equatable, Sendable {
         case nothing
-        /// Raise `asked`.
+        /// Send a probe: increase `asked`.
         case ask
         /// Open the next term.
         case takeOver
@@ -18,7 +18,7 @@ struct LeaderProbe: Equatable, Sendable {
     private var since: Int64 = 0
     private var looks = 0
 
-    /// What to do, from the two counts and the time of the last question, all in the member table. Times in
+    /// Returns what to do, from the two counts and the time of the last probe, all in the member table. Times in
     /// nanoseconds.
     mutating func look(asked: UInt32, answered: UInt32, askedAt: Int64, now: Int64) -> Advice {
         if asked == answered {
@@ -28,26 +28,27 @@ struct LeaderProbe: Equatable, Sendable {
         if question == nil { (question, since, looks) = (answered, now, 0) }
         if question != answered { (question, since, looks) = (answered, now, 0) }
         looks += 1
-        // One that was stopped itself may find that much time has passed: it looks twice.
+        // A follower that was stopped itself may find that much time has passed: two more looks are needed.
         if now - since < Self.patience || looks < 3 { return .nothing }
         question = nil
         return .takeOver
     }
 }
 
-/// Whether there is a leader, as a follower sees it that cannot become one itself. Said when it begins, and again when
-/// one has been missing for so long that nobody is about to follow it. Times in nanoseconds.
+/// Whether there is a leader, as seen by a follower that cannot become leader itself. A missing leader is reported at
+/// the beginning, and later once it has been missing for so long that no candidate is about to succeed it. Times in
+/// nanoseconds.
 struct LeaderAbsence: Equatable, Sendable {
     enum News: Equatable, Sendable {
         case nothing
-        /// None is there.
+        /// There is no leader.
         case missing
-        /// One is there again.
+        /// There is a leader again.
         case returned
     }
 
     static let period: Int64 = 100_000_000
-    /// The next one takes over within milliseconds of the last one's death, and watches everything some time later.
+    /// The next leader takes over within milliseconds of the last one's death, and watches everything some time later.
     static let patience: Int64 = 2_000_000_000
 
     private var next: Int64?

@@ -1,53 +1,54 @@
 // Imports nothing: no file, clock or process.
 
-/// What a watcher needs besides: directories that can be watched and listed.
+/// The file system as a watcher needs it: with directories that can be watched and listed.
 protocol WatchedFileSystem: FileSystemView {
-    /// Watches a directory, then lists it; nil where there is none, or it may not be entered.
+    /// Watches a directory, then lists it; nil if there is none, or if it may not be entered.
     mutating func list(_ directory: ItemLocation?) throws(CoordinationError) -> DirectoryListing?
     mutating func unwatch(_ watch: Int32)
 }
 
-/// Turns the events of watched directories into looks at the items that they are about, and compares directories that
-/// nobody watched before. It keeps the watches: each directory of the container has one, wherever it is moved.
+/// Turns the events of watched directories into locations for the reconciler, and compares directories that were not
+/// watched before. The watcher keeps the watches: each directory of the container has one, wherever it is moved.
 struct TreeWatcher<View: WatchedFileSystem> {
     var reconciler: Reconciler<View>
     private(set) var watches = WatchTable()
     private(set) var comparison = TreeComparison()
     private var pairs = RenamePairs()
-    /// Looked for in vain since the events were last read to their end. Perhaps it was moved, or a directory around it,
-    /// of which an event that is still to be read tells: then it is looked at where it went, and that directory is
-    /// compared.
+    /// Locations that were looked for in vain since the events were last read to their end. Such an item, or a
+    /// directory around it, may have been moved, which an event that is still to be read reports: the item is then
+    /// compared at its new place, and so is that directory.
     private var vanished: [ItemLocation: Hint] = [:]
-    /// Of the journal, when the events were last read to their end.
+    /// The value of `Reconciler.version` when the events were last read to their end.
     private var versionBefore = 0
 
     init(_ view: View) { reconciler = Reconciler(view) }
 
-    /// A half of a rename is missing still, or where something went on to: `take` wants to be called again within
-    /// milliseconds, with what there is.
+    /// Whether half of a rename is still missing, or the place where an item moved on to: `take` is then to be called
+    /// again within milliseconds, with the events there are.
     var awaitsMore: Bool { pairs.isWaiting || !reconciler.passing.isEmpty }
-    /// Everything that was told of was looked at.
+    /// Whether everything that was reported has been compared.
     var isSettled: Bool { comparison.isOver && !awaitsMore && reconciler.worklist.isEmpty }
 
-    /// Events were lost, or this is the beginning.
+    /// Compares the whole tree: at the beginning, and after events were lost.
     mutating func compareEverything() {
         reconciler.passing = [:]
         comparison.add(nil)
     }
 
-    /// Of a container inside this one only the directory itself is watched, for what would end its being one.
+    /// Notes a directory's watch. In a container inside this one only its directory itself is watched, for the event
+    /// that ends its being a container.
     mutating func watched(_ watch: Int32, _ location: ItemLocation?, inode: UInt64, isContainer: Bool) {
         watches.set(watch, location, inode: inode)
         unwatch(watches.close(watch, isContainer))
     }
 
-    /// Events, in their order: all that there were, or with `more` only the first.
+    /// Takes events in their order: all that there were, or with `more` only the first of them.
     mutating func take(_ events: [DirectoryEvent], more: Bool) throws(CoordinationError) {
         reconciler.baseline = versionBefore
         for event in events { try take(event) }
         if more { return }
         versionBefore = reconciler.version
-        // Half a rename may be that of a directory in which something was looked for.
+        // Half of a rename may be that of a directory in which an item was looked for.
         if !pairs.isWaiting {
             vanished = [:]
             reconciler.endPassing()
@@ -62,7 +63,7 @@ struct TreeWatcher<View: WatchedFileSystem> {
     private mutating func take(_ event: DirectoryEvent) throws(CoordinationError) {
         if event.kind == .ended { return watches.end(event.watch) }
         guard let directory = watches.location(of: event.watch) else { return }
-        // It has become a container, or is one no longer.
+        // The directory has become a container, or is no longer one.
         if let directory, event.name.first == UInt8(ascii: "."), ContainerMark.isOne(event.name) {
             return comparison.add(directory)
         }
@@ -96,7 +97,8 @@ struct TreeWatcher<View: WatchedFileSystem> {
         let origin = half.origin
         if let why = vanished[origin], why >= .content { reconciler.worklist.add(goal, why) }
         if isDirectory {
-            // What is in it went missing where it was or where the journal has it, or was found where it is.
+            // Items in the directory were looked for in vain at its old place or at its place in the journal, or were
+            // found at its new place.
             let places = [origin, goal] + (reconciler.passing[origin].map { [$0.location] } ?? [])
             if try !follow(half, to: goal) {
                 comparison.add(goal)
@@ -114,15 +116,15 @@ struct TreeWatcher<View: WatchedFileSystem> {
         reconciler.noteMove(from: origin, to: goal, isDirectory: isDirectory)
     }
 
-    /// The watch of a directory goes with it. False: the directory at the goal is not that one.
+    /// Moves the watch of a directory with it. Returns false if the directory at the goal is another one.
     private mutating func follow(
         _ half: RenamePairs.Half, to goal: ItemLocation
     ) throws(CoordinationError) -> Bool {
         guard let directory = half.directory else { return false }
         let found = try reconciler.view.found(goal)
         if found?.inode != directory.inode {
-            // The event was about another one, which stood there before this was found there: the kernel tells of an
-            // exchange as of two renames, one after the other.
+            // The event was about another directory, which stood there before this one was found there: the kernel
+            // reports an exchange as two renames, one after the other.
             if try reconciler.view.found(half.origin)?.inode == directory.inode {
                 watches.attach(directory, at: half.origin)
                 return false
@@ -133,7 +135,7 @@ struct TreeWatcher<View: WatchedFileSystem> {
                 return false
             }
         }
-        // Or it has gone on from there, as an event that is still to be read tells.
+        // The directory is at the goal, or has moved on from there, which an event that is still to be read reports.
         watches.attach(directory, at: goal)
         return found == nil || found?.inode == directory.inode
     }
@@ -142,7 +144,7 @@ struct TreeWatcher<View: WatchedFileSystem> {
         for place in [half.origin] + half.others { reconciler.noteRemoval(place) }
         guard let directory = half.directory else { return }
         unwatch(watches.remove(directory))
-        // It may be there again, and have been watched since, before this was read.
+        // The directory may have come back, and have been watched again, before this event was read.
         comparison.add(half.origin)
     }
 
@@ -150,7 +152,8 @@ struct TreeWatcher<View: WatchedFileSystem> {
         for watch in gone { reconciler.view.unwatch(watch) }
     }
 
-    /// Looks at what was told of, then compares about so many entries. True if it wrote anything.
+    /// Compares what was reported, then lists directories with about `limit` entries. Returns true if a record was
+    /// written.
     @discardableResult
     mutating func work(comparing limit: Int = 256) throws(CoordinationError) -> Bool {
         var wrote = try reconciler.work()
@@ -162,7 +165,7 @@ struct TreeWatcher<View: WatchedFileSystem> {
                 if let directory { noteVanished(directory, .comparison) }
                 continue
             }
-            // Another one stands there than was told.
+            // The directory that stands there is not the one in the journal.
             if let directory, reconciler.view.treeIndex[directory]?.inode != listing.inode {
                 noteVanished(directory, .comparison)
             }

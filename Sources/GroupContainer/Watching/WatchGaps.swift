@@ -1,17 +1,18 @@
 import GroupSystemCalls
 
-/// Which directories cannot be watched, and why: said once, however many there are.
+/// The directories that cannot be watched, and why. Each reason of a limit is reported once, however many directories
+/// there are.
 struct WatchGaps: Equatable, Sendable {
     enum Reason: Equatable, Sendable {
         /// The kernel gives no inotify instance: nothing is watched.
         case noInstanceLeft
         /// The user has no watch left, for this directory and perhaps for others.
         case noWatchLeft
-        /// It may not be entered or listed.
+        /// The directory may not be entered or listed.
         case unreadable
     }
 
-    /// What is to be said.
+    /// A report about watch gaps.
     enum News: Equatable, Sendable {
         case blind(ItemLocation?, Reason)
         /// Everything is watched again.
@@ -20,10 +21,11 @@ struct WatchGaps: Equatable, Sendable {
 
     private var spots: [ItemLocation?: Reason] = [:]
     private var untold: [News] = []
-    /// Limits are said once, not for each directory.
+    /// Limits are reported once, not for each directory.
     private var toldLimit = false
 
-    /// Something is to be compared every so often. What may not be entered could not be compared either.
+    /// Whether the tree is to be compared periodically. A directory that may not be entered could not be compared
+    /// either.
     var needsComparing: Bool { spots.values.contains { $0 != .unreadable } }
 
     mutating func note(_ directory: ItemLocation?, _ reason: Reason) {
@@ -35,7 +37,7 @@ struct WatchGaps: Equatable, Sendable {
         untold.append(.blind(directory, reason))
     }
 
-    /// It was listed, and perhaps watched.
+    /// Notes that a directory was listed, and perhaps watched.
     mutating func noteListed(_ directory: ItemLocation?, isWatched: Bool) {
         guard let reason = spots[directory], isWatched || reason == .unreadable else { return }
         spots[directory] = nil
@@ -47,9 +49,9 @@ struct WatchGaps: Equatable, Sendable {
     mutating func take() -> News? { untold.isEmpty ? nil : untold.removeFirst() }
 }
 
-/// Says why watching is incomplete, and what would mend it.
+/// The text about why watching is incomplete, and what would mend it.
 enum WatchGapCause {
-    /// The directory (empty: the container) and the reason; no reason where everything is watched again.
+    /// Returns the directory (empty: the container) and the reason; an empty reason if everything is watched again.
     static func text(_ news: WatchGaps.News) -> (path: [UInt8], reason: String) {
         guard case .blind(let directory, let reason) = news else { return ([], "") }
         let path = directory?.bytes ?? []
@@ -71,7 +73,7 @@ enum WatchGapCause {
         }
     }
 
-    /// Which one it is, and a number that would do.
+    /// Returns the limit's value, and a number that would be enough.
     private static func limit(_ name: String) -> String {
         let path = Array("/proc/sys/fs/inotify/\(name)".utf8)
         let text = (try? FileDescriptor.open(path: path, .reading).readAll(limit: 64)) ?? []
@@ -84,7 +86,7 @@ enum WatchGapCause {
 }
 
 extension DirectoryEvent {
-    /// Nil for what is not about an entry.
+    /// Makes a `DirectoryEvent`; nil for an event that is not about an entry.
     init?(_ event: InotifyEvent) {
         let kinds = event.kinds
         let kind: Kind

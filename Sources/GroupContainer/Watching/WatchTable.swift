@@ -1,42 +1,42 @@
 // Imports nothing: no file, clock or process.
 
-/// Which directory each watch is of. A watch stays with its directory when that is moved, and so do those of the
-/// directories in it: each is known by its name in the directory around it, so a move is one step, however much moves
-/// with it.
+/// The directory of each watch. A watch stays with its directory when that is moved, and so do those of the directories
+/// in it: each is stored by its name in the directory around it, so a move is one step, however much moves with it.
 ///
-/// Where events were lost a location may be stale until its directory is listed again. So it is only ever taken for
-/// where to look.
+/// After events were lost, a location may be out of date until its directory is listed again. A location is therefore
+/// only used as a place to look.
 struct WatchTable: Equatable, Sendable {
     private struct Node: Equatable, Sendable {
         var parent: Int?
         var name: [UInt8]
-        /// Nil for a directory that is not watched, around one that is.
+        /// The directory's watch; nil for a directory that is not watched, but contains one that is.
         var watch: Int32?
         var inode: UInt64
     }
 
-    /// A directory that was renamed away, with those in it, to nobody knows where.
+    /// A directory that was renamed away, with those in it, to a place that is not known yet.
     struct Detached: Equatable, Sendable {
         fileprivate var node: Int
         var inode: UInt64
     }
 
     private var nodes: [Int: Node] = [0: Node(parent: nil, name: [], watch: nil, inode: 0)]
-    /// Of each directory, those in it by name; what was detached, or replaced, is not among them.
+    /// The directories in each directory, by name, without those that were detached or replaced.
     private var entries: [Int: [[UInt8]: Int]] = [:]
     private var numbered: [Int32: Int] = [:]
-    /// Something else came to its place before it was told that it had left: the kernel tells of an exchange as of two
-    /// renames, one after the other.
+    /// Directories whose place another one took before an event reported that they had left: the kernel reports an
+    /// exchange as two renames, one after the other.
     private var replaced: [Int: [[UInt8]: Int]] = [:]
     private var last = 0
-    /// Watches of directories that are containers of their own.
+    /// Watches of directories that are containers themselves.
     private var closed: Set<Int32> = []
 
     func isWatched(_ watch: Int32) -> Bool { numbered[watch] != nil }
     func inode(at location: ItemLocation) -> UInt64? { find(location).flatMap { nodes[$0]?.inode } }
     var numbers: [Int32] { Array(numbered.keys) }
 
-    /// Where the directory of a watch stands, if there is such a watch; nil inside for the root. Linear in its depth.
+    /// Returns the location of a watch's directory, nil inside for the root; nil if there is no such watch. Linear in
+    /// the depth.
     func location(of watch: Int32) -> ItemLocation?? {
         guard var node = numbered[watch] else { return nil }
         var names: [[UInt8]] = []
@@ -48,7 +48,7 @@ struct WatchTable: Equatable, Sendable {
         return (try? ItemLocation(Array(names.reversed().joined(separator: [UInt8(ascii: "/")])))).map { .some($0) }
     }
 
-    /// A directory that was found, and watched, at a place.
+    /// Notes that a directory was found, and watched, at a place.
     mutating func set(_ watch: Int32, _ location: ItemLocation?, inode: UInt64) {
         guard let location else {
             if let other = numbered[watch], other != 0 { drop(other) }
@@ -75,8 +75,8 @@ struct WatchTable: Equatable, Sendable {
         link(make(watch, inode), parent, location.name)
     }
 
-    /// Its directory is a container of its own, or is so no longer. The watches of the directories in it that are of no
-    /// use then.
+    /// Notes whether a watch's directory is a container itself. Returns the watches of the directories in it that are
+    /// of no use then.
     mutating func close(_ watch: Int32, _ isContainer: Bool) -> [Int32] {
         guard isContainer, let node = numbered[watch] else {
             closed.remove(watch)
@@ -88,7 +88,7 @@ struct WatchTable: Equatable, Sendable {
 
     func isClosed(_ watch: Int32) -> Bool { closed.contains(watch) }
 
-    /// It has ended: its directory is gone.
+    /// Notes that a watch has ended: its directory is gone.
     mutating func end(_ watch: Int32) {
         closed.remove(watch)
         guard let node = numbered.removeValue(forKey: watch) else { return }
@@ -96,7 +96,7 @@ struct WatchTable: Equatable, Sendable {
         if node != 0 && entries[node] == nil { drop(node) }
     }
 
-    /// A directory was renamed away; nil for one that is not known.
+    /// Notes that a directory was renamed away; nil if it is not in the table.
     mutating func detach(_ location: ItemLocation) -> Detached? {
         let parent = location.parent.flatMap(find) ?? (location.parent == nil ? 0 : nil)
         guard let parent else { return nil }
@@ -106,16 +106,17 @@ struct WatchTable: Equatable, Sendable {
         return Detached(node: node, inode: known.inode)
     }
 
-    /// Where it went. Constant, but for the depth.
+    /// Notes where a detached directory went. Constant time, apart from the depth.
     mutating func attach(_ directory: Detached, at goal: ItemLocation) {
         let parent = node(at: goal.parent)
         guard let known = nodes[directory.node], !isInside(parent, directory.node) else { return }
-        // It may have been found somewhere since.
+        // The directory may have been found somewhere since.
         if let before = known.parent, entries[before]?[known.name] == directory.node { return }
         link(directory.node, parent, goal.name)
     }
 
-    /// It left the container. The watches of it, and of those in it, that were not found anywhere since.
+    /// Removes a directory that left the container. Returns its watch and those in it, unless the directory was found
+    /// somewhere since.
     mutating func remove(_ directory: Detached) -> [Int32] {
         guard let known = nodes[directory.node], let parent = known.parent,
             entries[parent]?[known.name] != directory.node
@@ -123,8 +124,9 @@ struct WatchTable: Equatable, Sendable {
         return drop(directory.node)
     }
 
-    /// What was replaced and not told to have left is gone: their watches, and where they were said to be. One that was
-    /// found in a directory before that was replaced may be there still.
+    /// Removes the replaced directories that no event reported as having left: they are gone. Returns their watches and
+    /// those in them, with their last locations. A directory that was found in another one before that was replaced may
+    /// still be there.
     mutating func forgetReplaced() -> [(watch: Int32, location: ItemLocation?)] {
         let gone = replaced.values.flatMap(\.values)
         replaced = [:]
@@ -155,7 +157,7 @@ struct WatchTable: Equatable, Sendable {
         return node
     }
 
-    /// Those that are missing are made, without a watch.
+    /// Returns the node at a location. Nodes that are missing are made, without a watch.
     private mutating func node(at location: ItemLocation?) -> Int {
         var node = 0
         for name in location?.components ?? [] {
@@ -202,7 +204,7 @@ struct WatchTable: Equatable, Sendable {
         return false
     }
 
-    /// With everything in it; the watches that end by that.
+    /// Removes a node with everything in it. Returns the watches that end by that.
     @discardableResult
     private mutating func drop(_ top: Int) -> [Int32] {
         unlink(top)

@@ -1,14 +1,14 @@
 // Imports nothing: no file, clock or process.
 
-/// A POSIX access control list, as Linux hands it over in an extended attribute (`linux/posix_acl_xattr.h`): version 2,
-/// then for each entry a tag, what it permits (4 reading, 2 writing, 1 executing), and a user or group.
+/// A POSIX access control list, as Linux encodes it in an extended attribute (`linux/posix_acl_xattr.h`): version 2,
+/// then for each entry a tag, its permissions (4 reading, 2 writing, 1 executing), and a user or group.
 struct AccessControlList: Equatable {
     enum Tag: UInt16 {
         case owner = 1
         case user = 2
         case owningGroup = 4
         case group = 8
-        /// What users, the owning group and groups are permitted at most.
+        /// The upper limit of the permissions of users, the owning group and groups.
         case mask = 16
         case others = 32
     }
@@ -48,10 +48,10 @@ struct AccessControlList: Equatable {
         return writer.bytes
     }
 
-    /// The mode of a file with this list: its middle digit is the mask.
+    /// The mode of a file with this list; the mask is the middle digit.
     var permissions: UInt32 { digits(middle: permissions(of: .mask) ?? permissions(of: .owningGroup)) }
 
-    /// The mode that permits nobody more than this list does, for a file that cannot have the list itself.
+    /// A mode that grants no user more than this list does, for a file that cannot have the list itself.
     var permissionsWithoutList: UInt32 {
         digits(middle: (permissions(of: .owningGroup) ?? 0) & (permissions(of: .mask) ?? 7))
     }
@@ -62,8 +62,8 @@ struct AccessControlList: Equatable {
 
     private func permissions(of tag: Tag) -> UInt16? { entries.first { $0.tag == tag }.map { $0.permissions & 7 } }
 
-    /// What a file gets that is made with this mode in a directory that has this as its default list; the umask plays
-    /// no part then. As `posix_acl_create_masq` in Linux does it.
+    /// Returns the list of a file that is made with this mode in a directory whose default list this is; the umask has
+    /// no effect then. The algorithm is that of `posix_acl_create_masq` in Linux.
     func limited(to mode: UInt32) -> Self {
         let middle: Tag = permissions(of: .mask) == nil ? .owningGroup : .mask
         return mapped { entry in
@@ -76,7 +76,8 @@ struct AccessControlList: Equatable {
         }
     }
 
-    /// For a file that could not get the group that the list means: another group is among the others.
+    /// Returns the list for a file that could not get the intended group: its actual group gets the permissions of
+    /// others.
     func withholdingFromOwningGroup() -> Self {
         mapped { $0.tag == .owningGroup ? permissions(of: .others) ?? 0 : $0.permissions }
     }

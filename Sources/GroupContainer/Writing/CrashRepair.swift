@@ -1,17 +1,17 @@
 import GroupSystemCalls
 
-/// Finishing what dead members left half done: a change without its record.
+/// Finishes what dead members left half done: a change without its record.
 ///
-/// Where the inode that was to move stands says whether it happened (`IntentRecord.hasHappened`). If so, the record
-/// is completed and appended, unless the journal has it already. What is in staging then goes: what was to come, or
-/// what was removed. The right to repair a slot is the lock on its repair byte; the life byte stays free meanwhile, so
-/// nobody takes the dead member for a living one and goes on too early.
+/// The present place of the inode that was to move decides whether the change happened (`IntentRecord.hasHappened`). If
+/// so, the record is completed and appended, unless the journal has it already. Then the member's files in staging are
+/// deleted: new content, or a removed item. The right to repair a slot is the lock on its repair byte; the life byte
+/// stays free meanwhile, so that no process takes the dead member for a living one and continues too early.
 extension Member {
-    /// To be called with the lock granted and before the item is looked at. Sixteen loads where nothing is pending.
-    /// Who may only read takes things as they are.
+    /// Finishes the changes of dead members that touch the plan. Called with the lock granted and before the item is
+    /// looked at. Takes sixteen loads where no operation is in flight. A read-only member takes the items as they are.
     func repairPending(touching plan: LockPlan, until deadline: Deadline) throws(CoordinationError) {
         if isReadOnly { return }
-        // Its own are among them.
+        // This member's own changes are among them.
         let slots = memberTable.slotsWithPending()
         if slots.isEmpty { return }
         try finishOwn()
@@ -19,7 +19,8 @@ extension Member {
         for slot in slots where slot != memberTable.slot {
             while !memberTable.isAlive(slot) || isEnding(slot, holding: plan) {
                 if memberTable.isAlive(slot) {
-                    // The kernel gives a dying process's locks back one after the other: the item's lock came first.
+                    // The kernel releases a dying process's locks one after the other: the item's lock was released
+                    // first.
                     if deadline.isOver || limit.isOver {
                         throw isInTheWay(slot, "ends with a change that is not finished")
                     }
@@ -41,8 +42,9 @@ extension Member {
             }
     }
 
-    /// A member that seems to live, but has lost the lock under which it changes what the plan holds now: a living one
-    /// gives it back only when nothing is pending, and says before that that it holds nothing.
+    /// Whether a member that seems to live has lost the lock under which it changes what the plan holds now. A living
+    /// member releases a lock only when no operation under it is in flight, and records before that that it holds
+    /// nothing.
     private func isEnding(_ slot: Int, holding plan: LockPlan) -> Bool {
         let pending = memberTable.pending(of: slot)
         if pending.contains(where: { $0.block != MemberTable.everyItem && concerns($0, plan) }) { return true }
@@ -61,7 +63,8 @@ extension Member {
             advice: "try again; groupctl status shows who is there")
     }
 
-    /// Repairs the slots of members that died while they waited for this, so that their `want` holds nobody up.
+    /// Repairs the slots of members that died while they waited for this part, so that their `want` blocks no other
+    /// request.
     func repairDead(wanting part: LockPlan.Part) {
         for bucket in memberTable.buckets(ahead: part) {
             for slot in memberTable.wanting(bucket: bucket) where slot != memberTable.slot && !memberTable.isAlive(slot)
@@ -71,7 +74,7 @@ extension Member {
         }
     }
 
-    /// Changes of this member that happened when their record could not be appended.
+    /// Finishes changes of this member that happened although their record could not be appended.
     func finishOwn() throws(CoordinationError) {
         var rest = memberTable.takeUnfinished()
         while let change = rest.last {
@@ -88,15 +91,15 @@ extension Member {
         }
     }
 
-    /// Finishes a dead member's changes and sweeps its staging. With `hasRight` the caller holds the slot's repair
-    /// byte.
+    /// Finishes a dead member's changes and deletes its files in staging. With `hasRight`, the caller holds the slot's
+    /// repair byte.
     func repair(
         slot: Int, hasRight: Bool, until deadline: Deadline = Deadline(after: .seconds(30))
     ) throws(CoordinationError) {
         if !hasRight {
             try takeRight(to: slot, until: deadline)
             defer { giveRightBack(to: slot) }
-            // Its slot may have been repaired, and even taken by another member, while this one waited.
+            // The slot may have been repaired, and even taken by another member, while this process waited.
             if memberTable.isAlive(slot) { return }
             try repairLocked(slot)
         } else {
@@ -120,7 +123,7 @@ extension Member {
         writer.write(dead.nonce)
         let prefix = Array(Hexadecimal.encode(writer.bytes).utf8)
         sweepStaging { $0.starts(with: prefix) }
-        // It may have had the reserve, whose room is free now, and need not be for long.
+        // The dead member may have had the reserve. Its blocks are free now, and may not stay free for long.
         keepReserve()
         memberTable.clear(slot: slot)
         memberTable.wake(MemberTable.journalWord)
@@ -134,12 +137,13 @@ extension Member {
             do throws(Errno) {
                 return try FileDescriptor.content(of: note, in: directory.staging, limit: IntentRecord.largest)
             } catch {
-                // It was removed: by a repairer that was killed after it, or the change had its record.
+                // The intent record was removed: by a repairer that was killed afterwards, or because the change had
+                // its record.
                 if error == .noSuchEntry { return nil }
                 throw error
             }
         }
-        // One of another operation: this one had not come so far.
+        // An intent record of another operation: this operation had not written its own yet.
         guard let content, let operation = IntentRecord(decoding: content),
             operation.change.operation == change.operation
         else { return }
@@ -160,7 +164,8 @@ extension Member {
         _ = try journal.append(record)
     }
 
-    /// Where its directory is gone, or not ours to enter, there is nothing that a record could be completed with.
+    /// Returns the status of the item at a path; nil where there is no item, and where its directory is gone or not
+    /// accessible to this user: a record has nothing to be completed with then.
     private func standing(at path: [UInt8]) throws(CoordinationError) -> FileStatus? {
         guard let location = try? ItemLocation(path) else { return nil }
         do throws(Errno) {
@@ -171,14 +176,15 @@ extension Member {
         }
     }
 
-    /// Removes files and trees in staging; those that are left behind cost only room.
+    /// Removes files and trees in staging. A file that cannot be removed only takes room.
     func sweepStaging(where isOrphan: ([UInt8]) -> Bool) {
         for name in (try? directory.staging.entryNames()) ?? [] where isOrphan(name) {
             try? directory.staging.removeTree(name)
         }
     }
 
-    /// A repair takes moments; the member that does it may be stopped in the middle, which the deadline bounds.
+    /// Takes the right to repair a slot. A repair takes moments, but its process may be stopped in the middle; the
+    /// deadline limits the wait.
     private func takeRight(to slot: Int, until deadline: Deadline) throws(CoordinationError) {
         let byte = ByteRange(start: MemberTableLayout.repairByte(slot), length: 1)
         let limit = Deadline(after: .seconds(30))
@@ -201,10 +207,10 @@ extension Member {
     }
 }
 
-/// What members that died in the middle of making a log's file have left: as many bytes as the file was to have.
+/// Files that members left when they died while making a log's segment: each has the full size of the segment.
 extension MemberTable {
-    /// The member that has made it is gone. While a process takes the slot, or repairs it, no process can tell. System
-    /// calls: fcntl(F_OFD_GETLK)
+    /// Returns whether the member that made the file is gone. False while a process takes or repairs the slot, because
+    /// the state cannot be known then. System calls: fcntl(F_OFD_GETLK)
     func isAbandoned(_ name: UnfinishedName) -> Bool {
         if name.slot == slot { return name.nonce != nonce }
         let repair = ByteRange(start: MemberTableLayout.repairByte(name.slot), length: 1)
@@ -214,7 +220,7 @@ extension MemberTable {
         return map.load64(MemberTableLayout.slot(name.slot) + MemberTableLayout.nonce) != nonce
     }
 
-    /// This member is there, until it leaves.
+    /// Records that this member has joined, or that it has left.
     func noteMembership(_ isThere: Bool) {
         guard let seat else { return }
         let (word, bit) = (MemberTableLayout.members + seat.slot / 64 * 8, UInt64(1) << UInt64(seat.slot % 64))
@@ -223,13 +229,14 @@ extension MemberTable {
 }
 
 extension MemberTable.Open {
-    /// Somebody came and did not leave. Nobody else may be alive.
+    /// Whether a member joined and did not leave. Valid only while no other process is alive.
     var hasLostMember: Bool { map.hasBits(MemberTableLayout.members, count: MemberTableLayout.bitmapBytes) }
 }
 
 extension Member {
-    /// Removes them from all logs. Nobody may ever open a suite again whose next file a killed process was making.
-    /// System calls: four for each log
+    /// Removes the unfinished files of dead members from all logs. This cannot wait until a suite is opened, which may
+    /// never happen again after a process was killed while making the suite's next file. System calls: four for each
+    /// log
     func sweepLogs() {
         for label in ["journal"] + directory.storeNames().map({ "\($0.kind.directory)/\($0.name)" }) {
             guard let log = try? directory.existingDirectory(label), let names = try? log.entryNames() else { continue }
@@ -237,7 +244,8 @@ extension Member {
         }
     }
 
-    /// The same while this member is alone, and so nobody has to do it again.
+    /// Removes the unfinished files of dead members while this member is alone, and clears the record of lost members,
+    /// so that no other process has to repeat it.
     func sweepLogsOfTheLost() {
         sweepLogs()
         memberTable.seat?.map.write(
@@ -246,7 +254,7 @@ extension Member {
 }
 
 extension FileDescriptor {
-    /// In a log's directory. System calls: unlink(2), for each
+    /// Removes abandoned unfinished files from a log's directory. System calls: unlink(2), for each
     func removeUnfinished(among names: [[UInt8]], where isAbandoned: (UnfinishedName) -> Bool) {
         for name in names where name.starts(with: UnfinishedName.prefix) {
             if let unfinished = UnfinishedName(name), isAbandoned(unfinished) { try? unlink(name) }
@@ -254,11 +262,11 @@ extension FileDescriptor {
     }
 }
 
-/// The name of a log's file before it has its number. The name says whose file it is, so that one whose maker died is
-/// told from one that is still made, also where another member has the slot by now.
+/// The name of a log's file before it has its number. The name identifies the member that makes the file, so that a
+/// file whose maker died can be told from a file in progress, also where another member has the slot by now.
 struct UnfinishedName: Equatable, Sendable {
     var slot: Int
-    /// Nil for one of an older version.
+    /// The member's nonce; nil in a name of an older version.
     var nonce: UInt64?
 
     static let prefix = Array("new-".utf8)
@@ -269,7 +277,7 @@ struct UnfinishedName: Equatable, Sendable {
         return prefix + Array("\(slot)-\(Hexadecimal.encode(writer.bytes))-\(Hexadecimal.encode(distinction))".utf8)
     }
 
-    /// Nil for what is none.
+    /// Parses a name; nil for a name of another form.
     init?(_ name: [UInt8]) {
         let parts = String(decoding: name, as: UTF8.self).split(separator: "-")
         guard parts.count == 3 || parts.count == 4, parts[0] == "new", let slot = Int(parts[1]),

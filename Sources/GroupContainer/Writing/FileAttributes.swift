@@ -1,31 +1,31 @@
 import GroupSystemCalls
 
-/// What a staged item is given before it goes to its place, because it was not made there: the attributes of the file
-/// that it replaces, or those that the kernel gives to what is made in its directory.
+/// The attributes that a staged item gets before it moves to its place, because it was not created there: those of the
+/// file that it replaces, or those that the kernel would give to a new item in its directory.
 struct FileAttributes {
-    /// For the call that makes it in staging: not wider than what it will have in the end.
+    /// The mode for creating the item in staging: not wider than the final mode.
     private(set) var creationMode: UInt32
     private var owner: UInt32 = .max
     private var group: UInt32 = .max
     private var accessList: AccessControlList?
-    /// What is made in this directory later is to have.
+    /// The default list that a directory's later contents get.
     private var defaultList: AccessControlList?
     private var others: [(name: [UInt8], value: [UInt8])] = []
-    /// Nil: as the umask left it.
+    /// Nil leaves the mode to the umask.
     private var permissions: UInt32?
-    /// A directory hands its group on to what is made in it.
+    /// Whether a directory passes its group on to its later contents.
     private var handsGroupOn = false
-    /// What the caller asks for, whatever else holds.
+    /// The mode that the caller requested; takes precedence.
     private var explicitMode: UInt32?
 
     private static let accessListName = Array("system.posix_acl_access".utf8)
     private static let defaultListName = Array("system.posix_acl_default".utf8)
-    /// They vouch for the old content.
+    /// Extended attributes that sign the old content.
     private static let signatures = ["security.ima", "security.evm"].map { Array($0.utf8) }
 
-    /// Of a file: those of what it replaces; of a new one, had it been made in its directory: the directory's default
-    /// list in place of the umask, its group if it is setgid. In a container that a Unix group shares, that group may
-    /// write it whatever the umask.
+    /// Collects the attributes of a file: those of the file that it replaces; for a new file, those that it would have
+    /// if it were created in its directory: the directory's default list in place of the umask, and its group if the
+    /// directory is setgid. In a container that a Unix group shares, the group may write the file whatever the umask.
     init(ofFileAt location: ItemLocation, isNew: Bool, in member: Member, mode: UInt32?) throws(Errno) {
         if !isNew, let kept = try Self(keptAt: location, in: member, mode: mode) {
             self = kept
@@ -34,13 +34,14 @@ struct FileAttributes {
         }
     }
 
-    /// Of a new file, likewise, by the directory that it will stand in.
+    /// Collects the attributes of a new file from the directory that it will be in.
     init(ofNewFileIn parent: borrowing FileDescriptor, of member: Member, mode: UInt32?) throws(Errno) {
         let shared: UInt32? = member.directory.isShared ? 0o660 : nil
         try self.init(madeIn: parent, mode: 0o666, shared: shared, explicit: mode)
     }
 
-    /// Of a new directory, likewise; it gets the default list, too, and is setgid in a setgid directory.
+    /// Collects the attributes of a new directory in the same way; it also gets the default list, and is setgid in a
+    /// setgid directory.
     init(ofNewDirectoryAt location: ItemLocation, in member: Member) throws(Errno) {
         try self.init(ofNewDirectoryIn: member.directory(at: location.parent).descriptor, of: member)
     }
@@ -52,8 +53,8 @@ struct FileAttributes {
         handsGroupOn = group != .max
     }
 
-    /// Nil where no file stands any more: somebody who does not coordinate was there. The file need not be readable:
-    /// what only its readers may know (`user.*`) is left out then.
+    /// Collects the attributes of the file to be replaced; nil where there is no file any more because of an external
+    /// change. The file need not be readable: attributes that only its readers may read (`user.*`) are left out then.
     /// System calls: openat2(O_PATH), statx, listxattr, getxattr
     private init?(keptAt location: ItemLocation, in member: Member, mode: UInt32?) throws(Errno) {
         guard let file = try Self.place(of: location, in: member) else { return nil }
@@ -62,7 +63,7 @@ struct FileAttributes {
         try self.init(keptOf: file, status, mode: mode)
     }
 
-    /// Of a file or directory: its own, for another one that is to be like it. System calls: statx, listxattr, getxattr
+    /// Collects the attributes of a file or directory, for a copy of it. System calls: statx, listxattr, getxattr
     init(keptOf item: borrowing FileDescriptor) throws(Errno) {
         try self.init(keptOf: item, item.status(), mode: nil)
     }
@@ -92,7 +93,7 @@ struct FileAttributes {
         }
     }
 
-    /// System calls: getxattr, statx
+    /// Collects the attributes of a new item in a directory. System calls: getxattr, statx
     private init(
         madeIn parent: borrowing FileDescriptor, mode: UInt32, shared: UInt32?, explicit: UInt32?
     ) throws(Errno) {
@@ -100,13 +101,14 @@ struct FileAttributes {
         if status.permissions & 0o2000 != 0 { group = status.group }
         accessList = try Self.list(Self.defaultListName, of: parent)?.limited(to: mode)
         permissions = accessList?.permissions ?? shared
-        // The owner's digits, until the rest is right; the umask decides only where nothing else does.
+        // The owner's digits only, until all attributes are set; the umask decides only where nothing else does.
         creationMode = permissions == nil && explicit == nil ? mode : mode & 0o700
         explicitMode = explicit
     }
 
-    /// The same for a file that was made before anybody knew what it would be: what the umask, which cannot be asked
-    /// for, leaves of a new file is seen by making one. System calls: openat2, those of `apply`, unlinkat
+    /// Returns these attributes with the umask applied, for a file that was created before its attributes were known.
+    /// The umask cannot be queried, so its effect is read from a sample file. System calls: openat2, those of `apply`,
+    /// unlinkat
     func withoutUmask(trying name: [UInt8], in staging: borrowing FileDescriptor) throws(Errno) -> FileAttributes {
         if permissions != nil || explicitMode != nil { return self }
         let sample = try FileDescriptor.open(
@@ -118,10 +120,11 @@ struct FileAttributes {
         return settled
     }
 
-    /// Owner and group first, as changing them takes setuid, setgid and capabilities away; the mode last, as a list
-    /// changes it. What the system does not permit this user is left out, and never to anybody's gain: a group that is
-    /// not the one that is meant gets what others get. Errors: ENOSPC, EDQUOT, EIO and the like.
-    /// Returns what it was before. System calls: statx, fchown, fsetxattr, getxattr, fremovexattr, fchmod
+    /// Sets the attributes and returns the item's earlier status. Owner and group come first, because changing them
+    /// clears setuid, setgid and capabilities; the mode comes last, because a list changes it. Attributes that the
+    /// system does not permit this user to set are left out, without widening any permission: a group that is not the
+    /// intended one gets the permissions of others. Errors: ENOSPC, EDQUOT, EIO and the like. System calls: statx,
+    /// fchown, fsetxattr, getxattr, fremovexattr, fchmod
     @discardableResult
     func apply(to item: borrowing FileDescriptor) throws(Errno) -> FileStatus {
         let made = try item.status()
@@ -138,7 +141,7 @@ struct FileAttributes {
             }
             if !isSet { mode = mode.map { $0 & ~0o777 | list.permissionsWithoutList } }
         } else {
-            // The list stood in for the umask, which cannot be asked for.
+            // The dropped list replaced the umask, which cannot be queried.
             if try Self.drop(Self.accessListName, of: item) { mode = mode ?? made.permissions & ~0o077 }
             if !hasGroup { mode = mode.map { $0 & ~0o070 | ($0 & 0o007) << 3 } }
         }
@@ -157,7 +160,8 @@ struct FileAttributes {
         return made
     }
 
-    /// Only root may give files away; a group that is not one's own cannot be set either.
+    /// Sets owner and group, and returns which of the two are as intended. Only root may give files away; a group that
+    /// the user is not in cannot be set either.
     private func giveOwner(
         to item: borrowing FileDescriptor, whichIs made: FileStatus
     ) throws(Errno) -> (owner: Bool, group: Bool) {
@@ -171,7 +175,7 @@ struct FileAttributes {
         return (false, try Self.unlessRefused { () throws(Errno) in try item.setOwner(.max, group: group) })
     }
 
-    /// What staging's own default list has left on an item; whether there was anything.
+    /// Removes the list that an item got from staging's own default list. Returns whether there was one.
     @discardableResult
     private static func drop(_ name: [UInt8], of item: borrowing FileDescriptor) throws(Errno) -> Bool {
         if try item.attribute(name) == nil { return false }
@@ -181,13 +185,13 @@ struct FileAttributes {
 
     private static func list(_ name: [UInt8], of item: borrowing FileDescriptor) throws(Errno) -> AccessControlList? {
         guard let bytes = try item.attribute(name) else { return nil }
-        // A form that no present kernel hands over: what it permits cannot be known.
+        // A form that no present kernel uses: its permissions cannot be known.
         guard let list = AccessControlList(decoding: bytes) else { throw .invalid }
         return list
     }
 
-    /// Whether it was done. It is no error that this user, its user namespace (EINVAL: a user who is unknown there) or
-    /// this file system does not have what another one had.
+    /// Returns whether `body` succeeded. It is no error if this user, its user namespace (EINVAL: a user that is
+    /// unknown there) or this file system does not permit or support what the original had.
     @discardableResult
     private static func unlessRefused(_ body: () throws(Errno) -> Void) throws(Errno) -> Bool {
         do throws(Errno) {

@@ -1,17 +1,18 @@
 import GroupSystemCalls
 
-/// What a member notes in staging before a change, so that another member can finish after its death: which inode
-/// moves from where to where, and where in the journal to look for the record. See `Repair`.
+/// The intent record of a change, written into staging before the change, so that another member can finish it after
+/// the writer's death: which inode moves from where to where, and where in the journal to look for the change record.
+/// See `CrashRepair`.
 struct IntentRecord: Equatable, Sendable {
-    /// Between which places the inode moves. `path` and `from` are the record's.
+    /// The places between which the inode moves. `path` and `from` are those of the change record.
     enum Way: UInt8, Sendable {
-        /// From staging to `path`: what was made.
+        /// From staging to `path`: new content.
         case intoPlace = 1
-        /// From `path` into staging: what is removed.
+        /// From `path` into staging: a removal.
         case intoStaging = 2
         /// From `from` to `path`.
         case fromPlaceToPlace = 3
-        /// It stays at `path`; the mode that the record says is set.
+        /// The inode stays at `path`; its mode is set to the record's.
         case inPlace = 4
     }
 
@@ -22,8 +23,8 @@ struct IntentRecord: Equatable, Sendable {
     var journalOffset: UInt64
     var change: ChangeRecord
 
-    /// Whether the change happened, from what stands in staging, at `path` and at `from` now; nil where nothing does. A
-    /// rename is atomic: the inode stands at exactly one end of its way.
+    /// Returns whether the change happened, from the inodes that are in staging, at `path` and at `from` now; an
+    /// argument is nil where there is none. A rename is atomic: the inode is at exactly one of the two places.
     func hasHappened(staged: UInt64?, place: ItemState?, origin: UInt64?) -> Bool {
         switch way {
         case .intoPlace: place?.inode == inode && staged == nil
@@ -33,17 +34,17 @@ struct IntentRecord: Equatable, Sendable {
         }
     }
 
-    /// The journal's file that a note, by its first bytes, says is to be looked through; nil for one that was cut
-    /// short.
+    /// Returns the number of the journal's segment in which to look for the record, from an intent record's first
+    /// bytes; nil for a file that was cut short.
     static func journalFile(ofNote bytes: [UInt8]) -> UInt64? {
         var reader = ByteReader(bytes)
         guard (try? reader.raw(8)) == magic, (try? reader.raw(24)) != nil else { return nil }
         return try? reader.number()
     }
 
-    /// A record fits into a file of the log.
+    /// The largest file of an intent record; a change record fits into one segment of the log.
     static let largest = 8 << 20
-    /// Before the change.
+    /// The size of all fields before the change record.
     private static let headSize = 48
     private static let magic = Array("GROUPOP3".utf8)
 
@@ -61,7 +62,8 @@ struct IntentRecord: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// Nil for a file that was cut short: then `pending` was not yet set, and nothing happened.
+    /// Decodes an intent record; nil for a file that was cut short: the operation was not announced (`pending`) then,
+    /// and nothing happened.
     init?(decoding bytes: [UInt8]) {
         var head = ByteReader(bytes)
         guard (try? head.raw(8)) == Self.magic, let size = try? head.number(UInt64.self), size >= Self.headSize,
@@ -87,9 +89,9 @@ struct IntentRecord: Equatable, Sendable {
     }
 }
 
-/// Where a member notes what its changes under way are about to do, for the member that repairs them: a file in staging
-/// for each of its entries in `pending`, kept open and written over, because making and removing one for each change
-/// would cost more than the change's rename.
+/// The files of a member's intent records, for the member that repairs its changes. Each `pending` entry has a file in
+/// staging, which stays open and is overwritten, because creating and removing a file for each change would cost more
+/// than the change's rename.
 final class IntentFiles: Sendable {
     private let files = Guarded([Int: File]())
 
@@ -98,15 +100,15 @@ final class IntentFiles: Sendable {
         init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
     }
 
-    /// The member's nonce comes first in the names of all that it has in staging.
+    /// Returns the name of an intent record's file. The names of all files of a member in staging begin with its nonce.
     static func name(nonce: UInt64, entry: Int) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(nonce)
         return Array((Hexadecimal.encode(writer.bytes) + ".\(entry).note").utf8)
     }
 
-    /// Before the entry is announced. The repairer reads it in the same boot: it needs no way to the disk.
-    /// System calls: pwrite(2); openat2(2), fchmod(2) for the first one of an entry
+    /// Writes an intent record, before its entry is announced. The repairer reads the file in the same boot, so that it
+    /// need not be synchronized. System calls: pwrite(2); openat2(2), fchmod(2) for the first record of an entry
     func write(_ note: IntentRecord, entry: Int, of member: Member) throws(Errno) {
         try file(entry, of: member).descriptor.overwrite(note.encoded())
     }
@@ -122,10 +124,10 @@ final class IntentFiles: Sendable {
         return file
     }
 
-    /// The next note of the entry is in another file.
+    /// Closes the entry's file: the next intent record of the entry goes into another file.
     func forget(_ entry: Int) { files.withLock { $0[entry] = nil } }
 
-    /// At the member's end.
+    /// Removes all files, when the member leaves.
     func remove(nonce: UInt64, in staging: borrowing FileDescriptor) {
         let entries = files.withLock { files in
             defer { files = [:] }
@@ -135,17 +137,18 @@ final class IntentFiles: Sendable {
     }
 }
 
-/// Room for the note of one removal, kept ready, so that the container can be made smaller where the disk is full. A
-/// file with all its blocks; a caller that needs it makes it the note, and gives it back after the change. A single
-/// caller at a time has it, by a byte of the lock file, so that several callers that remove at once wait for each other
-/// rather than fail.
+/// The reserve: room for the intent record of one removal, kept ready so that items can be removed where the disk is
+/// full. The reserve is a file with all its blocks; a caller that needs it renames it to its intent record, and returns
+/// it after the change. A byte of the lock file gives it to one caller at a time, so that concurrent removals wait for
+/// each other instead of failing.
 extension Member {
     static let reserve = Array("reserve".utf8)
-    /// A note of a removal has one path, and a purpose.
+    /// The size is enough because the intent record of a removal has only one path and a purpose.
     private static let reserveSize = 16_384
     private static let patience = Duration.seconds(10)
 
-    /// Makes it, where it is missing and there is room. Several may do that at once. System calls: statx(2)
+    /// Creates the reserve where it is missing and there is room. Several processes may do so at once. System calls:
+    /// statx(2)
     func keepReserve() {
         do throws(Errno) {
             if let status = try directory.group.statusIfPresent(of: Self.reserve) {
@@ -166,7 +169,8 @@ extension Member {
         }
     }
 
-    /// Writes the note of a change. Not nil: into the reserve, which nobody else has until it is given back.
+    /// Writes the intent record of a change. Returns nil, or, where it was written into the reserve, the handle of the
+    /// lock that keeps the reserve from other callers until it is returned.
     func writeNote(_ note: IntentRecord, entry: Int) throws(Errno) -> LockFile.Handle? {
         do throws(Errno) {
             try notes.write(note, entry: entry, of: self)
@@ -206,7 +210,8 @@ extension Member {
             try directory.group.rename(Self.reserve, to: name, in: directory.staging, replacing: true)
         } catch {
             if error != .noSuchEntry { throw error }
-            // The member that had it was killed: it is a note in staging, which goes with what that member had there.
+            // The member that had the reserve was killed: the reserve is an intent record in staging, and is removed
+            // with that member's other files.
             for slot in 0..<MemberTableLayout.slotCount
             where slot != memberTable.slot && memberTable.member(at: slot) != nil && !memberTable.isAlive(slot) {
                 try? repair(slot: slot, hasRight: false, until: Deadline(after: .zero))
@@ -216,14 +221,14 @@ extension Member {
         }
     }
 
-    /// After the change is pending no more.
+    /// Returns the reserve, after the operation was cleared from `pending`.
     func giveBackReserve(_ handle: LockFile.Handle, _ entry: Int) {
         notes.forget(entry)
         let name = IntentFiles.name(nonce: memberTable.nonce, entry: entry)
         do throws(Errno) {
             try directory.staging.rename(name, to: Self.reserve, in: directory.group, replacing: false)
         } catch {
-            // Somebody has made another one meanwhile.
+            // Another process has created a reserve meanwhile.
             try? directory.staging.unlink(name)
         }
         lockFile.giveBack(handle)
@@ -231,12 +236,13 @@ extension Member {
 }
 
 extension SegmentedLog {
-    /// As `ensureRoom`. A removal does with what is left of the last file, where there is no room for another one.
+    /// Ensures room in the log, like `ensureRoom`. A removal may use the rest of the last segment where there is no
+    /// room for another one.
     func ensureRoomForRemoval(bodyCount: Int) throws(CoordinationError) {
         do {
             try ensureRoom()
         } catch {
-            // Others may append to it at the same time.
+            // Other processes may append to the segment at the same time; hence four times the record's size.
             guard error.code == .noSpace, let file = try? last(), let end = try? findEnd(of: file), !end.isSealed,
                 end.offset + 4 * Segment.byteCount(bodyCount: bodyCount) < file.capacity
             else { throw error }

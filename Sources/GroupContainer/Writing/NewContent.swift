@@ -1,10 +1,11 @@
 import GroupSystemCalls
 
-/// What an item is to have.
+/// The new content of an item.
 enum NewContent: Sendable {
-    /// In memory.
+    /// Content in memory.
     case bytes([UInt8])
-    /// In staging, under a name of its own: what came piece by piece and is larger than what is hashed.
+    /// Content in a file in staging with a name of its own: it was written piece by piece and is larger than the limit
+    /// for hashing.
     case staged(StagedFile)
 
     var size: UInt64 {
@@ -14,12 +15,12 @@ enum NewContent: Sendable {
         }
     }
 
-    /// In bytes: its way to the disk takes so long that something else can be done meanwhile.
+    /// The size in bytes from which writing to the disk takes so long that other work can be done meanwhile.
     private static let worthBeginning = 65_536
 
-    /// Makes it a file in staging with these attributes; returns what that was before it had them. While the disk
-    /// begins with it, `meanwhile` is done. System calls: openat2, write, sync_file_range, those of `FileAttributes`,
-    /// fsync; of what is staged: renameat2
+    /// Creates a file in staging with this content and these attributes; returns its status before they were set.
+    /// `meanwhile` runs while the disk begins to write. System calls: openat2, write, sync_file_range, those of
+    /// `FileAttributes`, fsync; for staged content also renameat2
     func make(
         _ name: [UInt8], in staging: borrowing FileDescriptor, _ attributes: FileAttributes, _ durability: Durability,
         meanwhile: () -> Void = {}
@@ -45,8 +46,8 @@ enum NewContent: Sendable {
     }
 }
 
-/// A file in staging that has come from nowhere in the container; it goes with its last reference, and with its
-/// process.
+/// A file in staging that is not a copy of an item. Its name is removed with its last reference, or by repair after its
+/// process died.
 final class StagedFile: Sendable {
     let name: [UInt8]
     let descriptor: FileDescriptor
@@ -55,7 +56,7 @@ final class StagedFile: Sendable {
 
     var size: UInt64 { written.withLock { $0 } }
 
-    /// For this user alone, whatever it will be. System calls: openat2(2)
+    /// Creates the file, accessible to this user only, whatever its later mode. System calls: openat2(2)
     init(by member: Member) throws(Errno) {
         name = StagedChange.name(of: member.memberTable.makeOperation())
         directory = member.directory.stagingDirectory
@@ -63,7 +64,7 @@ final class StagedFile: Sendable {
             name, in: directory.descriptor, [.writing, .creating, .exclusively], mode: 0o600)
     }
 
-    // Where it has become something it has another name.
+    // A file that became an item has another name by now.
     deinit { try? directory.descriptor.unlink(name) }
 
     func append(_ bytes: Span<UInt8>) throws(Errno) {
@@ -76,7 +77,7 @@ extension Member {
     func contentHash(of content: NewContent) -> UInt64? {
         switch content {
         case .bytes(let bytes): contentHash(of: bytes)
-        // It is larger than what is hashed.
+        // A staged file is larger than the limit for hashing.
         case .staged: nil
         }
     }

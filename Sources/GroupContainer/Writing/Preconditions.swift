@@ -1,15 +1,15 @@
 import GroupSystemCalls
 
-/// What the journal must have of an item before a change that stands on it is recorded, so that a reader that applies
-/// the records one after the other has it, too.
+/// A state that the journal must have for an item before a change that depends on it is recorded, so that a reader that
+/// applies the records one after the other has that state, too.
 enum Precondition: Equatable, Sendable {
-    /// A directory that something comes to stand in.
+    /// The directory in which an item arrives.
     case directory(ItemLocation)
-    /// What keeps its content through the change, as it stands there.
+    /// An item that keeps its content through the change, in its present state.
     case item(ItemLocation, ItemState)
-    /// What goes with the change: any of its kind.
+    /// An item that the change replaces or removes: any of its type.
     case presence(ItemLocation, ItemType)
-    /// Nothing stands there.
+    /// A location without an item.
     case vacancy(ItemLocation)
 
     var location: ItemLocation {
@@ -19,7 +19,7 @@ enum Precondition: Equatable, Sendable {
         }
     }
 
-    /// Whether what the journal has there will do.
+    /// Returns whether the journal's state of the item meets the precondition.
     func isMet(by known: ItemState?) -> Bool {
         switch self {
         case .directory: known?.type == .directory
@@ -30,18 +30,18 @@ enum Precondition: Equatable, Sendable {
     }
 }
 
-/// What changes stand on: what was made without coordination right before them is recorded before they are, so that the
-/// journal, followed record by record, makes the tree.
+/// The preconditions of changes: external changes right before a change are recorded before it, so that the journal,
+/// applied record by record, gives the tree.
 struct Preconditions {
     let member: Member
-    /// Under which the changes are made.
+    /// The lock under which the changes are made.
     let lock: HeldLock?
     let deadline: Deadline
 
-    /// Where the journal lacks something of these, has it reconciled and recorded, by the leader's rules. A few loads
-    /// where it lacks nothing. To be called right before the change is announced: from then on nobody records that a
-    /// directory around it is gone. Errors: `damaged`; `lockTimedOut` where others have a change of these under way
-    /// that has no record
+    /// Reconciles and records, by the leader's rules, every item whose precondition the journal does not meet; a few
+    /// loads where all are met. Call this right before the operation is announced: after that no process records that a
+    /// directory around the item is gone. Errors: `damaged`; `lockTimedOut` where another process has an in-flight
+    /// operation on one of these items without a record
     func lay(_ footings: [Precondition], _ operation: String) throws(CoordinationError) {
         var missing: [Precondition] = []
         for footing in footings where try !isMet(footing) { missing.append(footing) }
@@ -53,7 +53,7 @@ struct Preconditions {
             }
             reconcileOnce.note(location, .comparison)
         }
-        // What is not there is no footing, and the change itself fails.
+        // An item that does not exist cannot be recorded; the change itself fails then.
         _ = try reconcileOnce.work(for: operation, until: deadline)
     }
 
@@ -64,8 +64,8 @@ struct Preconditions {
 }
 
 extension StagedChange.Step {
-    /// Writing looks at no more than the directory around, which is quick: content that takes the place of another
-    /// needs nothing of it.
+    /// The preconditions of a step. A write needs only the parent directory, which is quick to check: content that
+    /// replaces other content does not depend on it.
     var footings: [Precondition] {
         var footings: [Precondition] = []
         if way == .intoPlace || way == .fromPlaceToPlace, let directory = location.parent {
@@ -87,7 +87,7 @@ extension StagedChange.Step {
 }
 
 extension TransactionChanges {
-    /// What one of its own steps brings is not asked for.
+    /// Returns the preconditions of a transaction, except those that its own steps fulfill.
     func footings(of parts: [ChangePart]) throws(CoordinationError) -> [Precondition] {
         var footings: [Precondition] = []
         for (step, part) in zip(steps.inOrder, parts) {

@@ -1,12 +1,12 @@
 import GroupSystemCalls
 
-/// A private copy of an item in staging, made under the lock for somebody who takes long to read it. It is swept as
-/// everything in staging is if its process dies.
+/// A private copy of an item in staging, made under the lock for a closure that takes long to read it. If its process
+/// dies, repair deletes the copy like everything else of that process in staging.
 struct PrivateCopy: Sendable {
     let path: ItemPath
     private let name: [UInt8]
 
-    /// Where nothing stands, there is nothing in staging either. Errors: `wrongType` for what is no file or directory.
+    /// Makes the copy; none where there is no item. Errors: `wrongType` for anything but a file or directory.
     init(of path: ItemPath, at location: ItemLocation, by member: Member) throws(CoordinationError) {
         self.path = path
         let name = StagedChange.name(of: member.memberTable.makeOperation())
@@ -48,11 +48,11 @@ struct PrivateCopy: Sendable {
         }
     }
 
-    /// In staging; nil for what is not part of it.
+    /// Returns the place in staging of an item of the copy; nil for an item that is not part of it.
     func place(of other: ItemPath) -> [UInt8]? {
         if other == path { return name }
         let below = path.bytes + [UInt8(ascii: "/")]
-        // A malformed rest would be answered by the kernel; nothing leads out of staging.
+        // The kernel would refuse a malformed rest; no path leads out of staging.
         guard other.bytes.starts(with: below), (try? ItemLocation(other.bytes)) != nil else { return nil }
         return name + other.bytes[path.bytes.count...]
     }

@@ -1,20 +1,22 @@
 import Dispatch
 import GroupSystemCalls
 
-/// A change under way. Whatever its kind, it happens by one system call, a `Step`: what is new is built in staging
-/// first, complete; a note in staging says which inode moves from where to where; `pending` is set; the step is taken;
-/// the directories reach the disk; the record is appended; `pending` is cleared. So at every moment a killed process
-/// leaves either nothing or what `Repair` can finish. After the manner of renameio and of the write-ahead intents of
-/// databases. A transaction, or another kind of change, is a `Step` for `commit`.
+/// A change in progress. Every kind of change happens by one system call, a `Step`, in this order: the new content is
+/// built completely in staging; an intent record in staging states which inode moves from where to where; the operation
+/// is announced in the member table (`pending`); the step is taken; the directories are synchronized; the change record
+/// is appended; the announcement is cleared. A process killed at any moment therefore leaves either no change or a
+/// change that crash repair (`CrashRepair`) can finish. The method follows renameio and the write-ahead intents of
+/// databases. A new kind of change is a new `Step` for `commit`; transactions have their own (`TransactionStep`).
 struct StagedChange {
     let member: Member
     let purpose: String
     let durability: Durability
     let operation: [UInt8]
     private let ground: Preconditions
-    /// Gets the name in staging of what was removed, once that may be deleted.
+    /// Receives the staging name of a removed item, once it may be deleted.
     private let leave: ([UInt8]) -> Void
-    /// Takes the lock over, for a change that happened and has no record yet: nobody may come in between.
+    /// Takes the lock over, for a change that happened and has no record yet: no other process may get the lock before
+    /// the record.
     private let keepLock: () -> HeldLock?
 
     init(
@@ -26,42 +28,43 @@ struct StagedChange {
         operation = member.memberTable.makeOperation()
     }
 
-    /// In staging: what moves.
+    /// The name in staging of the item that moves.
     static func name(of operation: [UInt8]) -> [UInt8] { Array(Hexadecimal.encode(operation).utf8) }
 
     var name: [UInt8] { Self.name(of: operation) }
     var staging: FileDescriptor { _read { yield member.directory.staging } }
 
-    /// How a change happens.
+    /// The system call of a change, and what its record needs.
     struct Step {
         var kind: ChangeRecord.Kind
         var way: IntentRecord.Way
         var location: ItemLocation
-        /// For a move: where it stands before.
+        /// The location before a move.
         var origin: ItemLocation?
-        /// What moves, before it does.
+        /// The status of the item that moves, before the step; for a change in place, its new status.
         var status: FileStatus
-        /// Something may stand at the destination.
+        /// Whether the step may replace an item at the destination.
         var replacing = false
-        /// What stands there before; of what stays where it is, how it was.
+        /// The status of the item at the destination before the step; for a change in place, the item's old status.
         var before: FileStatus?
         var contentHash: UInt64?
-        /// What comes with a directory that is new; parents first. With it the record is a transaction.
+        /// The contents of a new directory, parents first. With contents, the record is a transaction.
         var contents: [ChangePart] = []
-        /// A directory may have something in it.
+        /// Whether a directory may have contents.
         var recursively = true
-        /// For errors: what is asked for.
+        /// The requested operation, for errors.
         var operation: String
 
-        /// Whether the lock on its item alone tells who must see that it is finished.
+        /// Whether only requests for the item's own lock must find the change finished.
         var concernsOneItem: Bool { way != .fromPlaceToPlace && !status.isDirectory }
     }
 
-    /// Takes the step and records it. Errors: `notDurable`: it is visible and recorded; those of the journal: it is
-    /// visible and will be; any other: nothing was changed, and nothing is left in staging.
+    /// Takes the step and records it. Errors: `notDurable`: the change is visible and recorded; those of the journal:
+    /// the change is visible and will be recorded; any other: nothing was changed, and nothing is left in staging.
     func commit(_ step: Step) throws(CoordinationError) -> LogPosition {
         let label = printable(step.location.bytes)
-        // Until it has its record: who waited to open one finds then that it was moved.
+        // Held until the change has its record: a process that waited to open one of these containers finds then that
+        // it was moved.
         let inside = try holdContainers(in: step)
         defer { extendLifetime(inside) }
         member.changeRoom.wait()
@@ -94,7 +97,7 @@ struct StagedChange {
             member.memberTable.clearPending(entry)
             discard(step)
             if error == .busy { throw .mountPoint(printable((step.origin ?? step.location).bytes), step.operation) }
-            // Without an origin, or where the destination is in the way, it is the destination that is meant.
+            // Without an origin, or where the destination is in the way, the error is about the destination.
             let isDestination = error == .exists || error == .notEmpty
             let item = isDestination ? step.location : step.origin ?? step.location
             throw CoordinationError(error, item: printable(item.bytes), operation: step.operation)
@@ -103,7 +106,7 @@ struct StagedChange {
             member.memberTable.clearPending(entry)
             throw CoordinationError(obstacle, at: step.origin ?? step.location, step.operation)
         }
-        // From here on the change is visible and must get its record, whatever else fails.
+        // From here on the change is visible and must get its record, even if a later call fails.
         var failure: Errno?
         do throws(Errno) {
             if step.way != .intoStaging {
@@ -120,7 +123,7 @@ struct StagedChange {
             let kept = keepLock()
             member.unfinishedLocks.withLock { $0[operation] = kept }
             member.memberTable.leaveUnfinished(entry)
-            // The note is needed still.
+            // The intent record is still needed.
             if let handle = reserve { member.lockFile.giveBack(handle) }
             reserve = nil
             throw error
@@ -135,7 +138,8 @@ struct StagedChange {
         return position
     }
 
-    /// Containers go with a directory only while nobody has them open.
+    /// Holds the containers inside a directory that is moved or removed: a directory moves only while no process has
+    /// one of its containers open.
     private func holdContainers(in step: Step) throws(CoordinationError) -> ContainersInside? {
         guard step.status.isDirectory, step.recursively, [.intoStaging, .fromPlaceToPlace].contains(step.way) else {
             return nil
@@ -143,7 +147,7 @@ struct StagedChange {
         return try ContainersInside(step.origin ?? step.location, of: member, step.operation)
     }
 
-    /// A container that was made, and opened, since the directory was looked at.
+    /// Returns the obstacle of a container that was created, and opened, since the directory was checked.
     private func obstacle(
         to step: Step, _ ends: StepEnds, _ inside: ContainersInside?
     ) -> ContainersInside.Obstacle? {
@@ -193,7 +197,8 @@ struct StagedChange {
         return try member.writeNote(note, entry: entry)
     }
 
-    /// Only before the step was taken: what stands in staging then was made there.
+    /// Deletes the new content in staging. Called only before the step was taken: until then staging contains what this
+    /// change made.
     private func discard(_ step: Step) {
         if step.way == .intoPlace { try? staging.removeTree(name) }
     }
@@ -220,13 +225,13 @@ struct StepEnds {
             toDirectory: to, toName: step.way == .intoStaging ? name : step.location.name)
     }
 
-    /// The one that an item stands in; staging for nil.
+    /// Opens the parent directory of an item; staging for nil.
     private static func directory(of item: ItemLocation?, _ member: Member) throws(Errno) -> OpenDirectory {
         guard let item else { return member.directory.stagingDirectory }
         return try member.directory(at: item.parent)
     }
 
-    /// One system call, all or nothing.
+    /// Takes the step by one system call, all or nothing.
     func take(_ step: StagedChange.Step) throws(Errno) {
         switch step.way {
         case .intoPlace, .fromPlaceToPlace:
@@ -237,7 +242,7 @@ struct StepEnds {
     }
 
     private func remove(_ step: StagedChange.Step) throws(Errno) {
-        // Only who may write to a directory may give it another parent.
+        // Moving a directory to another parent takes write permission on the directory itself.
         let isClosed =
             step.status.isDirectory && step.status.permissions & 0o200 == 0 && step.status.owner == effectiveUser()
         if isClosed { try? from.setMode(of: fromName, step.status.permissions | 0o200) }
@@ -248,19 +253,20 @@ struct StepEnds {
             throw error
         }
         if step.recursively || !step.status.isDirectory { return }
-        // Without coordination something may have come into it since it was looked at. Nobody reaches it here.
+        // An external change may have added an item to the directory since it was checked. No path leads to the
+        // directory in staging.
         let isEmpty = (try? FileDescriptor.open(toName, in: to, [.reading, .directory]).entryNames().isEmpty) ?? false
         if isEmpty { return }
         try to.rename(toName, to: fromName, in: from, replacing: false)
         throw .notEmpty
     }
 
-    /// As it was before, for a step that moved something; what it may have replaced is gone.
+    /// Undoes a step that moved an item; an item that the step replaced is not restored.
     func takeBack(_ step: StagedChange.Step) throws(Errno) {
         try to.rename(toName, to: fromName, in: from, replacing: false)
     }
 
-    /// What has changed, to the disk: first where something is, then where it is no longer.
+    /// Synchronizes the changed directories: first the one that the item moved to, then the one that it left.
     func synchronize(_ step: StagedChange.Step) throws(Errno) {
         switch step.way {
         case .intoPlace: try to.synchronize()
@@ -269,7 +275,7 @@ struct StepEnds {
             try to.synchronize()
             if try to.status().inode != from.status().inode { try from.synchronize() }
         case .inPlace:
-            // Its new mode, or what it is, may not let us open it.
+            // The item's new mode, or its type, may not permit opening it.
             let access: FileDescriptor.OpenMode = [.reading, .notFollowing, .nonBlocking]
             do throws(Errno) {
                 try SeparateTable.within(to) { to throws(Errno) in
@@ -282,15 +288,14 @@ struct StepEnds {
     }
 }
 
-/// Changes of what stands in the container already.
+/// Changes of items that are in the container already.
 extension StagedChange {
-    /// Takes an item away, a directory with everything in it: one rename into staging, one record. It is deleted there
-    /// afterwards.
-    /// System calls: renameat2, fsync of the directory
+    /// Removes an item, a directory with everything in it, by one rename into staging and one record. The item is
+    /// deleted from staging afterwards. System calls: renameat2, fsync of the directory
     func remove(
         _ location: ItemLocation, _ status: FileStatus, recursively: Bool
     ) throws(CoordinationError) -> LogPosition {
-        // What else is in the body takes no more than that.
+        // The rest of the record's body takes at most 256 bytes.
         try member.journal.log.ensureRoomForRemoval(bodyCount: location.bytes.count + purpose.utf8.count + 256)
         return try commit(
             Step(
@@ -298,7 +303,7 @@ extension StagedChange {
                 operation: "remove"))
     }
 
-    /// System calls: renameat2, fsync of both directories
+    /// Moves an item. System calls: renameat2, fsync of both directories
     func move(
         _ origin: ItemLocation, _ status: FileStatus, to location: ItemLocation, replacing old: FileStatus?,
         allowed: Bool
@@ -310,7 +315,7 @@ extension StagedChange {
                 replacing: allowed, before: old, operation: "move"))
     }
 
-    /// System calls: fchmodat2, fsync
+    /// Sets an item's permissions. System calls: fchmodat2, fsync
     func setMode(
         _ mode: UInt32, of location: ItemLocation, _ status: FileStatus
     ) throws(CoordinationError) -> LogPosition {
@@ -324,10 +329,10 @@ extension StagedChange {
     }
 }
 
-/// Changes whose content is built in staging and comes to its place by a rename.
+/// Changes whose content is built in staging and renamed to its place.
 extension StagedChange {
-    /// Replaces or creates a file. `old` is what stands there now: its attributes are kept, unless `mode` says
-    /// otherwise. System calls: those of `NewContent`, renameat2, fsync of the directory
+    /// Replaces or creates a file. `old` is the status of the present file, whose attributes are kept, except the mode
+    /// if `mode` is given. System calls: those of `NewContent`, renameat2, fsync of the directory
     func write(
         _ content: NewContent, to location: ItemLocation, replacing old: FileStatus?, mode: UInt32?,
         as kind: ChangeRecord.Kind
@@ -345,8 +350,8 @@ extension StagedChange {
                 contentHash: hash, operation: "write"))
     }
 
-    /// Makes a file with another one's content and attributes. `old` is what stands there now.
-    /// System calls: ioctl(FICLONE) or copy_file_range, else read and write; the rest as for `write`
+    /// Creates a file with another file's content and attributes. `old` is the status of the present file. System
+    /// calls: ioctl(FICLONE) or copy_file_range, else read and write; the rest as for `write`
     func copy(
         _ source: ItemLocation, to location: ItemLocation, replacing old: FileStatus?
     ) throws(CoordinationError) -> LogPosition {
@@ -364,8 +369,8 @@ extension StagedChange {
                 replacing: old != nil, contentHash: hash, operation: "copy"))
     }
 
-    /// Makes a directory like another one, with everything in it. `old` is what stands there now.
-    /// System calls: those of `TreeCopy`; the rest as for `write`
+    /// Creates a copy of a directory with everything in it. `old` is the status of the present directory. System calls:
+    /// those of `TreeCopy`; the rest as for `write`
     func copy(
         _ tree: TreeCopy, of source: ItemLocation, to location: ItemLocation, replacing old: FileStatus?
     ) throws(CoordinationError) -> LogPosition {
@@ -388,8 +393,8 @@ extension StagedChange {
             name, of: source, in: member, isDurable: durability == .durable, hashKey: member.hashKey)
     }
 
-    /// Makes a directory. The mode is that of `mkdir`, 0777 without the umask, or 2770 where a Unix group shares the
-    /// container; the default access control list of the directory around it comes first.
+    /// Creates a directory. The default access control list of its parent decides the mode; without one, the mode is
+    /// that of `mkdir`, 0777 without the umask, or 2770 where a Unix group shares the container.
     func createDirectory(at location: ItemLocation) throws(CoordinationError) -> LogPosition {
         let status = try stage(location, "create directory") { () throws(Errno) in
             let attributes = try FileAttributes(ofNewDirectoryAt: location, in: member)
@@ -403,7 +408,7 @@ extension StagedChange {
             Step(kind: .created, way: .intoPlace, location: location, status: status, operation: "create directory"))
     }
 
-    /// Nothing is left in staging where it fails.
+    /// Builds new content in staging; leaves nothing in staging if that fails.
     private func stage(
         _ location: ItemLocation, _ operation: String, _ build: () throws(Errno) -> FileStatus
     ) throws(CoordinationError) -> FileStatus {

@@ -1,19 +1,19 @@
 import GroupSystemCalls
 
-/// A directory's copy with everything in it: listed first, then made. Files and directories with their attributes, as
-/// far as the system lets this user; links as links; several names of one file as several files. However many
-/// directories, with a constant number of descriptors.
+/// A copy of a directory with everything in it: first listed, then made. Files and directories keep their attributes,
+/// as far as the system permits this user; symbolic links are copied as such; several hard links of one file become
+/// several files. The number of descriptors is constant, however many directories there are.
 struct TreeCopy {
     struct Entry {
         let name: [UInt8]
-        /// Of the original, when it was listed.
+        /// The original's status, when it was listed.
         let status: FileStatus
-        /// Of the copy, once it is made.
+        /// The copy's state, once it is made.
         var state: ItemState?
     }
 
     struct Directory {
-        /// From the top, which is `.`.
+        /// The path relative to the top, which is `.`.
         let path: [UInt8]
         var entries: [Entry]
 
@@ -22,13 +22,13 @@ struct TreeCopy {
 
     struct Fault: Error {
         var reason: Errno
-        /// Where, from the top.
+        /// The path relative to the top.
         var path: [UInt8]
     }
 
-    /// Parents before children.
+    /// The directories, parents before children.
     private(set) var directories: [Directory] = []
-    /// The first directory that is another container, from the top.
+    /// The first directory that is another container, relative to the top.
     private(set) var container: [UInt8]?
 
     /// Lists everything. A directory that lies deeper than a path can name is an error. System calls: openat2,
@@ -54,8 +54,8 @@ struct TreeCopy {
         }
     }
 
-    /// Makes `name` and returns what it is then; what has been made is left where it fails.
-    /// System calls: openat2, mkdirat, symlinkat, mknodat, those of `FileCopy`, fsync
+    /// Creates the copy as `name` and returns its status; on failure, the part that was created remains. System calls:
+    /// openat2, mkdirat, symlinkat, mknodat, those of `FileCopy`, fsync
     mutating func make(
         _ name: [UInt8], in directory: borrowing FileDescriptor, of source: borrowing FileDescriptor, isDurable: Bool,
         hashKey: SipHash? = nil
@@ -75,7 +75,8 @@ struct TreeCopy {
                 }
             }
         }
-        // The directories' attributes last, and from below: one that may not be written to could not be filled.
+        // The directories' attributes are set last, children first: a directory without write permission could not be
+        // filled.
         for index in directories.indices.reversed() {
             try Self.each(&directories[index]) { (path, entries) throws(Errno) in
                 let top = try FileDescriptor.open(name, in: directory, [.reading, .directory])
@@ -127,7 +128,7 @@ struct TreeCopy {
     }
 }
 
-/// What the journal has of a directory's copy.
+/// Copies in a container, and their parts in the journal.
 extension TreeCopy {
     static func open(_ location: ItemLocation, in member: Member) throws(Fault) -> FileDescriptor {
         do throws(Errno) {
@@ -137,8 +138,8 @@ extension TreeCopy {
         }
     }
 
-    /// Makes it in staging. The program around this library may have files of it open, and locked: they are opened and
-    /// closed in another table of descriptors.
+    /// Creates the copy in staging. The surrounding program may have files of the tree open and locked, so they are
+    /// opened and closed in a separate table of descriptors.
     mutating func make(
         _ name: [UInt8], of location: ItemLocation, in member: Member, isDurable: Bool, hashKey: SipHash? = nil
     ) throws(Fault) -> FileStatus {
@@ -157,8 +158,8 @@ extension TreeCopy {
         return try made.get()
     }
 
-    /// The list of what is to be copied; throws whatever can be known before anything is. Errors: `wrongType`,
-    /// `invalidArgument` for a path that becomes too long, `limitReached`, and those of the system.
+    /// Lists what is to be copied, and throws every error that can be known before anything is copied. Errors:
+    /// `wrongType`, `invalidArgument` for a path that becomes too long, `limitReached`, and those of the system.
     static func survey(
         _ source: ItemLocation, for destination: ItemLocation, by member: Member, purpose: String
     ) throws(CoordinationError) -> TreeCopy {
@@ -178,7 +179,7 @@ extension TreeCopy {
                 throw CoordinationError(error, path: part.path, operation: "copy")
             }
         }
-        // As long as the one that will be written.
+        // This record is as long as the one that will be written.
         let top = ChangePart(kind: .created, path: destination.bytes, state: parts.first?.state)
         let record = ChangeRecord(
             transaction: [top] + parts, operation: ChangeRecord.noOperation, processIdentifier: processIdentifier(),
@@ -195,7 +196,8 @@ extension TreeCopy {
         return tree
     }
 
-    /// Others are using it: what is copied of it file by file fits nothing. Errors: `outsideContainer`
+    /// Throws if the tree contains another container: its members are using it, and copying it file by file would give
+    /// files that do not fit each other. Errors: `outsideContainer`
     func refuseContainers(in source: ItemLocation, _ operation: String) throws(CoordinationError) {
         if let container { throw .hasContainer(source.bytes + container.dropFirst(), source, operation) }
     }
@@ -216,7 +218,7 @@ extension TreeCopy {
             advice: "remove them, or copy the rest one by one")
     }
 
-    /// What is in the directory, once it stands at `location`; parents first.
+    /// Returns the parts of the change record for the contents of the copy at `location`, parents first.
     func parts(at location: ItemLocation) -> [ChangePart] {
         directories.flatMap { directory in
             directory.entries.map { entry in
@@ -234,12 +236,12 @@ extension CoordinationError {
     }
 }
 
-/// A file's copy.
+/// The copy of one file.
 enum FileCopy {
-    /// What is copied.
+    /// The file that is copied.
     enum Original {
         case item(ItemLocation)
-        /// What the process itself has in staging.
+        /// A file that this process has in staging.
         case staged([UInt8])
 
         func open(
@@ -253,8 +255,8 @@ enum FileCopy {
         }
     }
 
-    /// Into staging. The program around this library may have the original open, and locked: it is opened and closed in
-    /// another table of descriptors.
+    /// Creates the copy in staging. The surrounding program may have the original open and locked, so it is opened and
+    /// closed in a separate table of descriptors.
     static func make(
         _ name: [UInt8], of original: Original, in directory: ContainerDirectories, isDurable: Bool,
         hashKey: SipHash? = nil
@@ -265,8 +267,9 @@ enum FileCopy {
         }
     }
 
-    /// With the content and the attributes of `original`. With a key, the hash of its content, too, where it is small
-    /// enough. System calls: openat2, ioctl(FICLONE) or copy_file_range, those of `FileAttributes`, fsync
+    /// Creates a file with the content and the attributes of `original`. With a key, also returns the hash of its
+    /// content, if the file is small enough. System calls: openat2, ioctl(FICLONE) or copy_file_range, those of
+    /// `FileAttributes`, fsync
     static func make(
         _ name: [UInt8], in directory: borrowing FileDescriptor, of original: borrowing FileDescriptor, isDurable: Bool,
         hashKey: SipHash? = nil
@@ -276,7 +279,7 @@ enum FileCopy {
             name, in: directory, [.writing, .creating, .exclusively, .notFollowing], mode: attributes.creationMode)
         try file.copyContent(of: original)
         var hash: UInt64?
-        // While it is still ours to read.
+        // The hash is computed before the attributes are set, which may make the file unreadable for this user.
         if let hashKey, try file.status().size <= ItemState.largestHashed {
             hash = hashKey.hash(try FileDescriptor.content(of: name, in: directory))
         }
