@@ -91,7 +91,9 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
         let errorLimit = processes.values.compactMap { process in
             process.errorLimit.pausedUntil.map { max(0, $0 - now.monotonic) }
         }
-        let waits = [state.wait(at: now), frontEnd.wait(at: now), surroundings.wait(at: now.monotonic), errorLimit.min()]
+        let waits = [
+            state.wait(at: now), frontEnd.wait(at: now), surroundings.wait(at: now.monotonic), errorLimit.min(),
+        ]
         return waits.compactMap { $0 }.min() ?? 1_000_000_000
     }
 
