@@ -1,8 +1,8 @@
-/// Bytes in a JSON string, as RFC 4648 §4 says it.
+/// Base64 for bytes in a JSON string, as in RFC 4648 §4.
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// The bytes in base64, padded and on one line.
+    /// Returns the bytes in base64, padded and on one line.
     package static func encoded(_ bytes: [UInt8]) -> String {
         var result: [UInt8] = []
         for start in stride(from: 0, to: bytes.count, by: 3) {
@@ -19,7 +19,7 @@ package enum Base64 {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// The bytes that padded base64 stands for; nil where it is none. Blanks and line ends count for nothing.
+    /// Returns the bytes of padded base64; nil if the text is something else. White space is ignored.
     package static func decoded(_ text: some Collection<UInt8>) -> [UInt8]? {
         var (bytes, bits, letters, padding): ([UInt8], Int, Int, Int) = ([], 0, 0, 0)
         for letter in text where letter != 0x20 && !(0x09...0x0D).contains(letter) {

@@ -1,58 +1,58 @@
-/// What a command accepts and what its help says: a value, without behaviour.
+/// The arguments and the help of a command: a value, without behavior.
 package struct CommandSpecification: Sendable, Equatable {
-    /// Whether a `-- COMMAND [ARG…]` to be run may follow.
+    /// Whether `-- COMMAND [ARG…]` may follow.
     package enum TrailingCommand: Sendable, Equatable {
-        /// None may follow; `--` only ends the options.
+        /// No COMMAND may follow; `--` only ends the options.
         case none
 
-        /// It may be left out.
+        /// A COMMAND may be left out.
         case optional
 
-        /// Without it the line is a usage error.
+        /// A line without COMMAND is a usage error.
         case required
     }
 
-    /// The word it is called by: `groupctl`, or `read` for a subcommand.
+    /// The word that calls the command: `groupctl`, or `read` for a subcommand.
     package let name: String
 
-    /// What it does, in one line.
+    /// What the command does, in one line.
     package let summary: String
 
     /// The complete usage lines, without the word "Usage".
     package let usage: [String]
 
-    /// Its own options; a subcommand accepts those of the commands around it as well.
+    /// The command's own options; a subcommand also accepts those of the commands around it.
     package let options: [OptionSpecification]
 
-    /// Its positional arguments in order. Required ones first; a variadic one last. There are none beside subcommands:
-    /// a subcommand stands before all of them (`defaults get GROUP SUITE KEY`).
+    /// The positional arguments in order: required ones first, a variadic one last. A command with subcommands has
+    /// none: a subcommand comes before all positionals (`defaults get GROUP SUITE KEY`).
     package let positionals: [PositionalSpecification]
 
-    /// Whether a command to be run may follow.
+    /// Whether a COMMAND may follow.
     package let trailingCommand: TrailingCommand
 
-    /// The commands under this one; where there are any, one of them must be given.
+    /// The commands under this one; if there are any, one of them must be given.
     package let subcommands: [CommandSpecification]
 
-    /// The subcommand that a caller who names none has most probably meant.
+    /// The subcommand that is most probably meant by a call without one.
     package let usualSubcommand: String?
 
-    /// What it is for, in whole paragraphs, for its manual page; without any, the summary.
+    /// What the command is for, in whole paragraphs, for the manual page; if empty, the summary is used.
     package let description: [String]
 
-    /// The variables that it heeds, and the files that it keeps, each with its meaning.
+    /// The environment variables that the command reads, and the files that it keeps, each with its meaning.
     package let environment: [HelpEntry], files: [HelpEntry]
 
-    /// Other pages: `groupctl(1)`.
+    /// Related manual pages: `groupctl(1)`.
     package let seeAlso: [String]
 
-    /// What else is to be known, each paragraph under its heading.
+    /// Further paragraphs of the help, each under its heading.
     package let notes: [HelpEntry]
 
-    /// Command lines worth copying, each with what it does.
+    /// Command lines to copy, each with what it does.
     package let examples: [HelpEntry]
 
-    /// The exit statuses worth telling apart, each with its meaning.
+    /// The exit statuses with a meaning of their own.
     package let exitStatuses: [HelpEntry]
 
     /// Declares a command.

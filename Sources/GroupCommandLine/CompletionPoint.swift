@@ -1,8 +1,8 @@
-/// What is expected where the cursor stands, of words that are not all written yet.
+/// The kind of word that is expected at the cursor of an incomplete command line.
 package struct CompletionPoint: Sendable {
     /// The kinds of words that can be expected.
     package enum Expected: Sendable, Equatable {
-        /// One of these.
+        /// One of these words.
         case words([HelpEntry])
         /// The value of an option.
         case value(OptionSpecification)
@@ -13,22 +13,22 @@ package struct CompletionPoint: Sendable {
 
     package private(set) var expected = Expected.other
 
-    /// The part of it that is written.
+    /// The part of the word that is already typed.
     package private(set) var partial: [UInt8]
 
-    /// The part of the same word that stands before it: `--color=`.
+    /// The part of the same word before it, such as `--color=`.
     package private(set) var attached = ""
 
-    /// The words of the positionals before it, each with its name.
+    /// The words of the positionals before the cursor, each with its name.
     package private(set) var positionals: [ParsedArguments.NamedValue] = []
 
-    /// The values of the options before it.
+    /// The values of the options before the cursor.
     package private(set) var options: [ParsedArguments.NamedValue] = []
 
     private var outer: [CommandSpecification] = []
     private var inner: CommandSpecification
 
-    /// The last of the words is the one that is being written; it may be empty.
+    /// Creates the point of the last of the words, which is being typed and may be empty.
     package init(_ root: CommandSpecification, words: [[UInt8]]) {
         inner = root
         partial = words.last ?? []
@@ -84,7 +84,7 @@ package struct CompletionPoint: Sendable {
         return inner.positionals.last?.arity == .variadic ? inner.positionals.last : nil
     }
 
-    /// Nil where the word has all that it needs.
+    /// Returns the option whose value is the next word; nil if the word is complete.
     private mutating func option(awaitingItsValueBehind word: [UInt8]) -> OptionSpecification? {
         if word[1] == UInt8(ascii: "-") {
             let parts = word.dropFirst(2).split(separator: UInt8(ascii: "="), maxSplits: 1)

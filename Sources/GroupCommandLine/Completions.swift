@@ -1,20 +1,21 @@
-/// Makes what a shell is told so that it completes a command's words: it asks the command itself, which knows the containers.
+/// Makes the scripts with which shells complete a command's words: a script calls the command itself, which reads the
+/// containers.
 ///
-/// `COMMAND --complete WORD…` prints what the last of the words, which may be empty, can become: a candidate a line, and
-/// behind a TAB what it is. No line: names of files.
+/// `COMMAND --complete WORD…` prints the completions of the last word, which may be empty: one in each line, with its
+/// meaning after a TAB. If nothing is printed, the shell completes names of files.
 package struct Completions: Sendable {
-    /// For which completions can be made.
+    /// The shells for which there are scripts.
     package enum Shell: String, Sendable, CaseIterable { case bash, zsh, fish }
 
-    /// The option with which a shell asks.
+    /// The option with which a script requests completions.
     package static let question = "--complete"
 
     private let name: String
 
-    /// Of a program.
+    /// Creates the completions of a program.
     package init(of command: CommandSpecification) { name = command.name }
 
-    /// The script that the shell reads.
+    /// Returns the script for a shell.
     package func rendered(for shell: Shell) -> String {
         let lines =
             switch shell {
@@ -56,7 +57,8 @@ package struct Completions: Sendable {
             "    compadd -l -d shown -a plain",
             "    compadd -S '' -a open",
             "}",
-            // A file of the function's name is run for the first word; a script that is read registers it.
+            // A file with the function's name is run for the first word; a script that is read with `source` registers
+            // the function.
             "if [[ $funcstack[1] = \(function) ]]; then \(function) \"$@\"; else compdef \(function) \(name); fi",
         ]
     }

@@ -1,56 +1,56 @@
-/// How a command ends; scripts depend on every number (docs: the table in the commands' contract).
+/// The exit status of a command; scripts depend on every number (docs: the table in the commands' contract).
 package struct ExitStatus: RawRepresentable, Hashable, Sendable {
-    /// What exit(3) is given.
+    /// The argument of exit(3).
     package let rawValue: Int32
 
-    /// A status by its number, for one that is passed on.
+    /// Creates a status that is passed on.
     package init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// Done, also when nothing had to change, and when the output pipe was closed.
+    /// Success, also when nothing had to change, and when the output pipe was closed.
     package static let success = ExitStatus(rawValue: 0)
 
-    /// Any failure that has no number of its own.
+    /// A failure that has no number of its own.
     package static let failure = ExitStatus(rawValue: 1)
 
-    /// watch-group: the time passed without a line.
+    /// The end of `--timeout` without a line, for the commands that wait for changes.
     package static let timedOut = ExitStatus(rawValue: 2)
 
-    /// refresh: the widget has nothing to show.
+    /// The result of refresh when there is nothing new to show.
     package static let noData = ExitStatus(rawValue: 3)
 
-    /// With `--exit-code`: nothing had to change.
+    /// The status for no change, with `--exit-code`.
     package static let unchanged = ExitStatus(rawValue: 3)
 
-    /// `--if` or `--if-generation` does not hold.
+    /// The status when the condition of `--if` or `--if-generation` does not hold.
     package static let conflict = ExitStatus(rawValue: 4)
 
-    /// The command line is wrong (EX_USAGE).
+    /// A mistake in the command line (EX_USAGE).
     package static let usage = ExitStatus(rawValue: 64)
 
-    /// Damaged, or written by a newer format (EX_DATAERR).
+    /// Damaged data, data in another format, or content that is not what it should be (EX_DATAERR).
     package static let damaged = ExitStatus(rawValue: 65)
 
-    /// No such group, item or key (EX_NOINPUT).
+    /// A group, item or key that does not exist (EX_NOINPUT).
     package static let notFound = ExitStatus(rawValue: 66)
 
-    /// This file system cannot do it (EX_UNAVAILABLE).
+    /// A file system that lacks what is needed (EX_UNAVAILABLE).
     package static let unsupported = ExitStatus(rawValue: 69)
 
-    /// Input/output error or disk full (EX_IOERR).
+    /// An input/output error, or a full disk (EX_IOERR).
     package static let inputOutput = ExitStatus(rawValue: 74)
 
-    /// The lock was not granted in time (EX_TEMPFAIL).
+    /// A lock that was not granted in time (EX_TEMPFAIL).
     package static let lockTimedOut = ExitStatus(rawValue: 75)
 
-    /// Not permitted, or leads out of the container (EX_NOPERM).
+    /// An operation that is not permitted, or a path out of the container (EX_NOPERM).
     package static let notPermitted = ExitStatus(rawValue: 77)
 
-    /// COMMAND was found and could not be run, as timeout(1) says it.
+    /// A COMMAND that was found and could not be run, as in timeout(1).
     package static let commandNotExecutable = ExitStatus(rawValue: 126)
 
-    /// COMMAND was not found, as timeout(1) says it.
+    /// A COMMAND that was not found, as in timeout(1).
     package static let commandNotFound = ExitStatus(rawValue: 127)
 
-    /// Ended by a signal, after cleaning up.
+    /// Returns the status of an end by a signal, after cleaning up.
     package static func signal(_ number: Int32) -> ExitStatus { ExitStatus(rawValue: 128 + number) }
 }

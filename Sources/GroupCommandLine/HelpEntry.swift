@@ -1,12 +1,12 @@
-/// A term and what it means: an exit status, or an example and what it does.
+/// A term and its meaning, such as an exit status, or an example.
 package struct HelpEntry: Sendable, Equatable {
-    /// What is explained.
+    /// The term.
     package let term: String
 
     /// The explanation.
     package let text: String
 
-    /// Explains a term.
+    /// Creates an entry.
     package init(_ term: String, _ text: String) {
         self.term = term
         self.text = text

@@ -1,16 +1,17 @@
-/// The answer to `--help`.
+/// The text of `--help`.
 package struct HelpText: Sendable {
     private static let width = 80
-    /// A term wider than this stands on a line of its own, so that one long option does not squeeze every text.
+    /// The widest term of a column. A wider term has a line of its own, so that one long option does not narrow every
+    /// text.
     private static let widestTerm = 28
 
     private let command: CommandSpecification
     private let path: [String]
     private let options: [OptionSpecification]
-    /// Of the commands around it: named, and told of where they are its own.
+    /// The options of the commands around this one: their names are listed, and where they are described.
     private let inherited: [OptionSpecification]
 
-    /// The help of a command called by `path`, with the options it accepts from the commands around it.
+    /// Creates the help of a command called by `path`. `inherited`: the options of the commands around it.
     package init(of command: CommandSpecification, path: [String], inherited: [OptionSpecification] = []) {
         self.command = command
         self.path = path
@@ -21,7 +22,7 @@ package struct HelpText: Sendable {
         self.inherited = isOuter ? [] : inherited.filter { !own.contains($0.name) } + common
     }
 
-    /// The text, wrapped at 80 columns, with a newline at its end.
+    /// Returns the text, wrapped at 80 columns, with a newline at its end.
     package func rendered() -> String {
         var sections = [usage, Self.wrapped(command.summary, to: Self.width)]
         let arguments = command.positionals.filter { !$0.help.isEmpty }.map { HelpEntry($0.name, $0.help) }
@@ -62,7 +63,7 @@ package struct HelpText: Sendable {
         }
     }
 
-    /// Long names line up whether a letter stands before them or not, as in GNU's tools.
+    /// Returns the names of an option. Long names are aligned with or without a letter before them, as in GNU's tools.
     private static func term(_ option: OptionSpecification) -> String {
         let letter = option.letter.map { "-\($0), " } ?? "    "
         return letter + "--\(option.name)" + (option.placeholder.map { " \($0)" } ?? "")
@@ -95,7 +96,7 @@ package struct HelpText: Sendable {
         }
     }
 
-    /// Breaks at spaces; a word longer than the line is left whole, to be copied.
+    /// Returns the lines of a text, broken at spaces; a word longer than a line stays whole, so that it can be copied.
     private static func wrapped(_ text: String, to width: Int) -> [String] {
         var lines: [String] = []
         for word in text.split(separator: " ") {

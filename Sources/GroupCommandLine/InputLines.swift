@@ -2,11 +2,11 @@ import Glibc
 
 /// Standard input line by line, as it comes. Not copyable, so that no two owners hold the same unread bytes.
 package struct InputLines: ~Copyable {
-    /// What there is.
+    /// The result of `next`.
     package enum Step: Equatable {
-        /// Without its newline; the last one need not have any.
+        /// A line without its newline; the last line need not have one.
         case line([UInt8])
-        /// Everything that has come was given: `wait` for more.
+        /// No complete line is left; `wait` reads more.
         case dry
         case end
     }
@@ -14,17 +14,18 @@ package struct InputLines: ~Copyable {
     private let descriptor: Int32
     private let limit: Int
     private var pending: ArraySlice<UInt8> = []
-    /// The rest of a line that was too long.
+    /// Whether the rest of a line that was too long is being skipped.
     private var isSkipping = false
-    /// Up to here there is no newline.
+    /// How many bytes of `pending` are known to hold no newline.
     private var searched = 0
     private var isAtEnd = false
     private var buffer = [UInt8](repeating: 0, count: 65_536)
 
-    /// Reads this descriptor, and lines of at most `limit` bytes.
+    /// Creates a reader of a descriptor, for lines of at most `limit` bytes.
     package init(descriptor: Int32 = 0, limit: Int) { (self.descriptor, self.limit) = (descriptor, limit) }
 
-    /// The next line, as far as it has come. Does not block. After `tooLarge` the line after that one is next.
+    /// Returns the next complete line. Does not block. After `tooLarge` the next call continues with the following
+    /// line.
     package mutating func next() throws(InputError) -> Step {
         if isSkipping {
             guard let end = pending.firstIndex(of: 0x0A) else {
@@ -50,7 +51,7 @@ package struct InputLines: ~Copyable {
         return .line(Array(pending))
     }
 
-    /// Blocks until more has come, the input has ended, or a signal was handled.
+    /// Blocks until more input was read, the input has ended, or a signal was handled.
     ///
     /// System calls: read(2), poll(2).
     package mutating func wait() throws(InputError) {

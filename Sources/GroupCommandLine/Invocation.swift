@@ -1,6 +1,6 @@
-/// What the user asked for.
+/// The request of a command line.
 package enum Invocation: Sendable, Equatable {
-    /// Do it.
+    /// Run the command.
     case run(ParsedArguments)
 
     /// Print this text, which ends in a newline, and end with 0.

@@ -1,21 +1,21 @@
 extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral {
-    /// `nil` is null.
+    /// Creates null.
     package init(nilLiteral: ()) { self = .null }
 
-    /// `true` or `false`.
+    /// Creates `true` or `false`.
     package init(booleanLiteral value: Bool) { self = .bool(value) }
 
-    /// A whole number.
+    /// Creates a whole number.
     package init(integerLiteral value: Int64) { self = .integer(value) }
 }
 
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
-    /// A text.
+    /// Creates a string.
     package init(stringLiteral value: String) { self = .string(value) }
 
-    /// A list.
+    /// Creates an array.
     package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 
-    /// An object with its members in the order written.
+    /// Creates an object with its members in the order written.
     package init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(elements) }
 }

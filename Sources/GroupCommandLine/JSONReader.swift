@@ -1,11 +1,11 @@
-/// Reads JSON (RFC 8259), strictly: names of an object must differ, and a number must not be beyond a double. A number
-/// without fraction and exponent is an integer as long as 64 bits hold it.
+/// Reads JSON (RFC 8259), strictly: the names of an object must differ, and a number must not exceed a double. A number
+/// without fraction and exponent is an integer if it fits 64 bits.
 package struct JSONReader {
     private let text: [UInt8]
     private var place = 0
     private let deepest: Int
 
-    /// The value that a text is. `deepest` is how many levels there may be: a scalar is one.
+    /// Returns the value of a text. `deepest`: how many levels the value may have; a scalar has one.
     package static func value(of text: [UInt8], deepest: Int) throws(TextFault) -> JSONValue {
         var reader = JSONReader(text: text, deepest: deepest)
         let value = try reader.value(depth: 1)
@@ -116,7 +116,7 @@ package struct JSONReader {
         return .double(number)
     }
 
-    /// Behind the quote that opens it.
+    /// Returns the string after its opening quote.
     private mutating func string() throws(TextFault) -> String {
         var bytes: [UInt8] = []
         while true {
@@ -140,7 +140,7 @@ package struct JSONReader {
         }
     }
 
-    /// Behind the backslash.
+    /// Returns the character of an escape, after its backslash.
     private mutating func escaped() throws(TextFault) -> Unicode.Scalar {
         guard let letter = next else { throw fault("a text does not end") }
         place += 1

@@ -1,4 +1,4 @@
-/// A JSON value to be written. Members keep their order: the contract shows `sequence` first.
+/// A JSON value. Members keep their order: the documentation shows `sequence` first.
 package indirect enum JSONValue: Sendable {
     case null
     case bool(Bool)
@@ -9,7 +9,7 @@ package indirect enum JSONValue: Sendable {
     case array([JSONValue])
     case object([(String, JSONValue)])
 
-    /// The value on one line without spaces (RFC 8259). A double that is not finite has no number and becomes null.
+    /// Returns the value on one line without spaces (RFC 8259). A double that is not finite becomes null.
     package func encoded() -> String {
         var bytes: [UInt8] = []
         append(to: &bytes)
@@ -63,8 +63,8 @@ package indirect enum JSONValue: Sendable {
 }
 
 extension JSONValue: Equatable {
-    /// Equal in case, value and the order of members. Strings by their bytes: canonically equivalent names
-    /// are one `String` to Swift, and two files to the kernel.
+    /// Returns whether two values are equal in case, value and order of members. Strings are compared by their bytes:
+    /// canonically equivalent names are equal as `String`, but are two files to the kernel.
     package static func == (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true

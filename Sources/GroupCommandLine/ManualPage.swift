@@ -1,14 +1,14 @@
-/// A command's manual page for man(1), made of what its `--help` is made of.
+/// The manual page of a command for man(1), made from the same specification as `--help`.
 package struct ManualPage: Sendable {
     private let command: CommandSpecification
     private let version: String
 
-    /// The page of a program of this version.
+    /// Creates the page of a program of this version.
     package init(of command: CommandSpecification, version: String) {
         (self.command, self.version) = (command, version)
     }
 
-    /// The page as man(7) wants it.
+    /// Returns the page in the format of man(7).
     package func rendered() -> String {
         var lines = [
             #".\" Made by '\#(command.name) --manual-page'; change Specification.swift instead."#,
@@ -50,7 +50,7 @@ package struct ManualPage: Sendable {
         return [".PP", "Exit status: \(list)."]
     }
 
-    /// `groupctl(1)` as `groupctl (1)`, of which man(7) sets the name in bold.
+    /// Returns `groupctl (1)` for `groupctl(1)`; man(7) then prints the name in bold.
     private static func page(_ name: String) -> String {
         let parts = name.split(separator: "(", maxSplits: 1)
         return text(String(parts[0])) + (parts.count > 1 ? " (" + parts[1] : "")
@@ -88,7 +88,7 @@ package struct ManualPage: Sendable {
         "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\\(dq") + "\""
     }
 
-    /// Nothing in it is a request, an escape, or a hyphen that a copied command could not use.
+    /// Returns the text escaped: without requests and escapes, and with hyphens that work in a copied command.
     private static func text(_ text: String) -> String {
         var escaped = ""
         for character in text {

@@ -1,6 +1,6 @@
-/// Says how a call with a word in the wrong place is written right.
+/// Finds the correct form of a call with a word in the wrong place.
 enum Misplaced {
-    /// Other systems' names for what a command does.
+    /// The names that other systems use for the commands here.
     private static let otherNames = [
         "ls": ["list"], "dir": ["list"], "ll": ["list"], "cat": ["read", "get"], "show": ["read", "get"],
         "rm": ["remove", "delete"], "del": ["remove", "delete"], "delete": ["remove"], "remove": ["delete"],
@@ -14,17 +14,18 @@ enum Misplaced {
         "ack": ["acknowledge"], "start": ["show"], "open": ["show"],
     ]
 
-    /// Words in one call that are shown; a longer one is cut.
+    /// The longest call that is shown, in characters; a longer one is cut.
     private static let longest = 400
 
-    /// A word stands where a command should: a misspelling, another system's name, or a GROUP before its command.
+    /// Returns the error for a word in place of a command: a misspelling, another system's name, or a GROUP before its
+    /// command.
     static func unknownCommand(
         _ name: String, at position: Int, of words: [[UInt8]], under command: CommandSpecification,
         called path: [String]
     ) -> UsageError {
         let known = command.subcommands.map(\.name)
         if let other = otherNames[name]?.first(where: known.contains) { return unknown(name, meant: other, path) }
-        // Of a GROUP with one letter every command that begins with it would be near.
+        // A GROUP of one letter would be near every command that begins with that letter.
         let near = name.contains("/") ? nil : NearestName.among(known, to: name)
         if let near, NearestName.isMisspelling(name, of: near) { return unknown(name, meant: near, path) }
         let operands = words.indices.dropFirst(position).filter { words[$0].first != UInt8(ascii: "-") }
@@ -47,7 +48,7 @@ enum Misplaced {
             commandPath: path)
     }
 
-    /// The call with `--` before the word at that position.
+    /// Returns the call with `--` before the word at that position.
     static func command(in words: [[UInt8]], at position: Int, of program: String) -> String {
         var right = words
         right.insert(Array("--".utf8), at: position)
@@ -62,7 +63,7 @@ enum Misplaced {
         UsageError("unknown command '\(name)'; the command stands before GROUP: \(line)", commandPath: path)
     }
 
-    /// As it is typed at a shell.
+    /// Returns the call as it is typed in a shell.
     private static func line(_ words: [[UInt8]], of program: String) -> String {
         let line = ([program] + words.map(ShellWords.quoted)).joined(separator: " ")
         return line.count <= longest ? line : String(line.prefix(longest)) + "…"
@@ -70,6 +71,6 @@ enum Misplaced {
 }
 
 extension CommandSpecification {
-    /// How many operands may stand before the command in the order that was never right.
+    /// How many operands may precede the command in a call with the wrong order.
     fileprivate var leading: Int { max(1, positionals.count { ["GROUP", "SUITE", "CHANNEL"].contains($0.name) }) }
 }

@@ -1,8 +1,8 @@
 /// Finds the name that was probably meant.
 package enum NearestName {
-    /// The candidate that `word` begins or nearly spells, or nil if none is near.
+    /// Returns the candidate that `word` begins or nearly spells, or nil if none is near.
     ///
-    /// Abbreviations are no names here, so a user who writes one is told the whole.
+    /// Abbreviations are not accepted, so an abbreviated name is an error, and the error names the whole.
     package static func among(_ candidates: [String], to word: String) -> String? {
         guard !word.isEmpty else { return nil }
         let beginnings = candidates.filter { $0.hasPrefix(word) }
@@ -12,12 +12,13 @@ package enum NearestName {
         return best.distance <= max(1, word.utf8.count / 3) ? best.name : nil
     }
 
-    /// Whether a slip of the fingers makes `word` of `name`, rather than that it begins like it.
+    /// Returns whether `word` is `name` with a typing error, and not merely its beginning.
     static func isMisspelling(_ word: String, of name: String) -> Bool {
         distance(Array(name.utf8), Array(word.utf8)) <= max(1, word.utf8.count / 3)
     }
 
-    /// Optimal string alignment: a swap of neighbours, the commonest slip of the fingers, counts as one.
+    /// Returns the optimal string alignment distance, in which a swap of neighbors, the most common typing error,
+    /// counts as one.
     private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...right.count)

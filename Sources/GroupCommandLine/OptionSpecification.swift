@@ -1,9 +1,9 @@
-/// One option of a command, as the parser accepts it and the help shows it.
+/// An option of a command, for the parser and for the help.
 package struct OptionSpecification: Sendable, Equatable {
-    /// The heading of options that say nothing else.
+    /// The heading of options without one of their own.
     package static let plainHeading = "Options"
 
-    /// The heading under which `--help` and `--version` stand; for the set every command shares.
+    /// The heading of `--help`, `--version` and the options that every command shares.
     package static let commonHeading = "Common options"
 
     /// The long name without its dashes: `timeout`. ASCII.
@@ -12,22 +12,22 @@ package struct OptionSpecification: Sendable, Equatable {
     /// The short name without its dash, if there is one. ASCII.
     package let letter: Character?
 
-    /// What stands for the value in the help (`TIME`); nil for a flag, which takes none.
+    /// The placeholder for the value in the help (`TIME`); nil for a flag, which takes none.
     package let placeholder: String?
 
-    /// Whether every occurrence counts. Of an option that is not repeatable the last one counts, as GNU does.
+    /// Whether every occurrence counts. For other options the last one counts, as in GNU's tools.
     package let isRepeatable: Bool
 
     /// What the option does, in a sentence or two.
     package let help: String
 
-    /// The section of the help it is listed in.
+    /// The section of the help that lists the option.
     package let heading: String
 
-    /// The values that there are, for completions; none where any may be.
+    /// The possible values, for completions; empty if any value is allowed.
     package let choices: [String]
 
-    /// An option without a value.
+    /// Declares an option without a value.
     package static func flag(
         _ name: String, letter: Character? = nil, heading: String = plainHeading, help: String
     ) -> OptionSpecification {
@@ -36,7 +36,7 @@ package struct OptionSpecification: Sendable, Equatable {
         )
     }
 
-    /// An option with a value, of which the last occurrence counts.
+    /// Declares an option with a value, of which the last occurrence counts.
     package static func value(
         _ name: String, letter: Character? = nil, _ placeholder: String, heading: String = plainHeading,
         choices: [String] = [], help: String
@@ -46,7 +46,7 @@ package struct OptionSpecification: Sendable, Equatable {
             choices: choices)
     }
 
-    /// An option with a value, of which every occurrence counts.
+    /// Declares an option with a value, of which every occurrence counts.
     package static func repeatable(
         _ name: String, letter: Character? = nil, _ placeholder: String, heading: String = plainHeading,
         choices: [String] = [], help: String

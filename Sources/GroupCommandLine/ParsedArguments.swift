@@ -1,6 +1,6 @@
-/// The words of one command line, sorted by what they mean.
+/// The words of a command line, sorted by their meaning.
 package struct ParsedArguments: Sendable, Equatable {
-    /// A value with the name of the option or positional it was given for.
+    /// A value with the name of its option or positional.
     package struct NamedValue: Sendable, Equatable {
         /// The option's long name, or the positional's name.
         package let name: String
@@ -27,35 +27,35 @@ package struct ParsedArguments: Sendable, Equatable {
     /// Every positional in the order given, without names.
     package var positionals: [[UInt8]] { namedPositionals.map(\.value) }
 
-    /// Whether the option was given.
+    /// Returns whether the option was given.
     package func flag(_ name: String) -> Bool { options.contains { $0.name == name } }
 
-    /// The value the option was given last.
+    /// Returns the last value of the option.
     package func value(_ name: String) -> [UInt8]? { options.last { $0.name == name }?.value }
 
-    /// Every value the option was given, in order.
+    /// Returns every value of the option, in order.
     package func values(_ name: String) -> [[UInt8]] { occurrences(of: name).map(\.value) }
 
-    /// What these options were given, in the order they stood among each other: the last match of
-    /// `--include` and `--exclude` wins.
+    /// Returns all occurrences of these options, in their common order: the last match of `--include` and `--exclude`
+    /// wins.
     package func occurrences(of names: String...) -> [NamedValue] { options.filter { names.contains($0.name) } }
 
-    /// The first word given for the positional.
+    /// Returns the first word of the positional.
     package func positional(_ name: String) -> [UInt8]? { namedPositionals.first { $0.name == name }?.value }
 
-    /// Every word given for the positional.
+    /// Returns every word of the positional.
     package func positionals(_ name: String) -> [[UInt8]] {
         namedPositionals.filter { $0.name == name }.map(\.value)
     }
 
-    /// The option's last value as text; a usage error if it is not UTF-8.
+    /// Returns the option's last value as text; throws a usage error if it is not UTF-8.
     package func text(_ name: String) throws(UsageError) -> String? {
         guard let bytes = value(name) else { return nil }
         guard let text = bytes.validText else { throw usageError("--\(name): the value is not valid UTF-8") }
         return text
     }
 
-    /// The option's last value as a time; a usage error if it is none.
+    /// Returns the option's last value as a time; throws a usage error if it is none.
     package func time(_ name: String) throws(UsageError) -> Duration? {
         guard let text = try text(name) else { return nil }
         do throws(TimeArgumentError) {
@@ -65,6 +65,6 @@ package struct ParsedArguments: Sendable, Equatable {
         }
     }
 
-    /// A usage error that points to this command's help.
+    /// Returns a usage error that points to this command's help.
     package func usageError(_ message: String) -> UsageError { UsageError(message, commandPath: commandPath) }
 }

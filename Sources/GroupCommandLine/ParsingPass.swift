@@ -1,8 +1,8 @@
-/// One walk over the words, from left to right.
+/// A pass over the words of a command line, from left to right.
 struct ParsingPass {
     private static let dash = UInt8(ascii: "-")
 
-    /// From the program to the innermost subcommand met so far.
+    /// The commands around `inner`, from the program on.
     private var outer: [CommandSpecification] = []
     private var inner: CommandSpecification
     private let words: [[UInt8]]
@@ -37,7 +37,8 @@ struct ParsingPass {
         return .run(parsed)
     }
 
-    /// The nearest come first, so a subcommand may use a letter of the common set for itself.
+    /// The options of `inner` first, then those of the commands around it, so that a subcommand may use a letter of the
+    /// common options.
     private var knownOptions: [OptionSpecification] {
         inner.options + outer.reversed().flatMap(\.options) + [.help, .version]
     }
@@ -94,7 +95,7 @@ struct ParsingPass {
     }
 
     private mutating func takeOperand(_ word: [UInt8]) throws(UsageError) -> Invocation? {
-        // Where there are no subcommands, a GROUP may be called so, too.
+        // A command without subcommands may have a GROUP named `help`.
         let mayBeHelp = inner.subcommands.isEmpty ? outer.isEmpty && words.count == 1 : true
         if mayBeHelp, word == Array("help".utf8) { return try helpOnRest() }
         if !inner.subcommands.isEmpty {
@@ -114,7 +115,7 @@ struct ParsingPass {
         throw parsed.usageError("unexpected argument '\(shown)'; a COMMAND stands behind '--': \(meant)")
     }
 
-    /// `help`, and the words that lead to a command.
+    /// Returns the help of the command that the words after `help` name.
     private mutating func helpOnRest() throws(UsageError) -> Invocation {
         while let word = rest.popFirst() {
             if word.first == Self.dash { continue }

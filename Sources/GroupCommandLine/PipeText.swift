@@ -1,9 +1,9 @@
-/// Byte strings as text that fits one field of a tab-separated line, or a JSON string.
+/// Byte strings as text for a field of a tab-separated line, or for a JSON string.
 package enum PipeText {
-    /// The bytes with `\\ \t \n \r` escaped, and as three-digit octal `\ooo` every other control character
-    /// (C0, DEL and C1, which some terminals obey) and every byte that is not part of valid UTF-8.
+    /// Returns the bytes with `\\ \t \n \r` escaped, and as three-digit octal `\ooo` every other control character (C0,
+    /// DEL and C1, which some terminals obey) and every byte that is not part of valid UTF-8.
     ///
-    /// Unambiguous: no two byte strings have the same escape.
+    /// Unambiguous: two different byte strings have different escapes.
     package static func escaped(_ bytes: [UInt8]) -> String {
         rewritten(bytes) { scalar in
             switch scalar {
@@ -17,13 +17,13 @@ package enum PipeText {
         }
     }
 
-    /// The text the bytes are; where they are not valid UTF-8, with the bytes at fault as `\ooo` and all
-    /// else left, for a JSON string that has the exact bytes beside it.
+    /// Returns the bytes as text for a JSON string that has the exact bytes beside it; only bytes that are not valid
+    /// UTF-8 are written as `\ooo`.
     package static func lossyString(_ bytes: [UInt8]) -> String {
         bytes.validText ?? rewritten(bytes) { Array($0) }
     }
 
-    /// Walks the well-formed scalars through `write`; the bytes between them become octal.
+    /// Returns the result of `write` for each well-formed scalar, and octal escapes for the bytes between them.
     private static func rewritten(_ bytes: [UInt8], _ write: (ArraySlice<UInt8>) -> [UInt8]) -> String {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)

@@ -1,6 +1,6 @@
-/// One positional argument of a command.
+/// A positional argument of a command.
 package struct PositionalSpecification: Sendable, Equatable {
-    /// How many words it takes.
+    /// How many words a positional takes.
     package enum Arity: Sendable, Equatable {
         /// Exactly one word.
         case required
@@ -12,13 +12,13 @@ package struct PositionalSpecification: Sendable, Equatable {
         case variadic
     }
 
-    /// The name the help and the errors use: `GROUP`.
+    /// The name in the help and in errors: `GROUP`.
     package let name: String
 
-    /// How many words it takes.
+    /// How many words the positional takes.
     package let arity: Arity
 
-    /// What it means; one without a text is not listed in the help.
+    /// What the positional means; a positional without a text is not listed in the help.
     package let help: String
 
     /// Declares a positional argument.

@@ -1,23 +1,23 @@
 import CGroupLinux
 
-/// The words of the command line as the kernel gave them: a file name need not be UTF-8.
+/// The words of the command line as the kernel passed them: a file name need not be UTF-8.
 package enum RawArguments {
-    /// The words after the program's name.
+    /// Returns the words after the program's name.
     ///
-    /// `CommandLine.arguments` repairs what is not UTF-8, and the repaired name is another file's; and it is empty where
-    /// /proc is not mounted.
+    /// `CommandLine.arguments` is not used: it repairs invalid UTF-8, so that a name becomes that of another file, and
+    /// it is empty where /proc is not mounted.
     package static func current() -> [[UInt8]] {
         (1..<max(1, Int(clinux_argument_count()))).map(word)
     }
 
-    /// The last component of the name this process was started by, repaired where it is not UTF-8.
+    /// Returns the last component of the name that started this process, repaired if it is not UTF-8.
     package static func programName() -> String {
         let path = word(at: 0)
         return String(decoding: path.split(separator: UInt8(ascii: "/")).last ?? [], as: UTF8.self)
     }
 
     private static func word(at index: Int) -> [UInt8] {
-        // A process may be started with no words at all (execve(2)).
+        // execve(2) can start a process without any words.
         guard let start = unsafe clinux_argument(Int32(index)) else { return [] }
         var bytes: [UInt8] = []
         var cursor = unsafe start
@@ -30,6 +30,6 @@ package enum RawArguments {
 }
 
 extension [UInt8] {
-    /// The text these bytes are, or nil if they are not valid UTF-8.
+    /// The text of these bytes; nil if they are not valid UTF-8.
     package var validText: String? { String(validating: self, as: UTF8.self) }
 }

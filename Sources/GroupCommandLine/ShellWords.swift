@@ -1,6 +1,6 @@
-/// A line that no shell would take apart.
+/// The error for a line that cannot be split into words.
 package enum ShellWordsFault: Error, Equatable, CustomStringConvertible {
-    /// A quote that opens something is not closed.
+    /// A quote is not closed.
     case openQuote(Character)
     /// The last byte is a backslash.
     case openBackslash
@@ -14,10 +14,10 @@ package enum ShellWordsFault: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// A line's words with the quoting of sh(1): `'…'` as it is, `"…"` with `\` before `"`, `\`, `$` and a backquote, `\`
-/// before anything else outside of quotes. Nothing is expanded, and nothing begins a comment.
+/// Splits a line into words with the quoting of sh(1): `'…'` is literal; in `"…"`, `\` escapes `"`, `\`, `$` and a
+/// backquote; elsewhere `\` escapes any byte. Nothing is expanded, and there are no comments.
 package enum ShellWords {
-    /// The words; none of a blank line.
+    /// Returns the words; empty for a blank line.
     package static func of(_ line: [UInt8]) throws(ShellWordsFault) -> [[UInt8]] {
         var words: [[UInt8]] = []
         var word: [UInt8]?
@@ -40,7 +40,7 @@ package enum ShellWords {
         return words
     }
 
-    /// A word as it is typed, in quotes where a shell would not take it as it is. For eyes: what is no text is escaped.
+    /// Returns a word as it is typed, in quotes if a shell needs them. For people: bytes that are not text are escaped.
     package static func quoted(_ word: [UInt8]) -> String {
         let plain = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-".utf8)
         let text = PipeText.escaped(word)

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Standard input could not be read.
+/// The error of reading standard input.
 package enum InputError: Error, Equatable, CustomStringConvertible {
-    /// There is more than this many bytes.
+    /// The input is longer than this many bytes.
     case tooLarge(limit: Int)
 
     /// The `errno` of read(2).
@@ -21,9 +21,9 @@ package enum InputError: Error, Equatable, CustomStringConvertible {
 package enum StandardInput {
     private static let chunk = 65_536
 
-    /// Everything up to the end of the input, which may hold at most `limit` bytes. Blocks the thread.
+    /// Returns the whole input, which may have at most `limit` bytes. Blocks the thread.
     ///
-    /// `note` is told how much has come. System calls: read(2), poll(2).
+    /// `note` is called with the number of bytes read so far. System calls: read(2), poll(2).
     package static func readAll(limit: Int, descriptor: Int32 = 0, _ note: (Int) -> Void = { _ in })
         throws(InputError) -> [UInt8]
     {
@@ -37,7 +37,8 @@ package enum StandardInput {
         return bytes
     }
 
-    /// So many bytes of the input, or all of it where it has fewer. Blocks the thread. System calls: read(2), poll(2).
+    /// Returns the first `count` bytes, or fewer if the input ends before. Blocks the thread. System calls: read(2),
+    /// poll(2).
     package static func readBeginning(_ count: Int, descriptor: Int32 = 0) throws(InputError) -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer: [UInt8] = []
@@ -45,7 +46,7 @@ package enum StandardInput {
         return bytes
     }
 
-    /// Replaces what is in `buffer` by what comes next; false at the end of the input. Blocks the thread.
+    /// Replaces the content of `buffer` with the next piece; returns false at the end of the input. Blocks the thread.
     ///
     /// System calls: read(2), poll(2).
     package static func next(_ buffer: inout [UInt8], _ descriptor: Int32 = 0) throws(InputError) -> Bool {

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Standard output did not take what was written.
+/// The error of writing to standard output.
 package enum OutputError: Error, Equatable, CustomStringConvertible {
-    /// Nobody reads any more: end quietly with 0.
+    /// No process reads any more: the command ends quietly with 0.
     case closedPipe
 
     /// The `errno` of write(2); ENOSPC when the disk is full.
@@ -17,32 +17,31 @@ package enum OutputError: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// Standard output with a buffer that is written when the owner says so, or when it is full.
+/// Standard output with a buffer, which is written on `flush`, or when it is full.
 ///
-/// Not copyable, so that no two owners hold the same unwritten lines. What was not flushed when the owner
-/// lets go is lost: a deinit could not report the error.
+/// Not copyable, so that no two owners hold the same unwritten lines. Bytes that were not flushed when the value is
+/// destroyed are lost: a deinit could not report the error.
 package struct StandardOutput: ~Copyable, Sendable {
     private static let capacity = 65_536
 
     private let descriptor: Int32
     private var pending: [UInt8] = []
 
-    /// Writes to this descriptor and never closes it.
+    /// Creates an output to a descriptor, which is never closed.
     package init(descriptor: Int32 = 1) { self.descriptor = descriptor }
 
-    /// Takes the bytes, and writes everything once the buffer is full.
+    /// Adds the bytes to the buffer, and writes the buffer once it is full.
     package mutating func write(_ bytes: some Collection<UInt8>) throws(OutputError) {
         pending += bytes
         if pending.count >= Self.capacity { try flush() }
     }
 
-    /// Takes a line; the newline is added.
+    /// Adds a line; the newline is added.
     package mutating func writeLine(_ line: String) throws(OutputError) {
         try write(Array(line.utf8) + [0x0A])
     }
 
-    /// Writes what the buffer holds, all of it. After an error the buffer is empty: what is half written
-    /// cannot be completed.
+    /// Writes the whole buffer. After an error the buffer is empty: a half-written line cannot be completed.
     ///
     /// System calls: write(2), poll(2).
     package mutating func flush() throws(OutputError) {
@@ -68,17 +67,17 @@ package struct StandardOutput: ~Copyable, Sendable {
         }
     }
 
-    /// Takes a line, and writes nothing before `flushReady` or `flush`, however much it is.
+    /// Adds a line, and writes nothing before `flushReady` or `flush`, however long the buffer is.
     package mutating func keepLine(_ line: String) {
         pending += line.utf8
         pending.append(0x0A)
     }
 
-    /// How much is not written yet, in bytes.
+    /// The number of bytes not written yet.
     package var pendingCount: Int { pending.count }
 
-    /// Writes what can be written now, and waits for nobody: a reader who is slow, or stopped, does not stop its writer.
-    /// True: that was all.
+    /// Writes as much as can be written now, without waiting: a slow or stopped reader does not stop its writer.
+    /// Returns true if the buffer is empty.
     ///
     /// System calls: poll(2), write(2) of at most PIPE_BUF bytes, which a pipe that is ready takes at once.
     package mutating func flushReady() throws(OutputError) -> Bool {
@@ -102,7 +101,7 @@ package struct StandardOutput: ~Copyable, Sendable {
         return true
     }
 
-    /// The same for as long as that, if the reader is slow. True: that was all.
+    /// Calls `flushReady` until the buffer is empty, or `nanoseconds` have passed. Returns true if it is empty.
     package mutating func flushReady(within nanoseconds: Int64) throws(OutputError) -> Bool {
         var left = nanoseconds
         while try !flushReady() {
@@ -114,9 +113,9 @@ package struct StandardOutput: ~Copyable, Sendable {
         return true
     }
 
-    /// Whether nobody can read any more, so that a command which waits for a change need not wait on.
+    /// Returns whether no process can read any more, so that a command that waits for changes can end.
     ///
-    /// System calls: poll(2), which says POLLERR for a pipe and POLLHUP for a socket or a terminal.
+    /// System calls: poll(2), which returns POLLERR for a pipe and POLLHUP for a socket or a terminal.
     package func readerIsGone() -> Bool { returnedEvents(0, timeout: 0) & (POLLERR | POLLHUP) != 0 }
 
     private func returnedEvents(_ events: Int32, timeout: Int32) -> Int32 {
@@ -126,12 +125,12 @@ package struct StandardOutput: ~Copyable, Sendable {
 }
 
 extension StandardOutput {
-    /// Whether somebody looks at it rather than a program.
+    /// Whether standard output is a terminal.
     package static var isTerminal: Bool { isatty(1) == 1 }
 
-    /// Whether somebody types what is read.
+    /// Whether standard input is a terminal.
     package static var isTerminalForInput: Bool { isatty(0) == 1 }
 
-    /// The same of standard error.
+    /// Whether standard error is a terminal.
     package static var isTerminalForErrors: Bool { isatty(2) == 1 }
 }

@@ -1,20 +1,20 @@
 import Glibc
 
-/// What `--color` says.
+/// The value of `--color`.
 package enum ColorChoice: String, Sendable, CaseIterable {
-    /// On a terminal that can, unless NO_COLOR is set.
+    /// Color on a terminal that supports it, unless NO_COLOR is set.
     case auto
 
-    /// Whatever stands behind the output.
+    /// Color whatever the output is.
     case always
 
-    /// Not at all.
+    /// No color.
     case never
 }
 
-/// Text with colour for a terminal, and without for everything else.
+/// Text with color for a terminal, and without for everything else.
 package struct TerminalText: Sendable, Equatable {
-    /// What a piece of text is, which decides its colour.
+    /// The role of a piece of text, which decides its color.
     package enum Role: String, Sendable, CaseIterable {
         case created
         case modified
@@ -25,13 +25,13 @@ package struct TerminalText: Sendable, Equatable {
         case strong
     }
 
-    /// Whether `styled` colours at all.
+    /// Whether `styled` adds color.
     package let isColored: Bool
 
-    /// Text that is coloured or not.
+    /// Creates text with or without color.
     package init(isColored: Bool) { self.isColored = isColored }
 
-    /// Text for what stands behind this descriptor, by this process's environment.
+    /// Chooses by the terminal of a descriptor and by this process's environment.
     ///
     /// System calls: isatty(3), getenv(3).
     package init(_ choice: ColorChoice, descriptor: Int32 = 1) {
@@ -41,8 +41,8 @@ package struct TerminalText: Sendable, Equatable {
                 isTerminal: isatty(descriptor) == 1))
     }
 
-    /// Whether to colour. What the user writes now outranks NO_COLOR, as https://no-color.org asks; a
-    /// terminal without a name is taken for one that cannot, as git does.
+    /// Returns whether to use color. The option outranks NO_COLOR, as https://no-color.org recommends; a terminal
+    /// without a name is treated as one without color, as in git.
     package static func colors(_ choice: ColorChoice, noColor: String?, terminal: String?, isTerminal: Bool) -> Bool {
         switch choice {
         case .always: true
@@ -51,13 +51,14 @@ package struct TerminalText: Sendable, Equatable {
         }
     }
 
-    /// The text in the colour of its role. It must be escaped already (`PipeText.escaped`).
+    /// Returns the text in the color of its role. The text must be escaped already (`PipeText.escaped`).
     package func styled(_ text: String, as role: Role) -> String {
         isColored && !text.isEmpty ? "\u{1B}[\(Self.parameters(role))m\(text)\u{1B}[0m" : text
     }
 
-    /// The text with everything that a terminal obeys or hides as octal: control characters, what changes the direction
-    /// of writing, and what has no width. Names in it cannot pass for others, nor undo what stands before them.
+    /// Returns the text with everything that a terminal obeys or hides as octal: control characters, characters that
+    /// change the writing direction, and characters without width. Names in the text can neither imitate other names
+    /// nor undo the text before them.
     package static func visible(_ text: String) -> String {
         if text.utf8.allSatisfy({ 0x20 <= $0 && $0 < 0x7F }) { return text }
         var shown = ""
@@ -77,12 +78,12 @@ package struct TerminalText: Sendable, Equatable {
     private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator: true
-        // Fillers, which are letters by their category, and blank.
+        // Fillers are letters by category, but blank.
         default: scalar.properties.isDefaultIgnorableCodePoint
         }
     }
 
-    /// Only the eight colours that every terminal lets its user choose (ECMA-48 SGR).
+    /// Only the eight colors that every terminal lets its user choose (ECMA-48 SGR).
     private static func parameters(_ role: Role) -> String {
         switch role {
         case .created: "32"

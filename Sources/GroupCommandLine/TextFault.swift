@@ -1,11 +1,11 @@
-/// Text that is not what it should be: where, and why.
+/// An error in a text, with its line.
 package struct TextFault: Error, Equatable, CustomStringConvertible {
-    /// From 1.
+    /// The line, counted from 1.
     package let line: Int
-    /// What is wrong there.
+    /// What is wrong in the line.
     package let what: String
 
-    /// What is wrong at a place of a text.
+    /// Creates an error at an offset of a text.
     package init(_ what: String, at place: Int, of text: [UInt8]) {
         self.what = what
         line = 1 + text.prefix(place).count { $0 == 0x0A }

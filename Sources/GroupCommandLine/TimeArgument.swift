@@ -1,4 +1,4 @@
-/// A word that should be a time and is none.
+/// The error for a word that is not a time.
 package enum TimeArgumentError: Error, Equatable, CustomStringConvertible {
     /// The word has no characters.
     case empty
@@ -25,24 +25,25 @@ package enum TimeArgumentError: Error, Equatable, CustomStringConvertible {
     private static func shown(_ word: String) -> String { PipeText.escaped(Array(word.utf8)) }
 }
 
-/// Times as every command takes them: `5s`, `2m`, `1h`, `30d`, `250ms`, `0.5` (seconds).
+/// Times as every command accepts them: `5s`, `2m`, `1h`, `30d`, `250ms`, `0.5` (seconds).
 package enum TimeArgument {
     /// How a time is written, for help and errors.
     package static let forms = "5s, 2m, 1h, 30d or 250ms; a plain number is in seconds"
 
     private static let attosecondsPerSecond: Int128 = 1_000_000_000_000_000_000
 
-    /// Longer units have to be looked for behind shorter ones that end alike.
+    /// The units, in the order in which they are tried: `ms` before `s`, because a text in `ms` also ends in `s`; the
+    /// empty one last.
     private static let units: [(suffix: String, attoseconds: Int128)] = [
         ("ms", attosecondsPerSecond / 1_000), ("s", attosecondsPerSecond), ("m", 60 * attosecondsPerSecond),
         ("h", 3_600 * attosecondsPerSecond), ("d", 86_400 * attosecondsPerSecond), ("", attosecondsPerSecond),
     ]
 
-    /// A longer time would not fit an `Int64` of nanoseconds, which deadlines are counted in.
+    /// The longest time: deadlines are counted in an `Int64` of nanoseconds.
     private static let longest = Int128(Int64.max / 1_000_000_000 - 1) * attosecondsPerSecond
 
-    /// The time the text means. Digits by hand: through a `Double`, 0.1 would be another time.
-    /// What is finer than an attosecond is dropped.
+    /// Returns the time of a text. Digits are converted without a `Double`, in which 0.1 would be another time.
+    /// Fractions of an attosecond are dropped.
     package static func parse(_ text: String) throws(TimeArgumentError) -> Duration {
         guard !text.isEmpty else { throw .empty }
         guard !text.hasPrefix("-") else { throw .negative(text) }

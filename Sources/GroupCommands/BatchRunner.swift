@@ -2,14 +2,14 @@ package import GroupCommandLine
 import GroupContainer
 package import GroupSystemCalls
 
-/// Runs COMMAND for what settled: its input, its environment, its end, and when it is to be run again.
+/// Runs COMMAND for a batch: its input, its environment, its end, and when it is run again.
 package struct BatchRunner {
     package enum Outcome {
-        /// So many times by now.
+        /// COMMAND succeeded; the number of successes so far.
         case succeeded(Int)
-        /// It is run again; `retry` says when.
+        /// COMMAND failed and is run again; `retry` holds the time.
         case failed
-        /// With it watch-group ends.
+        /// The calling command ends with this status.
         case ended(ExitStatus)
     }
 
@@ -19,7 +19,7 @@ package struct BatchRunner {
     package private(set) var lastRun = monotonicNanoseconds()
     private var runs = 0
 
-    /// What comes with the next run of one that failed, for its user.
+    /// What the next run after a failure gets, for the message to the user.
     private let again: String
 
     package init(_ command: [[UInt8]], _ signals: TerminationSignals, again: String) {
@@ -44,10 +44,11 @@ package struct BatchRunner {
         if status == 0 {
             retry = Retry()
             runs += 1
-            // Its work was done, and is kept as such, also where a signal is to end us: the next look finds it.
+            // The work of this run was done and counts as done, even if a signal is about to end this process: the
+            // caller checks for signals next.
             return .succeeded(runs)
         }
-        // A terminal sends it to both: COMMAND may have ended before it was seen here.
+        // A terminal sends the signal to both processes: COMMAND may have ended before the signal was seen here.
         if let signal = signal ?? signals.received { return .ended(.signal(signal)) }
         let pause = retry.noteFailure(at: lastRun)
         run.complain(
@@ -56,8 +57,8 @@ package struct BatchRunner {
         return .failed
     }
 
-    /// A signal that ends us is passed on, and its end awaited: nobody is left behind, and a place that it has reached
-    /// is kept.
+    /// Waits for the end of COMMAND. A signal that ends this process is passed on to COMMAND first, so that no COMMAND
+    /// is left running, and a batch that it finishes still counts.
     private func end(of child: consuming ChildProcess) throws(Errno) -> (status: Int32, signal: Int32?) {
         var passedOn: Int32?
         while true {

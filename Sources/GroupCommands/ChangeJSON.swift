@@ -2,7 +2,7 @@ import GroupCommandLine
 import GroupContainer
 
 extension Change {
-    /// The object of a line of `--json`. A name that is not UTF-8 has its bytes beside it.
+    /// The object of a line of `--json`. For a name that is not UTF-8, the object also holds its bytes.
     var json: JSONValue {
         var fields: [(String, JSONValue)] = [
             ("sequence", .unsigned(sequence)), ("cursor", .string(cursor.description)), ("kind", .string(kind.name)),

@@ -1,6 +1,6 @@
 package import GroupContainer
 
-/// What a person who watched has seen, in one line: how many of each kind, for how long, by whom.
+/// The summary of a watch on a terminal, in one line: how many changes of each kind, for how long, by which members.
 package struct ChangeSummary: Sendable {
     private var kinds: [Change.Kind.Word: Int] = [:]
     private var authors: [String: Int] = [:]
@@ -14,7 +14,8 @@ package struct ChangeSummary: Sendable {
         authors[change.by?.purpose ?? "uncoordinated", default: 0] += 1
     }
 
-    /// `3 changes in 12 s: 2 created, 1 moved; by todo-app 2, uncoordinated 1`, after so many nanoseconds.
+    /// Returns the line, such as `3 changes in 12 s: 2 created, 1 moved; by todo-app 2, uncoordinated 1`. `time`: in
+    /// nanoseconds.
     package func line(after time: Int64) -> String {
         let changes = authors.values.reduce(0, +)
         var line = "\(changes) \(changes == 1 ? "change" : "changes") in \(Timestamp.duration(time))"

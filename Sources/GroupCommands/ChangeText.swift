@@ -2,12 +2,12 @@ package import GroupCommandLine
 package import GroupContainer
 import GroupSystemCalls
 
-/// A change as a line: for a pipe, for a program, for a person.
+/// The line of a change: for a pipe, as JSON, in a format, or for a terminal.
 package struct ChangeText: Sendable {
-    /// The forms that a line can have.
+    /// The forms of a line.
     package enum Form: Sendable {
-        /// `KIND<TAB>PATH[<TAB>FROM]`; numbered: with `SEQUENCE<TAB>PART<TAB>` before it, and before all of that, where
-        /// it has places, with `CURSOR<TAB>`.
+        /// `KIND<TAB>PATH[<TAB>FROM]`; with `isNumbered`, `SEQUENCE<TAB>PART<TAB>` before it; with `hasPlaces`,
+        /// `CURSOR<TAB>` before all of that.
         case pipe(isNumbered: Bool, hasPlaces: Bool)
         case json
         case format(LineFormat, isForTerminal: Bool)
@@ -18,7 +18,7 @@ package struct ChangeText: Sendable {
 
     package init(_ form: Form) { self.form = form }
 
-    /// Those that say how a line looks.
+    /// The options that decide how a line looks.
     package static let options: [OptionSpecification] = [
         .flag(
             "cursor",
@@ -42,7 +42,7 @@ package struct ChangeText: Sendable {
         ),
     ]
 
-    /// What suits the options and where the output goes.
+    /// Chooses the form from the options and from where the output goes.
     package init(_ run: borrowing CommandRun) throws {
         let (arguments, options) = (run.arguments, run.options)
         let (isNumbered, hasPlaces) = (arguments.flag("sequence"), arguments.flag("cursor"))
@@ -74,7 +74,8 @@ package struct ChangeText: Sendable {
         form = options.isJSON ? .json : isTerminal ? .terminal(terminal) : .pipe(isNumbered: false, hasPlaces: false)
     }
 
-    /// Its bytes, with what ends the line. `place` is where its follower begins again once the line is handled.
+    /// Returns the bytes of the line, with what ends it. `place` is where its follower starts again once the line is
+    /// handled.
     package func line(_ change: Change, place: Cursor) -> [UInt8] {
         switch form {
         case .pipe(let isNumbered, let hasPlaces):
@@ -94,7 +95,7 @@ package struct ChangeText: Sendable {
         return fields.joined(separator: "\t")
     }
 
-    /// The word for an item's type.
+    /// Returns the word for an item's type.
     package static func name(_ type: ItemType) -> String {
         switch type {
         case .file: "file"

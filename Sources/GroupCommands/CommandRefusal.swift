@@ -3,9 +3,9 @@ package import GroupContainer
 package import GroupSystemCalls
 import Glibc
 
-/// A command that cannot be started.
+/// The handling of a command that cannot be started.
 package enum CommandRefusal {
-    /// 127 where there is none, 126 where it may not be run; said as well.
+    /// Returns the status, and prints why: 127 if the command does not exist, 126 if it may not be run.
     package static func status(
         of command: [[UInt8]], _ error: Errno, for run: borrowing CommandRun
     ) throws(CoordinationError) -> ExitStatus {
@@ -13,7 +13,7 @@ package enum CommandRefusal {
         throw .command(error, PipeText.escaped(command.first ?? []), "run")
     }
 
-    /// Nil where it is not the command's fault.
+    /// Returns nil if the error has another cause than the command.
     package static func known(
         _ error: Errno, of command: [[UInt8]], for run: borrowing CommandRun
     ) -> ExitStatus? {
@@ -27,7 +27,8 @@ package enum CommandRefusal {
         return status
     }
 
-    /// Before it is needed: looks it up as exec does. Nil where it can be run, as far as that can be seen.
+    /// Looks the command up as execvp(3) does, before it is needed. Returns nil if it can be run, as far as access(2)
+    /// shows.
     package static func atStart(of command: [[UInt8]]?, for run: borrowing CommandRun) -> ExitStatus? {
         guard let command, let name = command.first else { return nil }
         guard let error = fault(of: name) else { return nil }

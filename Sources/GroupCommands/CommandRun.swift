@@ -2,13 +2,13 @@ package import GroupCommandLine
 package import GroupContainer
 import GroupSystemCalls
 
-/// One run of a command: its arguments, its output, and the way its errors reach people and scripts.
+/// One run of a command: its arguments, its output, and how its errors are reported.
 package struct CommandRun: ~Copyable {
     package let arguments: ParsedArguments
     package let options: CommonOptions
     package var output = StandardOutput()
 
-    /// Parses, runs `body` and ends the process with its status. A closed output pipe ends it quietly, with 0.
+    /// Parses, runs `body` and ends the process with its status. A closed output pipe ends the process quietly, with 0.
     package static func main(
         _ specification: CommandSpecification, completing own: (CompletionPoint) -> [String]? = { _ in nil },
         _ body: (inout CommandRun) throws -> ExitStatus
@@ -19,7 +19,7 @@ package struct CommandRun: ~Copyable {
         var report = ErrorReport(
             program: specification.name, isJSON: ArgumentParser.mentions("json", in: words),
             isQuiet: ArgumentParser.mentions("quiet", in: words))
-        // Not in the help: docs/man is made of it, and what tools/install installs.
+        // `--manual-page` is not in the help; docs/man and what tools/install installs are made with it.
         if words == [Array("--manual-page".utf8)] {
             report.end(
                 printing: ManualPage(of: specification, version: GroupContainerVersion.package).rendered())
@@ -51,7 +51,7 @@ package struct CommandRun: ~Copyable {
                 do {
                     status = try body(&run)
                 } catch {
-                    // What was already said stays said.
+                    // Output that was produced before the error is still written.
                     try? run.output.flush()
                     throw error
                 }
@@ -66,11 +66,12 @@ package struct CommandRun: ~Copyable {
     /// How long to wait for a lock: --timeout, else 30 s.
     package var lockTimeout: Duration { options.timeout ?? .seconds(30) }
 
-    /// Even where --timeout allows one try: others that open the container take milliseconds.
+    /// The least time for opening, even where --timeout allows one try: other processes that open the container need
+    /// milliseconds.
     private static let leastOpeningTimeout = Duration.seconds(1)
 
-    /// The container that the GROUP argument names. Waits for others that open it as long as --timeout says, and a
-    /// second at least.
+    /// Returns the container that the GROUP argument names. Waits for other processes that open it, for the time of
+    /// --timeout, and for a second at least.
     package func openContainer() throws -> Container {
         guard let group = arguments.positional("GROUP") else { throw arguments.usageError("GROUP is missing") }
         do throws(CoordinationError) {
@@ -80,7 +81,7 @@ package struct CommandRun: ~Copyable {
         }
     }
 
-    /// Where the word behind GROUP is a container, they were confused.
+    /// Adds advice to the error if the argument after GROUP is a container, so that the two were swapped.
     private func inOrder(_ error: CoordinationError, _ group: [UInt8]) -> CoordinationError {
         guard let other = arguments.positional("PATH"), other.contains(UInt8(ascii: "/")),
             (try? FileDescriptor.open(path: other + Array("/.group".utf8), [.placeOnly, .directory])) != nil
@@ -91,18 +92,19 @@ package struct CommandRun: ~Copyable {
         return error
     }
 
-    /// The item that the PATH argument names.
+    /// Returns the item that the PATH argument names.
     package func itemPath(_ name: String = "PATH") throws(UsageError) -> ItemPath {
         guard let path = arguments.positional(name) else { throw arguments.usageError("\(name) is missing") }
         return ItemPath(bytes: path)
     }
 
-    /// A line for people who asked for --verbose.
+    /// Prints a line on standard error, with --verbose.
     package func explain(_ line: String) {
         if options.isVerbose { say(line) }
     }
 
-    /// A line about what went wrong where the run goes on, or ends with a status that is not its own.
+    /// Prints a line on standard error about a failure after which the run continues, or whose status comes from
+    /// elsewhere.
     package func complain(_ line: String) {
         if !options.isQuiet { say("\(arguments.commandPath.first ?? ""): \(line)") }
     }

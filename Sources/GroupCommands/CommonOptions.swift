@@ -1,7 +1,7 @@
 package import GroupCommandLine
 import GroupSystemCalls
 
-/// What every command of this package takes.
+/// The options that every command of this package takes.
 package struct CommonOptions: Sendable {
     package let isJSON: Bool
     package let isQuiet: Bool
@@ -11,7 +11,7 @@ package struct CommonOptions: Sendable {
     /// --timeout; each command has its own default.
     package let timeout: Duration?
 
-    /// Their declarations. `timeout` says what that option means for the command.
+    /// Returns their declarations. `timeout`: the help text of that option, which differs between commands.
     package static func specifications(timeout: String) -> [OptionSpecification] {
         let heading = OptionSpecification.commonHeading
         return [

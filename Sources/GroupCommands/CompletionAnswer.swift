@@ -2,13 +2,14 @@ package import GroupCommandLine
 import GroupContainer
 import GroupSystemCalls
 
-/// Answers a shell what a word can become: from the specification, and from the containers that there are.
+/// The completions of a word, from the specification and from the containers that exist.
 package struct CompletionAnswer {
     private let point: CompletionPoint
 
     package init(_ point: CompletionPoint) { self.point = point }
 
-    /// A line a candidate; `own` is what a program knows besides. Failures are not told: a shell asks, and no person.
+    /// Returns a line for each completion; `own` returns the program's own completions, if it has any. Failures are
+    /// ignored, because the output goes to a shell.
     package func lines(own: (CompletionPoint) -> [String]?) -> [String] {
         let candidates: [HelpEntry] =
             switch point.expected {
@@ -19,7 +20,7 @@ package struct CompletionAnswer {
                 (own(point) ?? names(for: positional.name)).map { HelpEntry($0, "") }
             case .other: []
             }
-        // What no line can hold, no line offers.
+        // A word with control characters does not fit a line and is left out.
         return candidates.filter { candidate in
             candidate.term.utf8.starts(with: point.partial)
                 && candidate.term.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
@@ -54,7 +55,7 @@ package struct CompletionAnswer {
 
     private var container: Container? { given("GROUP").flatMap { try? Container(named: $0, timeout: .seconds(1)) } }
 
-    /// Identifiers, and directories that are containers, or may lead to one.
+    /// The identifiers of groups, and directories that are containers.
     private var groups: [String] {
         let identifiers = (try? Container.identifiers()) ?? []
         let slash = point.partial.lastIndex(of: UInt8(ascii: "/"))

@@ -1,6 +1,6 @@
 package import GroupCommandLine
 
-/// What says where the containers of group identifiers are.
+/// The environment variables that decide where the containers of group identifiers are.
 package enum ContainerEnvironment {
     package static let variables = [
         HelpEntry("GROUP_CONTAINERS_HOME", "The directory that holds the containers of group identifiers."),

@@ -2,7 +2,7 @@ package import GroupCommandLine
 import GroupContainer
 import GroupSystemCalls
 
-/// How an error reaches its reader: a sentence on standard error, or an object, and an exit status.
+/// The report of an error: a sentence or a JSON object on standard error, and an exit status.
 package struct ErrorReport {
     let program: String
     let isJSON: Bool
@@ -51,7 +51,7 @@ package struct ErrorReport {
         }
     }
 
-    /// An error as `--json` tells it.
+    /// Returns an error as `--json` prints it.
     package static func object(_ error: any Error) -> JSONValue {
         let known = error as? CoordinationError
         let code: String =

@@ -1,7 +1,7 @@
 package import GroupCommandLine
 package import GroupContainer
 
-/// The options that choose among changes, for every command that prints some.
+/// The options that filter changes, for every command that prints changes.
 package enum FilterOptions {
     package static let specifications: [OptionSpecification] = [
         .repeatable(
@@ -30,7 +30,7 @@ package enum FilterOptions {
         return filter
     }
 
-    /// Patterns and purposes.
+    /// Adds the patterns and the excluded purposes.
     static func addPatterns(_ arguments: ParsedArguments, to filter: inout ChangeFilter) throws(UsageError) {
         for rule in arguments.occurrences(of: "include", "exclude") {
             if rule.value.isEmpty { throw arguments.usageError("--\(rule.name): the pattern is empty") }

@@ -2,21 +2,22 @@ import GroupCommandLine
 package import GroupContainer
 import GroupSystemCalls
 
-/// What `--format` says: inotifywait's sequences, and some of our own. Read once; a mistake names its place.
+/// The format of `--format`: inotifywait's sequences, and some of this package. A format is parsed once; an error names
+/// its position.
 package struct LineFormat: Equatable, Sendable {
     enum Part: Equatable, Sendable {
         case literal([UInt8])
         case directory, name, oldPath, time, cookie, sequence, cursor, process, purpose
-        /// With what stands between two names.
+        /// The words for what happened, joined by `separator`.
         case events(separator: UInt8)
     }
 
     let parts: [Part]
-    /// The last thing that it writes ends the line already.
+    /// Whether the format itself ends the line.
     let endsLine: Bool
     private let timeFormat: [UInt8]?
 
-    /// What is wrong with a format.
+    /// The error in a format.
     package enum Fault: Error, Equatable, CustomStringConvertible {
         case unknown(sequence: [UInt8], position: Int)
         case incomplete(position: Int)
@@ -38,7 +39,7 @@ package struct LineFormat: Equatable, Sendable {
         UInt8(ascii: "0"): .literal([0]), UInt8(ascii: "n"): .literal([0x0A]),
     ]
 
-    /// `timeFormat` is strftime(3)'s, for `%T`; without one, `%T` is as in `--json`.
+    /// Parses a format. `timeFormat` is strftime(3)'s, for `%T`; without it, `%T` is as in `--json`.
     package init(_ format: [UInt8], timeFormat: [UInt8]? = nil) throws(Fault) {
         var parts: [Part] = []
         var position = 0
@@ -66,8 +67,8 @@ package struct LineFormat: Equatable, Sendable {
         endsLine = parts.last == .literal([0]) || format.suffix(2) == Array("%n".utf8)
     }
 
-    /// The line, with its end: a newline, unless the format ends with `%0` or `%n`. Names as they are; on a terminal
-    /// escaped.
+    /// Returns the line, with its end: a newline, unless the format ends with `%0` or `%n`. Names are written
+    /// unescaped, but escaped on a terminal.
     package func line(_ change: Change, isForTerminal: Bool = false) -> [UInt8] {
         var line: [UInt8] = []
         for part in parts { append(part, of: change, isForTerminal, to: &line) }
@@ -99,7 +100,8 @@ package struct LineFormat: Equatable, Sendable {
         }
     }
 
-    /// In inotify's words, and our own for what it has none for. A move is one line, at its new place.
+    /// Returns inotify's words for a change, or this package's where inotify has none. A move is one line, at its new
+    /// place.
     static func events(of change: Change) -> [[UInt8]] {
         let word =
             switch change.kind {

@@ -1,9 +1,9 @@
 package import GroupCommandLine
 package import GroupContainer
 
-/// What `--since` says.
+/// The option `--since`.
 package enum OriginOption {
-    /// Nil where it is not given. `words` are those that are allowed besides a cursor.
+    /// Returns the origin; nil without the option. `words`: the words that are allowed besides a cursor.
     package static func origin(
         _ arguments: ParsedArguments, words: [(String, ChangeOrigin)]
     ) throws(UsageError) -> ChangeOrigin? {

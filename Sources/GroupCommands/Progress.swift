@@ -2,10 +2,11 @@ import Dispatch
 import GroupCommandLine
 import GroupSystemCalls
 
-/// A line on a terminal for what takes longer than a second: what is being done, how much of it, for how long.
+/// A line on a terminal about an operation that takes longer than a second: what is being done, how much of it, for how
+/// long.
 ///
-/// It is drawn by a thread of its own, so that who works need say nothing, and drawn over when it ends. Where standard
-/// error is no terminal, or with `--quiet` or `--json`, there is neither a line nor a thread.
+/// A thread of its own draws the line, so that the operation need not, and erases it at the end. Where standard error
+/// is no terminal, or with `--quiet` or `--json`, there is neither a line nor a thread.
 package final class Progress: Sendable {
     /// The kinds of things that are counted.
     package enum Unit: Sendable { case bytes, items }
@@ -21,13 +22,13 @@ package final class Progress: Sendable {
     private let state: Guarded<State>
     private let unit: Unit
     private let begun = monotonicNanoseconds()
-    /// Nil where nothing is drawn.
+    /// Nil if no line is shown.
     private let ticker: Poller?
 
     private static let first: Int64 = 1_000_000_000
     private static let period: Int64 = 200_000_000
 
-    /// `isShown`: somebody looks, and wants to.
+    /// Creates the line, and starts its thread if `isShown`.
     init(_ what: String, of unit: Unit, isShown: Bool) {
         state = Guarded(State(what: what))
         self.unit = unit
@@ -37,22 +38,22 @@ package final class Progress: Sendable {
 
     deinit { end() }
 
-    /// Says what is being done now.
+    /// Sets what is being done now.
     package func say(_ what: String) { state.withLock { $0.what = what } }
 
-    /// Says how much is done, and of how much, where that is known.
+    /// Sets how much is done, and the total, if it is known.
     package func note(_ done: UInt64, of total: UInt64? = nil) {
         if ticker == nil { return }
         state.withLock { ($0.done, $0.total) = (done, total ?? $0.total) }
     }
 
-    /// Adds to what is done.
+    /// Adds to how much is done.
     package func advance(by count: UInt64) {
         if ticker == nil { return }
         state.withLock { $0.done += count }
     }
 
-    /// Takes the line away. Before anything else is printed; nothing is drawn any more when it returns.
+    /// Erases the line, for good. To be called before anything else is printed.
     package func end() {
         guard let ticker else { return }
         state.withLock { state in
@@ -62,7 +63,7 @@ package final class Progress: Sendable {
         ticker.wake()
     }
 
-    /// The thread holds it weakly: who lets go of it has ended it.
+    /// Starts the thread, which holds the progress weakly: releasing the progress ends it.
     private static func draw(_ progress: Progress, at ticker: Poller) {
         let reference = Weak(progress)
         DispatchQueue(label: "group-container.progress").async {
@@ -74,7 +75,7 @@ package final class Progress: Sendable {
         }
     }
 
-    /// False: it is over.
+    /// Returns false if the progress has ended.
     private func redraw() -> Bool {
         state.withLock { state in
             if state.isOver { return false }
@@ -89,11 +90,11 @@ package final class Progress: Sendable {
         if state.done > 0 || state.total != nil {
             text += ": " + amount(state.done, unit) + (state.total.map { " of " + amount($0, unit) } ?? "")
         }
-        // One line of the narrowest terminal: what is wider would not be drawn over.
+        // The text fits one line of a narrow terminal: a wrapped line could not be erased.
         return String(text.suffix(68)) + ", " + Timestamp.duration(time)
     }
 
-    /// `12.3 MiB`, `4 items`.
+    /// Returns an amount such as `12.3 MiB` or `4 items`.
     static func amount(_ count: UInt64, _ unit: Unit) -> String {
         if unit == .items { return "\(count) \(count == 1 ? "item" : "items")" }
         let units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
@@ -120,8 +121,8 @@ package final class Progress: Sendable {
 }
 
 extension CommandRun {
-    /// A line that says on a terminal what is being done, once it has taken a second. `printing`, `reading`: what it is about
-    /// goes to standard output, or comes from standard input, meanwhile: where that is a terminal, too, there is no line.
+    /// Starts a progress line, which appears on a terminal after a second. `printing`, `reading`: the operation writes
+    /// to standard output, or reads standard input, meanwhile; if that is a terminal too, there is no line.
     package func progress(
         _ what: String, of unit: Progress.Unit = .items, printing: Bool = false, reading: Bool = false
     ) -> Progress {

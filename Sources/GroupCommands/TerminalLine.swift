@@ -1,7 +1,8 @@
 import GroupCommandLine
 import GroupContainer
 
-/// A change for a person: when, what, where, who. Nothing in a name can harm the terminal.
+/// The line of a change for a terminal: time, kind, path, author. Names are escaped, so that they cannot harm the
+/// terminal.
 struct TerminalLine {
     private let text: TerminalText
 
@@ -42,7 +43,7 @@ struct TerminalLine {
         }
     }
 
-    /// Before each change of a transaction, so that one sees what belongs together; nothing before others.
+    /// Returns a bar that connects the changes of a transaction; empty for other changes.
     private func bar(_ change: Change) -> String {
         guard let transaction = change.transaction, transaction.count > 1 else { return "" }
         if transaction.index == 0 { return "┌ " }

@@ -1,10 +1,10 @@
 import GroupCommandLine
 
-/// Names of items and of members, for a person's eyes.
+/// Names of items and of members, escaped for a terminal.
 package enum TerminalName {
-    /// Bytes so that nothing in them moves the cursor, colours, hides or reorders what stands around them.
+    /// Returns the bytes as text in which nothing moves the cursor, colors, hides or reorders the text around it.
     package static func shown(_ bytes: [UInt8]) -> String { TerminalText.visible(PipeText.escaped(bytes)) }
 
-    /// Text that is escaped already, but for what only people cannot see.
+    /// Escapes the invisible characters of a text whose bytes are escaped already.
     package static func shown(_ text: String) -> String { TerminalText.visible(text) }
 }

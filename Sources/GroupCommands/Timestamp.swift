@@ -1,8 +1,8 @@
 import GroupSystemCalls
 
-/// Moments as text, in UTC.
+/// Times as text, in UTC.
 package enum Timestamp {
-    /// `2026-11-20T10:00:00.123Z`, from nanoseconds since 1970.
+    /// Returns `2026-11-20T10:00:00.123Z`, from nanoseconds since 1970.
     package static func text(_ nanoseconds: Int64) -> String {
         let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         let time = CalendarTime(secondsSince1970: rest < 0 ? seconds - 1 : seconds)
@@ -11,10 +11,10 @@ package enum Timestamp {
             + "\(digits(time.hour, 2)):\(digits(time.minute, 2)):\(digits(time.second, 2)).\(digits(Int(milliseconds), 3))Z"
     }
 
-    /// `10:00:00.123`, for a terminal.
+    /// Returns `10:00:00.123`, for a terminal.
     package static func ofDay(_ nanoseconds: Int64) -> String { String(text(nanoseconds).dropFirst(11).dropLast()) }
 
-    /// `0.4 s`, `12 s`, `3 min`, `5 h`, `2 d`: how long something has lasted, at a glance.
+    /// Returns a rounded duration: `0.4 s`, `12 s`, `3 min`, `5 h` or `2 d`.
     package static func duration(_ nanoseconds: Int64) -> String {
         let tenths = max(0, nanoseconds) / 100_000_000
         return switch tenths {

@@ -1,6 +1,6 @@
 import GroupSystemCalls
 
-/// One value that somebody said, from wherever.
+/// A value that any thread may set and read.
 final class Kept<Value: Sendable>: Sendable {
     private let kept = Guarded<Value?>(nil)
 

@@ -1,22 +1,22 @@
 public import GroupContainer
 public import Widgets
 
-/// What came of one refresh.
+/// The outcome of one refresh.
 public struct RefreshOutcome<Snapshot: Codable & Sendable>: Sendable {
-    /// What the widget was told.
+    /// The result of the refresh.
     public let result: UpdateResult
-    /// What was delivered to be shown, now and later; nil unless the result is `newData`.
+    /// The timeline that was delivered; nil unless the result is `newData`.
     public let timeline: Timeline<Snapshot>?
-    /// What of it is shown at the time of the refresh.
+    /// The snapshot of the timeline that is shown at the time of the refresh.
     public let snapshot: Snapshot?
     /// Why the result is `failed`.
     public let failure: (any Error)?
 }
 
 extension WidgetProvider {
-    /// Refreshes this widget once, as its host would, and tells what came of it. The container keeps its place: the next
-    /// refresh gets what has changed since. With `isReload` it is rendered whatever changed. Errors: as those of
-    /// `Refresh.update`; what the provider throws is the outcome's `failure`.
+    /// Refreshes this widget once, as its host would, and returns the outcome. The container keeps the widget's place:
+    /// the next refresh gets what has changed since. With `isReload` the widget is rendered whatever changed. Errors:
+    /// as those of `Refresh.update`; an error of the provider is the outcome's `failure`.
     public func refreshed(
         in container: Container, environment: WidgetEnvironment = WidgetEnvironment(), isReload: Bool = false,
         deadline: Duration? = .seconds(30), clock: any WidgetClock = SystemWidgetClock()

@@ -1,23 +1,23 @@
 public import GroupContainer
 import GroupSystemCalls
 
-/// A container for one test, in a fresh directory of its own, which no other test can come across.
+/// A container for one test, in a new directory of its own that no other test uses.
 ///
-/// It is deleted, with all that is in its directory, when nothing refers to this value any more: keep it, as a property
-/// of a suite or an `XCTestCase`, for as long as the test uses its `container`; or let `withTemporaryContainer` keep
-/// it.
+/// The directory is deleted, with everything in it, when the last reference to this value ends. Keep the value, as a
+/// property of a suite or an `XCTestCase`, for as long as the test uses its `container`; or use
+/// `withTemporaryContainer`.
 public final class TemporaryContainer: Sendable {
     /// The container, of which this process is a member.
     public let container: Container
-    /// The fresh directory around it: for a test's other files, and the containers of other identifiers.
+    /// The new directory around the container, for a test's other files, and containers of other identifiers.
     public let directory: String
-    /// Where the container is: what a command's GROUP argument is to be.
+    /// The path of the container, for a command's GROUP argument.
     public let path: String
     private let name: [UInt8]
     private let place: FileDescriptor
 
-    /// Makes it below `$TMPDIR`, or `/tmp`, unless a place is named: a directory in which containers can be. Errors: as
-    /// those of `Container(group:creating:)`.
+    /// Creates the container below `place`, a directory in which containers can be; by default `$TMPDIR`, or `/tmp`.
+    /// Errors: as those of `Container(group:creating:)`.
     public init(group identifier: String = "group.test", in place: String? = nil) throws(CoordinationError) {
         let parent = place ?? environmentValue("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         let name = "group-container-test-\(processIdentifier())-\(String(randomWord(), radix: 36))"
@@ -32,7 +32,7 @@ public final class TemporaryContainer: Sendable {
         do throws(CoordinationError) {
             container = try Container(group: identifier, below: directory, creating: true)
         } catch {
-            // What is never made is never ended.
+            // `deinit` does not run where `init` throws.
             try? self.place.removeTree(Array(name.utf8))
             throw error
         }
@@ -40,17 +40,17 @@ public final class TemporaryContainer: Sendable {
 
     deinit { delete() }
 
-    /// For the environment of a process that a test starts: there, the container is the one of its identifier.
+    /// Variables for a process that a test starts, with which it finds the container by its identifier.
     public var environment: [String: String] { ["GROUP_CONTAINERS_HOME": directory] }
 
-    /// Deletes the directory now. A process that has the container open goes on with what is nowhere any more.
+    /// Deletes the directory now. A process that has the container open keeps the deleted files.
     public func delete() {
-        // This process may be about to write something into it, as a member.
+        // This process, as a member, may be about to write into the directory.
         for _ in 0..<100 where (try? place.removeTree(name)) == nil {}
     }
 }
 
-/// Runs `body` with a container of its own, which is deleted when `body` has ended, however it ends.
+/// Runs `body` with a container of its own, which is deleted when `body` has returned or thrown.
 public func withTemporaryContainer<Answer>(
     group identifier: String = "group.test", _ body: (TemporaryContainer) async throws -> Answer
 ) async throws -> Answer {

@@ -1,4 +1,4 @@
-// The view speaks of panels, widgets' views and what people ask for throughout: they are values, and what decides here
-// may name them without an import of its own.
+// The whole view uses panels, widgets' views and user commands: these are values, and the decisions here may name them
+// without an import of their own.
 @_exported import GroupCommandLine
 @_exported import GroupWidgetHosting

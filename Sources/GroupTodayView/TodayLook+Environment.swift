@@ -1,8 +1,8 @@
 import Glibc
 
 extension TodayLook {
-    /// Of what stands behind this descriptor, by this process's environment: colours as elsewhere, characters by the
-    /// locale's name. Library calls: getenv(3), isatty(3)
+    /// Chooses by the terminal of a descriptor and by this process's environment: colors as in all commands, characters
+    /// by the locale's name. Library calls: getenv(3), isatty(3).
     package init(_ choice: ColorChoice, descriptor: Int32 = 1) {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(Self.environment).first { !$0.isEmpty }
         let name = (locale ?? "").lowercased()

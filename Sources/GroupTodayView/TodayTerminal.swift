@@ -1,13 +1,15 @@
 import Glibc
 package import GroupSystemCalls
 
-/// The view of today on a terminal, for a host's event loop: it says which descriptors to wait for and until when, takes
-/// what was typed, and draws. The screen and the mode of the terminal are restored when it goes, however it goes.
+/// The view of today on a terminal, for a host's event loop: has the descriptor and the time to wait for, reads keys,
+/// and draws. The screen and the mode of the terminal are restored when the value is destroyed, when the process ends,
+/// and before a signal other than SIGKILL ends it.
 package struct TodayTerminal: ~Copyable {
-    /// The other screen; no cursor; no wrapping at the border; what is pasted is marked as such.
+    /// The alternate screen; no cursor; no wrapping at the border; pasted text is marked.
     private static let drawing = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[?2004h"
     private static let resting = "\u{1B}[0m\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
-    /// Keys begin with an Escape, too. What belongs together comes within this time, also from afar.
+    /// How long to wait for the rest of a key: other keys begin with an Escape, too. The bytes of a key come within
+    /// this time, also over a slow connection.
     private static let escapePatience: Int64 = 50_000_000
 
     private let terminal: DrawnTerminal
@@ -16,24 +18,24 @@ package struct TodayTerminal: ~Copyable {
     private let output: Int32
     private var screen: TodayScreen
     private var keys = KeyDecoder()
-    /// What the terminal shows; nil: who knows.
+    /// The frame that the terminal shows; nil if it is not known.
     private var shown: Frame?
-    /// Until when that is true by itself.
+    /// The time until which `shown` is current by itself.
     private var until: Int64?
-    /// When an Escape that nothing follows is the key; of the clock that does not jump.
+    /// When a single Escape becomes a key, in monotonic time.
     private var escapeDue: Int64?
     private var isChanged = true
-    /// Nobody is there any more.
+    /// Whether the terminal is gone.
     private var isGone = false
 
-    /// Whether there is one to draw on: standard input and output are terminals, and TERM does not say that it cannot.
-    /// Library calls: isatty(3), getenv(3)
+    /// Whether there is a terminal to draw on: standard input and output are terminals, and TERM is neither empty nor
+    /// `dumb`. Library calls: isatty(3), getenv(3).
     package static var isPossible: Bool {
         isatty(0) == 1 && isatty(1) == 1 && !["", "dumb"].contains(TodayLook.environment("TERM") ?? "")
     }
 
-    /// From now on the terminal is this view's. The descriptors stay their owner's. `known` is asked which widgets there
-    /// are when somebody wants to put one onto the list. System calls: tcsetattr(3), sigaction(2), epoll_create1(2)
+    /// Takes the terminal over for this view. The descriptors stay their owner's. `known` returns the installed
+    /// widgets, of which one can be added to the list. System calls: tcsetattr(3), sigaction(2), epoll_create1(2).
     package init(
         input: Int32 = 0, output: Int32 = 1, _ look: TodayLook, known: @escaping () -> [KnownWidget]
     ) throws(Errno) {
@@ -52,15 +54,15 @@ package struct TodayTerminal: ~Copyable {
         return WidgetSize(columns: size.columns, rows: size.rows)
     }
 
-    /// Where it can be read, `inputReady` is to be called; nil once the terminal is gone.
+    /// The descriptor for which `inputReady` is due once it can be read; nil once the terminal is gone.
     package var descriptor: Int32? { isGone ? nil : poller.descriptor }
 
-    /// The room that a widget has at most: what is between the borders.
+    /// The largest room of a widget: the cells between the borders.
     package var room: WidgetSize {
         WidgetSize(columns: max(0, screen.size.columns - 4), rows: max(1, screen.panelRows))
     }
 
-    /// Something was typed, or a signal came. What people ask for, in order; `draw` is due then.
+    /// Handles typed keys and signals, and returns the user's commands, in order; `draw` is due after it.
     package mutating func inputReady() -> [UserCommand] {
         var commands: [UserCommand] = []
         let news = terminal.news()
@@ -75,10 +77,10 @@ package struct TodayTerminal: ~Copyable {
         return commands
     }
 
-    /// The window has another size: for a host that gets SIGWINCH itself.
+    /// Takes the new size of the window, for a host that handles SIGWINCH itself.
     package mutating func windowChanged() { resize() }
 
-    /// In nanoseconds: until then nothing is to be done if nothing happens; nil: for ever.
+    /// Returns how long nothing is due without an event, in nanoseconds; nil if nothing is due at all.
     package func wait() -> Int64? {
         let drawing = isGone ? nil : until.map { max(0, $0 - wallNanoseconds()) }
         let escape = escapeDue.map { max(0, $0 - monotonicNanoseconds()) }
@@ -86,7 +88,7 @@ package struct TodayTerminal: ~Copyable {
         return drawing ?? escape
     }
 
-    /// Time has passed. `draw` is due then.
+    /// Handles keys that are complete by time, and returns the user's commands; `draw` is due after it.
     package mutating func tick() -> [UserCommand] {
         guard let due = escapeDue, monotonicNanoseconds() >= due else { return [] }
         var commands: [UserCommand] = []
@@ -95,27 +97,27 @@ package struct TodayTerminal: ~Copyable {
         return commands
     }
 
-    /// Other panels, or in another order.
+    /// Replaces the panels, or their order.
     package mutating func take(_ model: TodayModel) {
         screen.take(model)
         screen.know(known())
         isChanged = true
     }
 
-    /// One that looks different.
+    /// Replaces one panel that looks different.
     package mutating func take(_ panel: Panel) {
         screen.take(panel)
         isChanged = true
     }
 
-    /// Something that somebody should know.
+    /// Shows a notice.
     package mutating func say(_ text: String) {
         screen.say(text)
         isChanged = true
     }
 
-    /// Draws what differs from what is shown, if anything can. Which widgets came into sight or went out of it.
-    /// System calls: write(2)
+    /// Draws what differs from the terminal's content, if the content may have changed. Returns commands for the
+    /// widgets that came into sight or went out of it. System calls: write(2).
     package mutating func draw() -> [UserCommand] {
         let now = wallNanoseconds()
         if !isGone, isChanged || shown == nil || until.map({ $0 <= now }) == true {
@@ -157,14 +159,14 @@ package struct TodayTerminal: ~Copyable {
 
     private mutating func suspend() {
         terminal.stop()
-        // Of the signals that did it.
+        // Discards the events of the signals that stopped the program.
         _ = terminal.news()
         goOn()
     }
 
-    /// Somebody else had the terminal meanwhile.
+    /// Takes the terminal back, which another program has used meanwhile.
     private mutating func goOn() {
-        // A shell that started us in the background would stop us here, which is right.
+        // If a shell has continued this program in the background, the kernel stops it here, as it should.
         terminal.leave()
         try? terminal.enter(drawing: Self.drawing, resting: Self.resting)
         resize()

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 extension WidgetView.Line {
-    /// In nanoseconds since 1970, as the decisions count them; the nearest there is.
+    /// The end of the countdown in nanoseconds since 1970; a time beyond 64 bits becomes the nearest one within.
     var countdownNanosecond: Int64? {
         guard let time = countdown?.timeIntervalSince1970 else { return nil }
         return Int64(exactly: (time * 1e9).rounded()) ?? (time < 0 ? .min : .max)

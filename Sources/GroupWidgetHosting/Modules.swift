@@ -1,3 +1,3 @@
-// Hosting speaks of the views, timelines and messages of Widgets throughout: they are values, and what decides here may
-// name them without an import of its own.
+// The views, timelines and messages of Widgets are values that all of this module uses, so its files need no import of
+// Widgets.
 @_exported import Widgets

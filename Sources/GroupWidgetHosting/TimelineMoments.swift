@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Timelines by nanoseconds since 1970, as the decisions count them.
+/// Timelines with moments in nanoseconds since 1970, as the decisions use them.
 extension Timeline {
     func entry(atNanosecond now: Int64) -> Entry? { entry(at: Date(nanosecond: now)) }
 
@@ -12,7 +12,7 @@ extension Timeline {
 extension Date {
     fileprivate init(nanosecond: Int64) { self.init(timeIntervalSince1970: Double(nanosecond) / 1e9) }
 
-    /// Rounded up, so that the moment has come by then.
+    /// The moment in nanoseconds, rounded up to a microsecond, so that it has come by then.
     fileprivate var nanosecond: Int64 {
         let time = (timeIntervalSince1970 * 1e6).rounded(.up) * 1e3
         return Int64(exactly: time) ?? (time < 0 ? .min : .max)

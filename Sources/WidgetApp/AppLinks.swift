@@ -1,39 +1,41 @@
 public import GroupContainer
 package import GroupSystemCalls
 import Widgets
-// A C module without anything in it. Only a target that names WidgetApp among its dependencies finds it: for any other
-// one the compiler says which module is missing, where otherwise the linker would list symbols.
+// An empty C module. Only a target with WidgetApp among its dependencies finds it: for any other target, the compiler
+// reports the missing module, where otherwise the linker would list symbols.
 @_exported import WidgetAppIsForAppsNotForWidgets
 
-/// The URLs that widgets and others open in this app: each once and in order, also those that came while the app did
-/// not run.
+/// The URLs that widgets and other processes open in this app: each once and in order, also those from before the app
+/// ran.
 ///
 ///     let links = try AppLinks(container, scheme: "todo", launching: ["serve"])
 ///     try await links.run { url in show(url) }
 ///
-/// There is one app of a scheme at a time: the object is what says that it runs.
+/// There is one app of a scheme at a time: this object marks the app as running.
 public final class AppLinks: Sendable {
     private let listener: GroupListener
     private let center: WidgetCenter
     private let scheme: String
 
-    /// Says that the app does not take a URL: thrown where it is opened. The asker learns that, and the next URL
+    /// The error that `open` throws to refuse a URL. The process that opened the URL gets the reason, and the next URL
     /// follows.
     public struct Refusal: Error, CustomStringConvertible {
-        /// Why, for people: "there is no entry 7".
+        /// The reason, for people: "there is no entry 7".
         public let reason: String
 
-        /// For a reason, of which 200 characters are told.
+        /// Creates a refusal for a reason, of which 200 characters are passed on.
         public init(_ reason: String) { self.reason = reason }
 
         /// The reason.
         public var description: String { reason }
     }
 
-    /// Registers the scheme, and what is started where a URL is to be opened and this app does not run: `program` (this
-    /// one, where it is now, unless told) with these arguments; it is started in any working directory, so paths among
-    /// them are to begin at the root. Errors: `invalidArgument` where it is no scheme; `conflict` where the app of this
-    /// scheme runs already; those of `GroupChannel.listener`.
+    /// Registers the scheme, and the command that starts this app where a URL is to be opened and the app does not run:
+    /// `program` (by default the path of this program) with these arguments. The command may start in any working
+    /// directory, so paths among the arguments have to be absolute.
+    ///
+    /// Errors: `invalidArgument` for a malformed scheme; `conflict` where the app of this scheme runs already; those of
+    /// `GroupChannel.listener`.
     public init(
         _ container: Container, scheme: String, launching arguments: [String], of program: String? = nil
     ) throws(CoordinationError) {
@@ -44,7 +46,7 @@ public final class AppLinks: Sendable {
         else {
             throw .malformedAppLink(scheme)
         }
-        // Registered first, so that a process that sees it listen can open something in it.
+        // The scheme is registered first, so that a process that sees the listener can open a URL.
         center = try WidgetCenter(container)
         self.scheme = scheme
         try center.register(AppLink(launch: [program] + arguments), scheme: scheme)
@@ -52,9 +54,9 @@ public final class AppLinks: Sendable {
         listener = try channel.listener(named: AppLink.listener, from: .oldest)
     }
 
-    /// Opens what comes, one after the other, until the task is cancelled or `open` throws. A URL is taken once `open`
-    /// has returned: then the asker learns that it was opened. For a URL that leads nowhere `open` is to throw
-    /// `Refusal`: that ends nothing, and the asker learns that it was refused.
+    /// Opens the URLs one after the other, until the task is cancelled or `open` throws. A URL is acknowledged once
+    /// `open` has returned: the process that opened it then gets `opened`. For a URL that leads nowhere `open` throws
+    /// `Refusal`: the loop goes on, and that process gets `refused`.
     public func run(_ open: (String) async throws -> Void) async throws {
         for try await message in listener.messages {
             do {
@@ -67,7 +69,7 @@ public final class AppLinks: Sendable {
         }
     }
 
-    /// The same on the calling thread: opens the next one. False: none came in that time (nil has no end).
+    /// Opens the next URL on the calling thread. Returns false if no URL came within `timeout` (nil has no limit).
     public func openNext(timeout: Duration? = nil, _ open: (String) throws -> Void) throws -> Bool {
         guard let message = try listener.next(timeout: timeout) else { return false }
         do {
@@ -80,7 +82,8 @@ public final class AppLinks: Sendable {
         return true
     }
 
-    /// The same for a command that signals end: false also where one came. It looks for them every tenth of a second.
+    /// Opens the next URL, for a command that ends by signals: returns false also after a signal. The signals are
+    /// checked every tenth of a second.
     package func openNext(
         timeout: Duration, endedBy signals: TerminationSignals, _ open: (String) throws -> Void
     ) throws -> Bool {
@@ -93,12 +96,12 @@ public final class AppLinks: Sendable {
         return false
     }
 
-    /// Of what did not go through `WidgetCenter.open`.
+    /// The refusal of a message that did not come from `WidgetCenter.open`.
     private static let noText = Refusal("it is no text in UTF-8")
 }
 
 extension GroupMessage {
-    /// Nil: it is no text.
+    /// The message as text; nil if it is not valid UTF-8.
     fileprivate var url: String? {
         bytes.flatMap { String(validating: $0, as: UTF8.self) }
     }

@@ -3,7 +3,7 @@ import GroupCommands
 import GroupContainer
 import GroupSystemCalls
 
-/// A directory may be named with a '/' at the end.
+/// Returns the path without a '/' at its end, with which a directory may be named.
 func withoutSlash(_ path: [UInt8]) -> [UInt8] {
     path.count > 1 && path.last == UInt8(ascii: "/") ? path.dropLast() : path
 }
@@ -40,7 +40,7 @@ func copy(_ run: inout CommandRun) throws -> ExitStatus {
     return try tell("copied", outcome, to, from: from, &run)
 }
 
-/// What the user of these commands can do about what stands at TO.
+/// Adds advice to the errors of `body` that an item at TO causes.
 private func advising<Answer>(
     _ run: borrowing CommandRun, _ from: ItemPath, _ to: ItemPath, _ body: () throws -> Answer
 ) throws -> Answer {

@@ -20,7 +20,8 @@ func create(_ run: inout CommandRun) throws -> ExitStatus {
                 ("identifier", container.identifier.map(JSONValue.string) ?? .null),
             ]).encoded())
     }
-    // An identifier does not say where that is. The path as it is: scripts put it into other commands.
+    // An identifier does not show the path, so the path is printed; unescaped, because scripts pass it to other
+    // commands.
     let isIdentifier = !group.contains(UInt8(ascii: "/"))
     if isIdentifier && !run.options.isJSON { try run.output.write(container.path.bytes + [UInt8(ascii: "\n")]) }
     if let other = Container.namesake(of: group) { run.complain("\(other) is another container, which stays as it is") }
@@ -34,7 +35,7 @@ func path(_ run: inout CommandRun) throws -> ExitStatus {
         try run.output.writeLine(
             JSONValue.object([("path", .string(PipeText.lossyString(container.path.bytes)))]).encoded())
     } else {
-        // As it is: scripts put it into other commands.
+        // The path is unescaped, because scripts pass it to other commands.
         try run.output.write(container.path.bytes + [UInt8(ascii: "\n")])
     }
     return .success
@@ -71,7 +72,7 @@ func changes(_ run: inout CommandRun) throws -> ExitStatus {
     }
     let (text, filter) = (try ChangeText(run), try FilterOptions.filter(run.arguments))
     let container = try run.openContainer()
-    // A journal that is damaged ends the comparison; what is good of it is printed nonetheless.
+    // A damaged journal ends the comparison; its intact records are printed nonetheless.
     let comparison = Result { try container.noteUncoordinatedChanges() }
     var follower = try container.recordedChanges(since: origin, matching: filter)
     while let change = try follower.next(timeout: .zero) {

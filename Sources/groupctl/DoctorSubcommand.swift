@@ -2,7 +2,7 @@ import GroupCommandLine
 import GroupCommands
 import GroupContainer
 
-/// Says what is wrong with a container; with `--repair` mends what can be mended, and says what is left.
+/// Prints what is wrong with a container; with `--repair`, repairs what can be repaired, and prints what is left.
 func doctor(_ run: inout CommandRun) throws -> ExitStatus {
     guard let group = run.arguments.positional("GROUP") else { throw run.arguments.usageError("GROUP is missing") }
     let doctor = try ContainerCheck(named: group)
@@ -37,7 +37,7 @@ private func tell(_ finding: Finding, isMended: Bool, _ run: inout CommandRun) t
     try run.output.writeLine("         what to do: " + shown(finding.remedy))
 }
 
-/// What is in it may come from names of others.
+/// Returns the text escaped, because it may contain names from other processes.
 private func shown(_ text: String) -> String { PipeText.escaped(Array(text.utf8)) }
 
 extension String {

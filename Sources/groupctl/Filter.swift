@@ -3,13 +3,14 @@ import GroupCommands
 import GroupContainer
 import GroupSystemCalls
 
-/// A command that turns its input into its output.
+/// Runs a command that turns its input into its output.
 enum Filter {
-    /// Of its output, in bytes: it is kept in memory.
+    /// The largest output, in bytes: it is kept in memory.
     static let limit = 256 << 20
 
-    /// One that cannot be started has status 126 or 127, as a shell gives it, and is said. It dies with this process.
-    /// Errors: those of the system, said of the item; `limitReached`
+    /// Runs a command and returns its output and its status. A command that cannot be started is reported and has
+    /// status 126 or 127, as in a shell. The command is killed when the calling thread ends. Errors: those of the
+    /// system, about the item; `limitReached`.
     static func run(
         _ command: [[UInt8]], input: [UInt8], of item: String, _ operation: String, for run: borrowing CommandRun
     ) throws -> (output: [UInt8], status: ExitStatus) {

@@ -18,8 +18,8 @@ func read(_ run: inout CommandRun) throws -> ExitStatus {
     }
     let version = try coordinator.readVersion(path, timeout: timeout) { try printContent(&$0, progress, &run) }
     try run.output.write(version.content)
-    // The content first: with an older generation than its content a later write ends in a conflict; with a newer one
-    // it would replace what nobody read.
+    // The content is written before its generation: an older generation than the content makes a later write end in a
+    // conflict; a newer one would let that write replace content that was never read.
     try run.output.flush()
     do throws(Errno) {
         try WholeFile.write(Array("\(version.generation)\n".utf8), at: file)
@@ -29,8 +29,8 @@ func read(_ run: inout CommandRun) throws -> ExitStatus {
     return .success
 }
 
-/// Prints an item's content while it is read, under the lock. What is small is read first and printed after that, so
-/// that nobody waits for the reader of the output; it is the answer.
+/// Prints an item's content while it is read, under the lock. Small content is not printed here but returned, to be
+/// printed after the lock was given back, so that no process waits for the reader of the output.
 private func printContent(
     _ reader: inout ItemReader, _ progress: Progress, _ run: inout CommandRun
 ) throws -> [UInt8] {
@@ -58,7 +58,7 @@ func write(_ run: inout CommandRun) throws -> ExitStatus {
     let condition = try condition(run)
     let (path, timeout) = (try run.itemPath(), run.lockTimeout)
     let container = try run.openContainer()
-    // Before the input, which may take long to come.
+    // Checked before the input is read, which may take long.
     try container.checkNotReadOnly(path, "write")
     let progress = run.progress("reading standard input", of: .bytes, reading: true)
     defer { progress.end() }

@@ -46,7 +46,7 @@ func refresh(_ run: inout CommandRun) throws -> ExitStatus {
 
 private func shown(_ text: String) -> String { PipeText.escaped(Array(text.utf8)) }
 
-/// The prefix that was probably meant by a word before a ':'.
+/// Returns the prefix that was probably meant by a word before a ':'.
 private func misspelledPrefix(_ text: String) -> String? {
     let word = text.prefix { $0.isASCII && $0.isLetter }
     guard word.count >= 3, text.dropFirst(word.count).first == ":", word != "defaults", word != "metadata" else {
@@ -65,7 +65,8 @@ private func render(_ session: RefreshSession, of kind: String, _ run: inout Com
     }
     let isJSON = run.options.isJSON
     return try session.finish(.rendered(snapshot)) {
-        // Delivered before the widget's place moves on: shown twice after a crash rather than never.
+        // The snapshot is delivered before the widget's cursors advance: after a crash it is shown twice rather than
+        // never.
         if isJSON { return }
         try run.output.write(snapshot)
         if let last = snapshot.last, last != UInt8(ascii: "\n") { try run.output.write([UInt8(ascii: "\n")]) }

@@ -1,7 +1,7 @@
 import GroupCommandLine
 import GroupContainer
 
-/// `--journal-size` and `--journal-age`.
+/// Returns the retention from `--journal-size` and `--journal-age`.
 func retention(_ arguments: ParsedArguments) throws -> JournalRetention {
     var retention = JournalRetention.standard
     if let text = try arguments.text("journal-size") {
@@ -12,7 +12,7 @@ func retention(_ arguments: ParsedArguments) throws -> JournalRetention {
         retention.size = size
     }
     if let age = try arguments.time("journal-age") {
-        // Whole seconds are kept of it.
+        // The container records whole seconds.
         guard age >= .seconds(1), age <= .seconds(1 << 32) else {
             throw arguments.usageError("--journal-age: at least a second, and at most 136 years")
         }
@@ -23,7 +23,7 @@ func retention(_ arguments: ParsedArguments) throws -> JournalRetention {
 
 private func shown(_ text: String) -> String { PipeText.escaped(Array(text.utf8)) }
 
-/// Digits and a unit; nil for anything else, and what is too large for a number.
+/// Returns the number of digits and a unit; nil for anything else, and for a number that is too large.
 private func number(_ text: String, units: [String: UInt64]) -> UInt64? {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     guard let unit = units[String(text.dropFirst(digits.count))], let number = UInt64(digits) else { return nil }

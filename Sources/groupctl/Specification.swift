@@ -1,7 +1,7 @@
 import GroupCommandLine
 import GroupCommands
 
-/// What groupctl can be told.
+/// The subcommands and options of groupctl.
 enum GroupControl {
     static let specification = CommandSpecification(
         name: "groupctl",
@@ -38,7 +38,7 @@ enum GroupControl {
             "0", "1", "3=refresh: noData; elsewhere, with --exit-code: unchanged", "4=a condition does not hold", "64",
             "65", "66", "69", "74", "75", "77", "128+n"))
 
-    /// Each by its number, or with a meaning of its own behind '='.
+    /// Returns an entry for each status: a number with its usual meaning, or `NUMBER=MEANING`.
     static func statuses(_ entries: String...) -> [HelpEntry] {
         entries.map { entry in
             let parts = entry.split(separator: "=", maxSplits: 1).map(String.init)

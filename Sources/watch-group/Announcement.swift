@@ -2,13 +2,13 @@ import GroupCommandLine
 import GroupCommands
 import GroupContainer
 
-/// The line that --verbose is for: from here on every change is seen when it happens. Said once, when there is a leader
-/// that watches every directory.
+/// The line "watching GROUP at CURSOR" of --verbose: from here on every change is seen when it happens. Printed once,
+/// when a leader watches every directory, or at once for a read-only container.
 struct Announcement {
-    /// Until the next look; nil once it was said.
+    /// The time until the next check; nil once the line was printed.
     private(set) var patience: Duration? = .milliseconds(1)
 
-    /// It has not been said yet, and is true now.
+    /// Returns true if the line has not been printed yet and is true now.
     mutating func isDue(_ container: Container) -> Bool {
         guard let patience else { return false }
         self.patience = min(patience * 2, .milliseconds(10))

@@ -1,18 +1,18 @@
 import GroupCommandLine
 import GroupContainer
 
-/// What a COMMAND is to be told of: changes that settled together, and, after a failure, those that came since.
+/// The input of a COMMAND: changes that settled together, and, after a failure, the changes that came since.
 struct Batch {
     private var paths: [ItemPath] = []
     private var known: Set<ItemPath> = []
     private(set) var isRescan = false
-    /// Behind all of it.
+    /// The place after all changes of the batch.
     var cursor: Cursor?
 
     var isEmpty: Bool { paths.isEmpty && !isRescan }
     var count: Int { paths.count }
 
-    /// A path once, in the order in which they came; of a move both.
+    /// Adds the paths of a change (of a move, both). A path is kept once; paths keep the order in which they came.
     mutating func add(_ change: Change) {
         switch change.kind {
         case .rescan: isRescan = true
@@ -24,7 +24,8 @@ struct Batch {
         }
     }
 
-    /// A line a path, escaped as in the lines of watch-group, or as it is with a NUL behind.
+    /// Returns a line for each path, escaped as in the lines of watch-group; or each path unescaped, with a NUL after
+    /// it.
     func input(separatedByNUL: Bool) -> [UInt8] {
         paths.flatMap { path in
             separatedByNUL ? path.bytes + [0] : Array((PipeText.escaped(path.bytes) + "\n").utf8)

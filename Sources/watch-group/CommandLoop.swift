@@ -3,7 +3,7 @@ import GroupCommands
 import GroupContainer
 import GroupSystemCalls
 
-/// Runs COMMAND for each batch that settles, never two at once; the place moves on only when it succeeds.
+/// Runs COMMAND for each batch that settles, never two at once; the cursor advances only when COMMAND succeeds.
 struct CommandLoop {
     private var watch: Watch
     private var follower: SettledFollower
@@ -50,7 +50,7 @@ struct CommandLoop {
         return batch.isEmpty ? wait : min(wait, .nanoseconds(runner.retry.wait(from: now)))
     }
 
-    /// Nil: go on.
+    /// Returns the exit status to end with; nil to continue.
     private mutating func runCommand(_ run: inout CommandRun) throws -> ExitStatus? {
         switch try runner.run(
             input: batch.input(separatedByNUL: watch.options.separatesByNUL), variables: variables, for: run)

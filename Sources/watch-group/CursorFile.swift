@@ -3,8 +3,9 @@ import GroupCommands
 import GroupContainer
 import GroupSystemCalls
 
-/// The file that keeps a follower's place: written whole beside it and renamed, at most 100 ms behind the lines. Its
-/// first byte is locked meanwhile, the next file's before that has its name: it is one follower's.
+/// The file that keeps a follower's cursor: written whole beside the file and renamed, at most 100 ms behind the lines.
+/// The follower keeps the file's first byte locked, and locks that of a new file before the rename, so that only one
+/// follower uses the file.
 struct CursorFile {
     private final class Held: Sendable {
         let file: FileDescriptor
@@ -14,7 +15,7 @@ struct CursorFile {
 
     private let path: [UInt8]
     private var held: Held?
-    /// There was none.
+    /// True if the file did not exist.
     private var isNew = false
     private var written: Cursor?
     private var writtenAt: Int64 = 0
@@ -22,25 +23,26 @@ struct CursorFile {
 
     init(path: [UInt8]) { self.path = path }
 
-    /// What it is for, in errors.
+    /// The operation as error messages name it.
     static let operation = "keep the cursor in"
 
-    /// For one that ends and has still its place to write.
+    /// How long to wait for a process that is ending and still has to write its cursor.
     private static let patience: Int64 = 1_000_000_000
     private static let first = ByteRange(start: 0, length: 1)
 
-    /// The place that it holds; nil where there is none, or an empty one. From here on nobody else keeps a place in it.
-    /// Damaged: a typed error, so that nobody takes the loss of a place for a new beginning. Errors: `conflict` where
-    /// another follower keeps its own there
+    /// Returns the cursor in the file; nil if the file does not exist or is empty. From here on no other process keeps
+    /// a cursor in the file; a file that does not exist is claimed by the first write. A damaged file is an error, so
+    /// that a lost cursor is not taken for a first start. Errors: `conflict` where another follower keeps its cursor in
+    /// the file.
     mutating func claim() throws(CoordinationError) -> Cursor? {
         let content: [UInt8]
         do throws(Errno) {
             let file = try hold()
-            // A FIFO holds no cursor, and reading it would wait.
+            // A FIFO holds no cursor, and reading from a FIFO would wait.
             let isRegular = try file.status().isRegularFile
             content = isRegular ? try file.readAll(limit: 4_096) : []
             held = Held(file)
-            // As mktemp(1) makes one.
+            // mktemp(1) makes an empty file.
             if isRegular && content.isEmpty { return nil }
         } catch {
             if error == .noSuchEntry {
@@ -55,8 +57,8 @@ struct CursorFile {
         return cursor
     }
 
-    /// Notes a place; writes it if that is due or the last time is long enough ago. Not in the middle of a snapshot:
-    /// who comes back gets that from its beginning.
+    /// Records a cursor; writes the file if that is due or the last write is long enough ago. A cursor in the middle of
+    /// a snapshot is not written: a follower that starts again gets the snapshot from its beginning.
     mutating func note(_ cursor: Cursor, isDue: Bool) throws(CoordinationError) {
         let now = monotonicNanoseconds()
         if cursor == written || cursor.isNowhere || (!isDue && now - writtenAt < Self.period) { return }
@@ -68,7 +70,8 @@ struct CursorFile {
         (written, writtenAt, isNew) = (cursor, now, false)
     }
 
-    /// The file that has the name once its byte is ours. One that this user may not write is nobody's. Error: EAGAIN
+    /// Returns the file that has the name, once this process holds the lock of its first byte. A file that this user
+    /// may not write is returned without a lock. Error: EAGAIN.
     private func hold() throws(Errno) -> FileDescriptor {
         let end = monotonicNanoseconds() + Self.patience
         while true {
@@ -82,12 +85,12 @@ struct CursorFile {
             let status = try file.status()
             if !status.isRegularFile { return file }
             guard try wait(for: file, until: end) else { throw .tryAgain }
-            // It was replaced while this one waited.
+            // The file may have been replaced during the wait.
             if try FileDescriptor.open(path: path, .placeOnly).status().inode == status.inode { return file }
         }
     }
 
-    /// False: another one has it all the time.
+    /// Returns false if another process holds the lock until `end`.
     private func wait(for file: borrowing FileDescriptor, until end: Int64) throws(Errno) -> Bool {
         if try file.tryLock(.exclusive, Self.first) { return true }
         let (ended, outcome) = (DispatchSemaphore(value: 0), Guarded(LockWaiter.Outcome.cancelled))

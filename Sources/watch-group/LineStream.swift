@@ -3,7 +3,7 @@ import GroupCommands
 import GroupContainer
 import GroupSystemCalls
 
-/// A line a change on standard output.
+/// Writes a line to standard output for each change.
 struct LineStream {
     private var watch: Watch
     private var source: Source
@@ -31,7 +31,7 @@ struct LineStream {
             if let change {
                 if try write(change, &run) { return try end(.success, &run) }
             } else if flushing.hasUnwritten {
-                // Nothing more is ready.
+                // No more changes are ready.
                 try flush(&run, isDue: false)
             } else {
                 if run.output.readerIsGone() { return .success }
@@ -39,12 +39,12 @@ struct LineStream {
                 try watch.keep(source.cursor, isDue: true)
                 if watch.isSilent(since: lastLine) { return try end(.timedOut, &run) }
             }
-            // The lines first: somebody waits for them.
+            // Lines are written before diagnostics, because a reader may wait for them.
             watch.sayDiagnostics(run)
         }
     }
 
-    /// True: that was the last one that was asked for.
+    /// Returns true if this was the last line that `--count` allows.
     private mutating func write(_ change: Change, _ run: inout CommandRun) throws -> Bool {
         let line = watch.options.text.line(change, place: source.cursor)
         try run.output.write(line)
@@ -60,7 +60,7 @@ struct LineStream {
         return lines == watch.options.limit
     }
 
-    /// True: that was the last line that was asked for.
+    /// Returns true if this was the last line that `--count` allows.
     private mutating func sayBookmark(_ run: inout CommandRun) throws -> Bool {
         guard watch.options.saysBookmarks, let bookmark = source.bookmark, !bookmark.cursor.isNowhere else {
             return false
@@ -69,7 +69,7 @@ struct LineStream {
         return bookmarks.isDue(at: bookmark.sequence, idle: idle) ? try write(bookmark, &run) : false
     }
 
-    /// The place after the lines: a kill in between repeats them, rather than skipping them.
+    /// Writes the cursor after the lines: a kill in between repeats lines and does not skip any.
     private mutating func flush(_ run: inout CommandRun, isDue: Bool) throws {
         try run.output.flush()
         flushing.noteFlush()

@@ -1,7 +1,7 @@
 import GroupContainer
 
-/// Where the lines come from: change by change, or as they settle. One of both is there; changed in its place, as it
-/// may hold much.
+/// The source of the lines: each change, or settled changes. Exactly one of the two followers is set; the follower is
+/// mutated in place, because it may hold much data.
 struct Source: Sendable {
     private var each: ChangeFollower?
     private var settled: SettledFollower?
@@ -16,10 +16,10 @@ struct Source: Sendable {
         }
     }
 
-    /// Where to begin again in order to miss nothing that was not printed.
+    /// The place from which a restart misses nothing that was not printed.
     var cursor: Cursor { settled?.cursor ?? each?.cursor ?? end }
 
-    /// Where it reads on in the journal.
+    /// The place in the journal from which the follower reads on.
     var place: Cursor { settled?.place ?? each?.place ?? end }
 
     var bookmark: Change? { settled?.bookmark ?? each?.bookmark }

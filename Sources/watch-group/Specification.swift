@@ -1,7 +1,7 @@
 import GroupCommandLine
 import GroupCommands
 
-/// What watch-group can be told.
+/// The options and arguments of watch-group.
 let watchGroupSpecification = CommandSpecification(
     name: "watch-group",
     summary: "Streams the changes of a group container: every change, in order, once, live.",

@@ -3,18 +3,18 @@ import GroupCommands
 import GroupContainer
 import GroupSystemCalls
 
-/// What is watched, whichever way it is told: the container, the follower, the file that keeps the place.
+/// The container, the follower and the cursor file of a watch, for lines and for COMMAND alike.
 struct Watch {
     let options: WatchOptions
     let container: Container
     let follower: ChangeFollower
     private(set) var cursorFile: CursorFile?
     var announcement = Announcement()
-    /// With --verbose: what happens to this process as a member.
+    /// The diagnostics of this process as a member, with --verbose.
     private var diagnostics: DiagnosticFollower?
     let signals: TerminationSignals
 
-    /// How often, with nothing to do, it looks whether its reader or its container is gone and writes the cursor file.
+    /// How often an idle watch checks whether its reader or its container is gone, and writes the cursor file.
     static let heartbeat = Duration.milliseconds(100)
 
     init(_ run: inout CommandRun) throws {
@@ -22,7 +22,8 @@ struct Watch {
         options = try WatchOptions(run)
         var origin = options.origin
         container = try run.openContainer()
-        // Not before: while it waits for the opening, nobody looks for them, and they end it at once.
+        // Signals are caught only from here on: no code looks for them during the opening, so there they end the
+        // process at once.
         signals = TerminationSignals()
         if let path = arguments.value("cursor-file") {
             try container.checkMayKeep(path, CursorFile.operation)
@@ -36,7 +37,7 @@ struct Watch {
             since: origin, matching: options.filter, afterRescan: options.rescanPolicy)
     }
 
-    /// After the line that says that it watches, which scripts wait for.
+    /// Prints diagnostics, but only after the line "watching GROUP at CURSOR", because scripts wait for that line.
     mutating func sayDiagnostics(_ run: borrowing CommandRun) {
         if announcement.patience != nil { return }
         while let event = diagnostics?.next(timeout: .zero) { run.explain("\(event.code.rawValue): \(event)") }
@@ -46,13 +47,14 @@ struct Watch {
         try cursorFile?.note(cursor, isDue: isDue)
     }
 
-    /// How long to wait for a change: until something else is to be done, `--timeout` since a moment among it.
+    /// Returns how long to wait for a change: until other work is due, including the end of `--timeout`, counted from
+    /// `last`.
     func wait(since last: Int64) -> Duration {
         let silence = options.silence.map { $0 - .since(last, to: monotonicNanoseconds()) }
         return max(.zero, [Self.heartbeat, silence, announcement.patience].compactMap(\.self).min() ?? Self.heartbeat)
     }
 
-    /// Nothing came for as long as `--timeout` says.
+    /// Returns true if nothing came for the time of `--timeout`.
     func isSilent(since last: Int64) -> Bool {
         options.silence.map { Duration.since(last, to: monotonicNanoseconds()) >= $0 } ?? false
     }

@@ -2,11 +2,11 @@ import GroupCommandLine
 import GroupCommands
 import GroupContainer
 
-/// What the command line says, checked before anything is opened.
+/// The options of a watch of items, checked before anything is opened.
 struct WatchOptions {
     struct Debouncer: Sendable {
         var quiet: Duration
-        /// Nil: ten times as long.
+        /// Nil means ten times `quiet`.
         var atMost: Duration?
     }
 
@@ -22,8 +22,8 @@ struct WatchOptions {
     let command: [[UInt8]]?
     let separatesByNUL: Bool
 
-    /// Of a COMMAND, where --settle says nothing: what one save, checkout or build changes comes together, and nobody
-    /// feels the wait.
+    /// The debounce of a COMMAND without --settle: long enough to collect what one save, checkout or build changes, and
+    /// too short to be noticed.
     static let settlingOfCommand = Duration.milliseconds(100)
 
     init(_ run: borrowing CommandRun) throws {
@@ -51,25 +51,25 @@ struct WatchOptions {
         }
     }
 
-    /// --settle and --settle-max
+    /// Checks --settle against --settle-max.
     static func check(_ quiet: Duration?, _ atMost: Duration?, _ arguments: ParsedArguments) throws(UsageError) {
         if let quiet, let atMost, quiet > atMost {
             throw arguments.usageError("--settle-max is at least as long as --settle")
         }
     }
 
-    /// --since
+    /// Returns the origin from --since.
     static func origin(_ arguments: ParsedArguments) throws(UsageError) -> ChangeOrigin {
         try OriginOption.origin(arguments, words: [("start", .start), ("snapshot", .snapshot), ("now", .now)]) ?? .now
     }
 
-    /// --count
+    /// Returns the limit from --count.
     static func limit(_ arguments: ParsedArguments) throws(UsageError) -> Int? {
         guard let text = try arguments.text("count") else { return nil }
         if let number = Int(text), number > 0 { return number }
         throw arguments.usageError("--count: '\(PipeText.escaped(Array(text.utf8)))' is not a positive number")
     }
 
-    /// After a `rescan`: who began with what stands there gets that again.
+    /// What follows a `rescan`: with `--since snapshot`, a new snapshot.
     var rescanPolicy: RescanPolicy { origin == .snapshot ? .snapshot : .marker }
 }

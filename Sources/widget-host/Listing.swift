@@ -2,7 +2,7 @@ import GroupCommandLine
 import GroupCommands
 import GroupWidgetHosting
 
-/// What is installed, and whether it is shown: first those that are, in their order.
+/// Prints what is installed, and whether it is shown: first the shown widgets, in their order.
 func list(_ run: inout CommandRun) throws -> ExitStatus {
     let (_, settings) = try run.host()
     let found = settings.directories.read()
@@ -38,7 +38,7 @@ private func described(_ finding: ManifestError) -> JSONValue {
     ])
 }
 
-/// The list, by add, remove and order. A host that runs sees it within two seconds.
+/// Edits the list, for add, remove and order. A running host applies the new list within two seconds.
 func edit(_ run: inout CommandRun) throws -> ExitStatus {
     let (_, settings) = try run.host()
     let installed = settings.directories.read().manifests.map(\.kind)

@@ -3,7 +3,7 @@ import GroupCommands
 import GroupWidgetHosting
 import Widgets
 
-/// A panel as a line.
+/// The line of a panel.
 struct PanelText {
     let isJSON: Bool
 
@@ -13,7 +13,7 @@ struct PanelText {
         return JSONValue.object([("time", .string(time))] + fields(panel)).encoded()
     }
 
-    /// The same without the time.
+    /// Returns the line without its time.
     func content(_ panel: Panel) -> String {
         if isJSON { return JSONValue.object(fields(panel)).encoded() }
         let text = (panel.view?.lines ?? []).map(Self.text).joined(separator: "\n")
@@ -21,7 +21,7 @@ struct PanelText {
             .map { PipeText.escaped(Array($0.utf8)) }.joined(separator: "\t")
     }
 
-    /// A line that was printed does not count on: it says until when.
+    /// Returns the text of a view's line. A printed countdown cannot run, so the text contains its end instead.
     private static func text(_ line: WidgetView.Line) -> String {
         let until = line.countdown.map { "until \(Timestamp.text(Int64(nanosecondsOf: $0)))" }
         return [line.text, until].compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " ")
@@ -31,7 +31,7 @@ struct PanelText {
         line.countdown.map { .string(Timestamp.text(Int64(nanosecondsOf: $0))) } ?? .null
     }
 
-    /// Nil where all is well.
+    /// Returns nil for a panel without a note.
     private func note(_ panel: Panel) -> String? {
         guard let note = panel.note else { return nil }
         var text = note.text

@@ -4,7 +4,8 @@ import GroupSystemCalls
 import GroupWidgetHosting
 import Widgets
 
-/// A host without a view: a line for each panel that looks different, and commands as lines on standard input.
+/// A front end without a view: prints a line for each panel that looks different, and takes commands as lines from
+/// standard input.
 struct PlainLines: HostFrontEnd, ~Copyable {
     private var output = StandardOutput()
     private var errors = StandardOutput(descriptor: 2)
@@ -12,17 +13,17 @@ struct PlainLines: HostFrontEnd, ~Copyable {
     private(set) var input: Int32?
     private let options: CommonOptions
     private let text: PanelText
-    /// Only at the end.
+    /// Whether panels are printed only at the end.
     private let isOnce: Bool
     private let isForDebugging: Bool
     private var lastLine = monotonicNanoseconds()
     private(set) var hasTimedOut = false
     private(set) var today = TodayModel()
-    /// What the last line of each kind said, but for its time: what no line shows is no reason for another one.
+    /// The last line of each kind without its time. A change that no line shows causes no new line.
     private var told: [String: String] = [:]
-    /// What a reader that is slow gets later: of each panel only as it is then. In the order in which they changed.
+    /// The panels that a slow reader gets later, each only in its latest state, in the order in which they changed.
     private var late: [Panel] = []
-    /// More is not kept for a reader, in bytes.
+    /// The bytes that are kept for a slow reader; beyond that, panels are kept in `late`.
     private static let most = 65_536
 
     init(_ options: CommonOptions, isOnce: Bool = false, isForDebugging: Bool = false) {
@@ -99,17 +100,17 @@ struct PlainLines: HostFrontEnd, ~Copyable {
         for panel in today.panels { try redraw(panel, at: now) }
     }
 
-    /// What has not been written yet, unless nobody reads.
+    /// Writes what has not been written yet, for at most a second.
     mutating func end(at now: Moment) throws {
         for panel in late { tell(panel, at: now) }
         late = []
         _ = try output.flushReady(within: 1_000_000_000)
     }
 
-    /// A panel does not show what it should.
+    /// Whether a panel does not show what it should.
     var hasFaults: Bool { today.panels.contains { $0.note?.isFault == true } }
 
-    /// What `--once` is for.
+    /// Prints all panels, for `--once`.
     mutating func printAll() throws {
         let now = Moment(monotonic: monotonicNanoseconds(), wall: wallNanoseconds())
         for panel in today.panels { try output.writeLine(text.line(panel, at: now)) }

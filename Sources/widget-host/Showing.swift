@@ -6,7 +6,7 @@ import GroupWidgetHosting
 import Widgets
 
 extension CommandRun {
-    /// The container, under our name, and what is chosen for it.
+    /// Returns the container, opened under the purpose of this process, and the settings of its host.
     func host() throws -> (container: Container, settings: HostSettings) {
         let container = try openContainer()
         _ = container.coordinator(purpose: options.purpose)
@@ -27,12 +27,12 @@ extension CommandRun {
         return (container, settings)
     }
 
-    /// Before the container is opened, which starts threads.
+    /// Returns the queue of signals. To be called before the container is opened, which starts threads.
     func signals() throws(Errno) -> SignalQueue {
         try SignalQueue([.child, .userTwo, .interrupt, .terminate, .hangup, .quit])
     }
 
-    /// Says which it does not know. True: all are installed.
+    /// Returns whether all kinds are installed, and reports those that are not.
     func areKnown(_ kinds: [String], _ settings: HostSettings) -> Bool {
         let known = settings.directories.read().manifests.map(\.kind)
         let unknown = kinds.filter { !known.contains($0) }
@@ -42,7 +42,7 @@ extension CommandRun {
         return unknown.isEmpty
     }
 
-    /// The KIND arguments.
+    /// Returns the KIND arguments.
     func kinds() throws(UsageError) -> [String] {
         var kinds: [String] = []
         for word in arguments.positionals("KIND") {
@@ -53,7 +53,7 @@ extension CommandRun {
     }
 }
 
-/// The widgets of the list, or those of `--show`, until somebody ends it.
+/// Shows the widgets of the list, or those of `--show`, until the host is ended.
 func show(_ run: inout CommandRun) throws -> ExitStatus {
     let signals = try run.signals()
     let (container, settings) = try run.host()
@@ -74,7 +74,7 @@ func show(_ run: inout CommandRun) throws -> ExitStatus {
     return settings.isOnce && host.frontEnd.hasFaults ? .failure : .success
 }
 
-/// The same as a view in the terminal.
+/// Shows the widgets as a view in the terminal.
 private func showToday(
     _ run: borrowing CommandRun, _ container: Container, _ settings: HostSettings, _ signals: consuming SignalQueue
 ) throws -> ExitStatus {
@@ -85,7 +85,7 @@ private func showToday(
     return try host.run().map { .signal($0) } ?? .success
 }
 
-/// One widget alone.
+/// Runs one widget alone.
 func runAlone(_ run: inout CommandRun) throws -> ExitStatus {
     let signals = try run.signals()
     var (container, settings) = try run.host()

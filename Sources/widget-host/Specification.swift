@@ -5,7 +5,7 @@ private let group = PositionalSpecification(
     "GROUP", help: "A group identifier or, with a '/' in it, the path of a container.")
 private let kind = PositionalSpecification("KIND", help: "What a container calls the widget.")
 
-/// Of what starts widgets.
+/// The options of the commands that start widgets.
 private let running: [OptionSpecification] = [
     .value(
         "grace", "T",
@@ -19,7 +19,7 @@ private let running: [OptionSpecification] = [
 
 private let common = [HelpEntry("64", "wrong usage"), HelpEntry("66", "no such group, or no such widget")]
 
-/// What widget-host can be told.
+/// The subcommands and options of widget-host.
 let widgetHostSpecification = CommandSpecification(
     name: "widget-host",
     summary: "Shows the widgets of a group container: starts them, keeps them true, suspends those nobody sees.",

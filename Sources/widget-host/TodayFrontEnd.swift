@@ -4,18 +4,18 @@ import GroupSystemCalls
 import GroupTodayView
 import GroupWidgetHosting
 
-/// The host's widgets as a view in the terminal.
+/// A front end that shows the host's widgets as a view in the terminal.
 struct TodayFrontEnd: HostFrontEnd, ~Copyable {
     private var terminal: TodayTerminal
     private let isVerbose: Bool
-    /// The widgets that a key was about in this round: what is said of them is the answer.
+    /// The widgets that a key of this round was about: a log line about such a widget answers the key.
     private var asked: Set<String> = []
-    /// What the host knows of the room that there is.
+    /// The rooms that the host has.
     private var knownRooms: [DisplayMode: WidgetSize] = [:]
     /// Nil once the terminal is gone.
     var input: Int32? { terminal.descriptor }
 
-    /// Whether there is a terminal to draw on, and nobody asked for something else.
+    /// Whether there is a terminal to draw on, and no option excludes the view.
     static func isWanted(_ options: CommonOptions, isOnce: Bool) -> Bool {
         !isOnce && !options.isJSON && TodayTerminal.isPossible
     }
@@ -28,13 +28,13 @@ struct TodayFrontEnd: HostFrontEnd, ~Copyable {
         knownRooms = rooms
     }
 
-    /// As much as there is between the borders: a glance is some lines, all of it is the screen.
+    /// The room between the borders: a few lines for the compact mode, the screen for the expanded mode.
     var rooms: [DisplayMode: WidgetSize] {
         let all = terminal.room
         return [.compact: WidgetSize(columns: all.columns, rows: min(4, all.rows)), .expanded: all]
     }
 
-    /// A terminal is drawn anew, rather than what was left out.
+    /// Nil, because the terminal shows a new frame instead of output that was left out.
     var blockedOutput: Int32? { nil }
 
     mutating func readInput() throws -> [HostEvent] {
@@ -67,7 +67,7 @@ struct TodayFrontEnd: HostFrontEnd, ~Copyable {
     mutating func rearrange(_ today: TodayModel, at now: Moment) { terminal.take(today) }
 
     mutating func log(_ line: HostLogLine, at now: Moment) {
-        // What is wrong with a widget stands on its panel.
+        // A fault of a widget is shown on its panel.
         let isNews = line.kind.map(asked.contains) ?? line.isFault
         if isNews || isVerbose { terminal.say((line.kind.map { "\($0): " } ?? "") + line.text) }
     }

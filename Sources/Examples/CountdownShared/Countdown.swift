@@ -1,9 +1,9 @@
 package import FoundationEssentials
 package import GroupContainer
 
-/// A countdown as the app leaves it: how much time was left, and when that was. The widget counts on from there.
+/// A countdown as the app leaves it: how much time was left, and when. The widget continues from there.
 package struct Countdown: Codable, Equatable, Sendable {
-    /// In seconds.
+    /// The time that was left, in seconds.
     package var remaining: Double
     package var savedAt: Date
 
@@ -18,12 +18,12 @@ package struct Countdown: Codable, Equatable, Sendable {
 }
 
 extension GroupDefaults.Key<Countdown> {
-    /// What was left last.
+    /// The key of the countdown that was saved last.
     package static let countdown = Self("countdown", default: Countdown(remaining: 0, savedAt: .distantPast))
 }
 
 extension GroupDefaults {
-    /// Nil: there is none.
+    /// Returns the saved countdown; nil if there is none.
     package func presentCountdown() throws -> Countdown? {
         try versionedValue(forKey: "countdown").value == nil ? nil : read(.countdown)
     }

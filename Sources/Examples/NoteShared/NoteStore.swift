@@ -1,6 +1,6 @@
 package import GroupContainer
 
-/// Through what the app's text gets to its widget.
+/// The way from the app's text to its widget.
 package enum NoteWay: String, Sendable, CaseIterable {
     /// A file of the container.
     case file
@@ -13,7 +13,7 @@ extension GroupDefaults.Key<String> {
     static let way = Self("way", default: NoteWay.file.rawValue)
 }
 
-/// The one text that app and widget share: saved, read and cleared, through a file or through the defaults.
+/// The text that app and widget share, in a file or in the defaults.
 package struct NoteStore: Sendable {
     private let coordinator: BlockingCoordinator
     private let defaults: GroupDefaults
@@ -26,10 +26,11 @@ package struct NoteStore: Sendable {
         defaults = try GroupDefaults(container, suite: Self.suite)
     }
 
-    /// Where the text is kept now.
+    /// The way that is used now.
     package var way: NoteWay { NoteWay(rawValue: defaults[.way]) ?? .file }
 
-    /// It is in the new place before anybody looks there, and leaves nothing behind in the old one.
+    /// Switches to another way. The text is in the new place before a reader looks there, and is then removed from the
+    /// old one.
     package func choose(_ way: NoteWay) throws {
         let old = self.way
         if way == old { return }
@@ -47,7 +48,7 @@ package struct NoteStore: Sendable {
         }
     }
 
-    /// Nil: there is none.
+    /// Returns the text; nil if there is none.
     package func read() throws -> String? {
         switch way {
         case .file:

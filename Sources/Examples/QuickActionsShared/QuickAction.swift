@@ -1,11 +1,11 @@
-/// The places of the app that its widget has buttons for.
+/// The places of the app for which its widget has buttons.
 package enum QuickAction: String, CaseIterable, Sendable {
     case compose, search, scan, share
 
     package static let scheme = "quick-actions"
     package var url: String { "\(Self.scheme)://\(rawValue)" }
 
-    /// Nil: it is no place of the app.
+    /// Returns nil if the URL names no place of the app.
     package init?(url: String) {
         let prefix = "\(Self.scheme)://"
         guard url.hasPrefix(prefix) else { return nil }

@@ -6,8 +6,8 @@ package struct Todo: Codable, Equatable, Sendable {
     package var done = false
 }
 
-/// The list: a JSON file of the container. Every change reads, changes and writes it under one lock, so two apps, or
-/// an app and a helper, lose nothing of each other's.
+/// The list: a JSON file of the container. Every change reads, changes and writes the file under one lock, so that two
+/// apps, or an app and a helper, do not lose each other's changes.
 package struct TodoList {
     private let coordinator: BlockingCoordinator
     private let timeout: Duration
@@ -27,7 +27,8 @@ package struct TodoList {
 
     package func add(_ title: String) throws { try change { $0.append(Todo(title: title)) } }
 
-    /// Done twice is the same content: nothing is written, and no widget is told.
+    /// Marks an entry as done. If it is done already, the content stays the same: nothing is written, and no widget is
+    /// refreshed.
     package func complete(_ number: Int) throws { try change { try $0[index(number, $0)].done = true } }
 
     package func remove(_ number: Int) throws { try change { try $0.remove(at: index(number, $0)) } }

@@ -1,10 +1,10 @@
 import GroupContainer
 
-/// Places in the app that its widget opens, as URLs.
+/// A place in the app that its widget opens, as a URL.
 package enum TodoPlace: Equatable, Sendable {
-    /// An entry, as `todo list` counts.
+    /// An entry, by its number in `todo list`.
     case entry(Int)
-    /// Where a new entry is typed.
+    /// The form for a new entry.
     case add
 
     package static let scheme = "todo"
@@ -16,7 +16,7 @@ package enum TodoPlace: Equatable, Sendable {
         }
     }
 
-    /// Nil: it is no place of the app.
+    /// Returns nil if the URL names no place of the app.
     package init?(url: String) {
         let prefix = "\(Self.scheme)://item/"
         if url == TodoPlace.add.url {

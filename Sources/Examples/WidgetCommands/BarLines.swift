@@ -3,13 +3,13 @@ import GroupSystemCalls
 package import Widgets
 
 extension WidgetProgram {
-    /// A widget in a status bar: a line whenever what is shown changes.
+    /// Shows the widget in a status bar: prints a line whenever the text changes.
     package func print(to bar: BarFormat) async throws {
         let last = Guarded("")
         let kind = provider.kind
         try await follow { shown in
             let line = bar.line(shown.view, kind: kind)
-            // Rendered anew, or failed: a bar shows neither.
+            // A new rendering or a failure with the same line is not printed.
             let isNew = last.withLock { last in
                 defer { last = line }
                 return last != line

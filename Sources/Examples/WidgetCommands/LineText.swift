@@ -2,7 +2,7 @@ package import FoundationEssentials
 package import Widgets
 
 extension WidgetView.Line {
-    /// As plain text, with the time that is left at that moment.
+    /// Returns the line as plain text, with the time left of its countdown.
     package func described(at now: Date) -> String {
         guard let countdown else { return text }
         let left = TimeText.countdown(to: Int64(nanosecondsOf: countdown), at: Int64(nanosecondsOf: now)).text

@@ -4,9 +4,9 @@ import FoundationEssentials
 package import GroupContainer
 package import Widgets
 
-/// What the programs of all example widgets have in common: under a host they speak with it, else they show themselves.
+/// The command of all example widgets: under a host it serves the host, else it prints the widget itself.
 package enum WidgetCommand {
-    /// Runs a provider as a command. `group` is the container unless `--group` says another one.
+    /// Runs a provider as a command. `group` is the container without `--group`.
     package static func main<Provider: WidgetProvider>(
         name: String, summary: String, group: String, provider: Provider
     ) -> Never where Provider.Snapshot: WidgetContent {
@@ -51,7 +51,7 @@ package enum WidgetCommand {
         }
     }
 
-    /// What `--group` says, else the host, else the app.
+    /// Returns the container of `--group`, else that of the host, else that of the app.
     package static func container(_ arguments: ParsedArguments, else group: String) throws -> Container {
         if let name = arguments.value("group") { return try Container(named: name, creating: true) }
         if arguments.flag("hosted"), let container = try Container.ofWidgetHost() { return container }
@@ -74,7 +74,7 @@ package enum WidgetCommand {
         }
     }
 
-    /// One line, whatever the view says.
+    /// Prints the view as one line, whatever its size.
     private static func tell(_ kind: String, _ view: WidgetView, _ failure: String?, isJSON: Bool) throws {
         var output = StandardOutput()
         let lines = view.lines.map { $0.described(at: Date()) }

@@ -4,7 +4,7 @@ import GroupContainer
 import WidgetCommands
 import Widgets
 
-// The widget of the countdown: counts on while the app is away, says when it is over, and opens the app.
+// The widget of the countdown: continues while the app is not running, shows its end, and opens the app.
 
 struct CountdownWidget: WidgetProvider {
     static let kind = "countdown"
@@ -14,7 +14,7 @@ struct CountdownWidget: WidgetProvider {
         Self.view([.init("no countdown", .secondary)])
     }
 
-    /// Two entries: while it runs, and when it is over. What only time changes needs no refresh.
+    /// Two entries: the running countdown, and its end. A change that depends only on time needs no refresh.
     func timeline(in context: Context) async throws -> Timeline<WidgetView> {
         let defaults = try GroupDefaults(context.container, suite: Countdown.suite)
         guard let countdown = try defaults.presentCountdown() else { return Timeline(try await snapshot(in: context)) }

@@ -7,8 +7,8 @@ import GroupSystemCalls
 import WidgetApp
 import Widgets
 
-// The app of the countdown. While it runs, it counts itself; when it leaves it saves how much time is left and when
-// that was, and the widget counts on. It comes back when its widget is chosen.
+// The app of the countdown. A running app counts itself; at its end it saves how much time is left and when, and the
+// widget continues. Choosing the widget starts the app again.
 
 private let specification = CommandSpecification(
     name: "countdown", summary: "A countdown that its widget carries on.",
@@ -52,8 +52,8 @@ CommandRun.main(specification) { run in
     return .success
 }
 
-/// Counts, and opens URLs, until it is over or somebody ends the app; then it saves, as apps do when they leave.
-/// Without a countdown it opens what has come already.
+/// Counts, and opens URLs, until the countdown is over or the app is ended; then saves, as apps do when they leave the
+/// foreground. Without a countdown only the URLs that have come already are opened.
 private func stayInFront(
     _ countdown: Countdown?, _ defaults: GroupDefaults, _ container: Container, _ output: inout StandardOutput
 ) throws -> String {

@@ -5,8 +5,8 @@ import NoteShared
 import GroupSystemCalls
 import WidgetApp
 
-// The app of the note: a text field, as far as a terminal has one. While somebody types, the app is in front and
-// nothing is saved; it saves when it leaves.
+// The app of the note: a text field, as far as a terminal has one. While the user types, the app is active and nothing
+// is saved; the app saves when it becomes inactive.
 
 private let specification = CommandSpecification(
     name: "note", summary: "One text, shared with its widget.",
@@ -59,7 +59,7 @@ CommandRun.main(specification) { run in
     return .success
 }
 
-/// In front until the input ends, or somebody ends the app; then it saves, as apps do when they leave.
+/// Stays active until the input ends, or the app is ended; then saves, as apps do when they leave the foreground.
 private func edit(_ store: NoteStore, _ container: Container) throws {
     let signals = TerminationSignals()
     let presence = try AppPresence(container)

@@ -6,7 +6,7 @@ import Widgets
 
 struct QuickActionsWidget: WidgetProvider {
     static let kind = "quick-actions"
-    /// It shows the same whatever happens: no path matches this.
+    /// A path that matches no item, because the view never changes.
     var interests: [Interest] { [.path("Library/quick-actions/*")] }
 
     func snapshot(in context: Context) async throws -> WidgetView {

@@ -5,8 +5,8 @@ import QuickActionsShared
 import GroupSystemCalls
 import WidgetApp
 
-// The app of the quick actions: opens what its widget's buttons ask for, each once and in order. It notes what it
-// opened in the container, so that somebody can look; a real app would show it.
+// The app of the quick actions: opens what its widget's buttons request, each request once and in order. The app
+// records what it opened in the container, for inspection; a real app would show it.
 
 private let specification = CommandSpecification(
     name: "quick-actions", summary: "Opens what its widget's buttons ask for.",

@@ -2,7 +2,8 @@ import GroupCommandLine
 import GroupContainer
 import Widgets
 
-/// A widget that stays: refreshes at its start, which gives what it missed, and after each change that concerns it.
+/// A widget that keeps running: refreshes at its start, for the changes that it missed, and after each change that
+/// concerns it.
 struct LiveWidget: Sendable {
     private let widget: TodoWidget
     private let container: Container
@@ -15,7 +16,7 @@ struct LiveWidget: Sendable {
 
     func run() async throws -> ExitStatus {
         _ = container.coordinator(purpose: widget.kind)
-        // Follow first, then refresh: what comes in between is seen by both, and the second refresh says noData.
+        // Follow before the refresh: a change in between is seen by both, and the second refresh returns noData.
         var changes = container.changes(since: .now, matching: ["Library/todo.json"]).makeAsyncIterator()
         _ = try await refresh()
         while try await changes.next() != nil { _ = try await refresh() }

@@ -1,7 +1,7 @@
 import TodoShared
 import Widgets
 
-/// What the widget shows: as one text, for logs, and as lines, for hosts and bars.
+/// The content of the widget: as one text, for logs, and as lines, for hosts and bars.
 struct TodoSnapshot: WidgetContent, Hashable {
     var title: String
     var text: String
@@ -11,7 +11,7 @@ struct TodoSnapshot: WidgetContent, Hashable {
 }
 
 extension TodoSnapshot {
-    /// Every entry, the latest first; a button to add one where there is none.
+    /// Creates a list of all entries, the latest first; if there are none, a button to add one.
     init(list todos: [Todo]) {
         title = "To do"
         text = todos.map { ($0.done ? "[x] " : "[ ] ") + $0.title }.joined(separator: ", ")
@@ -22,7 +22,7 @@ extension TodoSnapshot {
         if lines.isEmpty { lines = [.init("+ Add an entry", .prominent, url: TodoPlace.add.url)] }
     }
 
-    /// How many are open.
+    /// Creates the number of open entries.
     init(countOf todos: [Todo]) {
         title = "Open"
         let open = todos.count { !$0.done }
@@ -30,7 +30,7 @@ extension TodoSnapshot {
         lines = [.init(text, open == 0 ? .good : .prominent)]
     }
 
-    /// The first open one.
+    /// Creates the first open entry.
     init(nextOf todos: [Todo]) {
         title = "Next"
         let next = todos.first { !$0.done }

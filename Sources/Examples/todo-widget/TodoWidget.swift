@@ -2,7 +2,7 @@ import GroupContainer
 import TodoShared
 import Widgets
 
-/// What the widget shows: made from the app's list, which it reads under a shared lock.
+/// The widget of the list, which is read under a shared lock.
 struct TodoWidget: WidgetProvider {
     enum Style: String, Sendable {
         case list, count, next

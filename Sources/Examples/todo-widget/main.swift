@@ -4,8 +4,8 @@ import GroupContainer
 import WidgetCommands
 import Widgets
 
-// A widget of the example, as a process of its own: follows the container, refreshes when something that concerns it
-// changed, and prints its decision and its snapshot.
+// A widget of the example, as a process of its own: follows the container, refreshes after each change that concerns
+// it, and prints its result and its snapshot.
 
 private let specification = CommandSpecification(
     name: "todo-widget",

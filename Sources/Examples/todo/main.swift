@@ -5,7 +5,7 @@ import GroupSystemCalls
 import TodoShared
 import WidgetApp
 
-// The app of the example: a to-do list in a container that its widgets share. All of the container's part is in
+// The app of the example: a to-do list in a container that its widgets share. The use of the container is in
 // `TodoList`.
 
 private let group = OptionSpecification.value(
@@ -62,11 +62,11 @@ CommandRun.main(specification) { run in
     return .success
 }
 
-/// An app with windows would go to the place; this one says which it is.
+/// Opens the places that the widget requests. An app with windows would show the place; this one prints it.
 private func serve(_ container: Container, _ list: TodoList, _ run: inout CommandRun) throws {
     let idle = try run.arguments.time("idle") ?? .seconds(30)
     let signals = TerminationSignals()
-    // By its whole path: who starts it may be in another directory.
+    // The container's whole path, because a launcher may run in another directory.
     let links = try AppLinks(
         container, scheme: TodoPlace.scheme, launching: ["--group", try container.wholePath(), "serve"])
     var isDone = false

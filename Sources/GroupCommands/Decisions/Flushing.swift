@@ -1,5 +1,5 @@
-/// When lines that are written one after the other go out: at once when no more is ready; while more is, in blocks, but
-/// none waits longer than a moment. Times are nanoseconds.
+/// Decides when lines are written: at once when no more are ready; while more are ready, in blocks, but no line waits
+/// longer than `longestWait`. Times are in nanoseconds.
 package struct Flushing: Equatable, Sendable {
     private var bytes = 0
     private var since: Int64?
@@ -11,7 +11,7 @@ package struct Flushing: Equatable, Sendable {
 
     package var hasUnwritten: Bool { since != nil }
 
-    /// A line was added. True: all are to be written now.
+    /// Records a line of `count` bytes. Returns true if all lines are due to be written.
     package mutating func note(_ count: Int, at now: Int64) -> Bool {
         bytes += count
         let first = since ?? now

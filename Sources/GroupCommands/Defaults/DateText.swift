@@ -1,11 +1,12 @@
 import GroupSystemCalls
 
-/// Moments of the defaults as people write them: ISO 8601 in UTC, `2026-11-20T10:00:00Z`, with a fraction of up to six
-/// digits where there is one.
+/// The text of dates in defaults: ISO 8601 in UTC, `2026-11-20T10:00:00Z`, with a fraction of up to six digits if there
+/// is one.
 package enum DateText {
     private static let secondsTo2001: Int64 = 978_307_200
 
-    /// Of so many seconds since 2001; nil where the year has not four digits. `isWhole` leaves the fraction out.
+    /// Returns the text of a date in seconds since 2001; nil if the year does not have four digits. `isWhole` leaves
+    /// the fraction out.
     package static func text(of seconds: Double, isWhole: Bool = false) -> String? {
         guard abs(seconds) < 1e12 else { return nil }
         var whole = seconds.rounded(.down)
@@ -24,7 +25,7 @@ package enum DateText {
         return text + "Z"
     }
 
-    /// In seconds since 2001; nil for what is no such text, or no day of the calendar.
+    /// Returns the seconds since 2001; nil if the text has another form, or names no day of the calendar.
     package static func seconds(of text: String) -> Double? {
         let bytes = Array(text.utf8)
         guard bytes.count >= 20, bytes.last == UInt8(ascii: "Z") else { return nil }
@@ -49,7 +50,7 @@ package enum DateText {
         return Double(seconds) - Double(secondsTo2001) + fraction
     }
 
-    /// -1 where something else than digits is among them.
+    /// Returns -1 if not all bytes are digits.
     private static func number(_ digits: ArraySlice<UInt8>) -> Int {
         digits.reduce(0) { sum, digit in
             sum >= 0 && (0x30...0x39).contains(digit) ? (sum &* 10 &+ Int(digit) - 0x30) & 0xFFFF_FFFF : -1
@@ -63,7 +64,7 @@ package enum DateText {
         return [4, 6, 9, 11].contains(month) ? 30 : 31
     }
 
-    /// Days since 1970, in the Gregorian calendar: Hinnant's `days_from_civil`.
+    /// Returns the days since 1970, in the Gregorian calendar: Hinnant's `days_from_civil`.
     private static func days(to year: Int, _ month: Int, _ day: Int) -> Int {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400

@@ -1,7 +1,7 @@
 import GroupCommandLine
 import GroupContainer
 
-/// A change of a key as a line: for a pipe, for a program, for a person.
+/// The line of a change of a key: for a pipe, as JSON, or for a terminal.
 package struct KeyChangeText: Sendable {
     private enum Form: Sendable {
         /// `KIND<TAB>KEY[<TAB>VALUE]`
@@ -11,13 +11,13 @@ package struct KeyChangeText: Sendable {
     }
 
     private let form: Form
-    /// Somebody looks, so what sums up at the end is of use.
+    /// Whether the lines are for a person, for whom a summary at the end is of use.
     package var isForTerminal: Bool {
         if case .terminal = form { return true }
         return false
     }
 
-    /// What suits the options and where the output goes.
+    /// Chooses the form from the options and from where the output goes.
     package init(_ options: CommonOptions) {
         let terminal = TerminalText(options.color)
         form = options.isJSON ? .json : terminal.isColored || StandardOutput.isTerminal ? .terminal(terminal) : .pipe
@@ -25,7 +25,7 @@ package struct KeyChangeText: Sendable {
 
     init(for terminal: TerminalText) { form = .terminal(terminal) }
 
-    /// With what ends the line.
+    /// Returns the bytes of the line, with its newline.
     package func line(_ line: KeyLine) -> [UInt8] {
         switch form {
         case .pipe: Array((Self.pipe(line) + "\n").utf8)
@@ -77,7 +77,7 @@ package struct KeyChangeText: Sendable {
         }
     }
 
-    /// Before each change of a transaction, so that one sees what belongs together; nothing before others.
+    /// Returns a bar that connects the changes of a transaction; empty for other changes.
     private static func bar(_ change: DefaultsChange) -> String {
         if change.parts < 2 { return "" }
         if change.part == 0 { return "┌ " }

@@ -1,9 +1,9 @@
 package import GroupCommandLine
 package import GroupContainer
 
-/// What a line of `watch-group --defaults` tells.
+/// A line of `watch-group --defaults`.
 package struct KeyLine: Sendable {
-    /// What happened.
+    /// The kinds of lines.
     package enum Kind: String, CaseIterable, Sendable {
         case set
         case removed
@@ -11,10 +11,11 @@ package struct KeyLine: Sendable {
         case present
         case rescan
         case degraded
-        /// A snapshot is complete: of no key.
+        /// The end of a snapshot; the line has no key.
         case bookmark
 
-        /// Told whatever was chosen: who does not hear them takes what is missing for complete.
+        /// Whether the line is printed whatever the filter: a reader without these lines would take incomplete data for
+        /// complete.
         package var isMarker: Bool { [.rescan, .degraded, .bookmark].contains(self) }
     }
 
@@ -34,14 +35,14 @@ package struct KeyLine: Sendable {
             }
     }
 
-    /// Everything up to a place was told.
+    /// Returns the line that marks that everything up to a place was printed.
     package static func bookmark(_ suite: String, at cursor: Cursor) -> KeyLine {
         KeyLine(.bookmark, .bookmark(suite, at: cursor))
     }
 
     private init(_ kind: Kind, _ change: DefaultsChange) { (self.kind, self.change) = (kind, change) }
 
-    /// Why what was set is lost.
+    /// The reason why a value that was set is lost.
     package var reason: String? {
         if case .degraded(let reason) = change.kind { reason } else { nil }
     }
@@ -72,19 +73,19 @@ package struct KeyLine: Sendable {
         return .object(fields + (reason.map { [("reason", .string($0))] } ?? []))
     }
 
-    /// Null where nothing is set, or what is set has no form in JSON.
+    /// Returns null if nothing is set, or if the value has no form in JSON.
     private static func json(_ value: DefaultsValue?) -> JSONValue {
         guard let value, let json = try? value.json() else { return .null }
         return json
     }
 }
 
-/// Which changes of keys are wanted.
+/// The filter for changes of keys.
 package struct KeyFilter: Sendable {
     private var patterns = ChangeFilter()
     private var kinds: Set<KeyLine.Kind>?
 
-    /// What `--include`, `--exclude`, `--kind` and `--exclude-purpose` say.
+    /// Creates a filter from `--include`, `--exclude`, `--kind` and `--exclude-purpose`.
     package init(_ arguments: ParsedArguments) throws(UsageError) {
         try FilterOptions.addPatterns(arguments, to: &patterns)
         for word in FilterOptions.kindWords(arguments) {
@@ -97,7 +98,7 @@ package struct KeyFilter: Sendable {
         }
     }
 
-    /// Whether a line is to be told. What is of the whole suite is of every key.
+    /// Returns whether a line is to be printed. A line about the whole suite concerns every key.
     package func wants(_ line: KeyLine) -> Bool {
         if line.kind.isMarker { return true }
         if let kinds, !kinds.contains(line.kind) { return false }

@@ -3,19 +3,20 @@ package import GroupContainer
 
 /// Property lists in XML, version 1.0, as macOS and Python's plistlib write and read them.
 ///
-/// Why not Foundation's `PropertyListDecoder`, and for JSON its `JSONDecoder` (as of Swift 6.3.1): `<real>1</real>` and
-/// `1.0` decode as whole numbers, so nobody can tell which they were; of a name that is there twice one value is dropped
-/// silently; data that is not base 64 is empty, a real that is too large infinite; JSON that is none is said without a
-/// place; and a property list of 20,000 nested arrays ends the process with a stack overflow.
+/// Foundation's `PropertyListDecoder` and `JSONDecoder` are not used, because (as of Swift 6.3.1): `<real>1</real>` and
+/// `1.0` decode as whole numbers, so the two types cannot be told apart; of a duplicate name one value is dropped
+/// silently; data that is not base64 decodes as empty, a real that is too large as infinite; an error in JSON comes
+/// without a line number; and a property list of 20,000 nested arrays ends the process with a stack overflow.
 package enum PropertyList {
-    /// Whether XML 1.0 has the character at all.
+    /// Returns whether XML 1.0 allows the character.
     static func canHold(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value >= 0x20
             ? scalar.value != 0xFFFE && scalar.value != 0xFFFF
             : scalar == "\t" || scalar == "\n" || scalar == "\r"
     }
 
-    /// What the dictionary that a list is holds. Linear in its size; nested at most as deep as a value may be.
+    /// Returns the keys and values of the dictionary in a list. Linear in its size; values may nest as deep as defaults
+    /// allow.
     package static func members(of text: [UInt8]) throws(TextFault) -> [String: DefaultsValue] {
         if text.starts(with: "bplist".utf8) {
             throw TextFault("it is a binary property list; one in XML is read", at: 0, of: text)
@@ -27,7 +28,7 @@ package enum PropertyList {
 
 private struct PropertyListReader {
     private var tokens: XMLTokens
-    /// Around the dictionary, whose values are as deep as any.
+    /// One level more than a value may have, for the dictionary around the values.
     private static let deepest = DefaultsValue.deepest + 1
 
     init(tokens: XMLTokens) { self.tokens = tokens }
@@ -50,7 +51,7 @@ private struct PropertyListReader {
         return members
     }
 
-    /// The next that is not only blanks.
+    /// Returns the next token that is not only white space.
     private mutating func meaningful() throws(TextFault) -> XMLTokens.Token {
         while true {
             let token = try tokens.next()
@@ -59,7 +60,7 @@ private struct PropertyListReader {
         }
     }
 
-    /// Of an element that has begun.
+    /// Returns the value of an element whose start tag was read.
     private mutating func value(_ token: XMLTokens.Token, depth: Int) throws(TextFault) -> DefaultsValue {
         guard case .start(let name, let attributes, let isEmpty) = token else { throw fault("a value is missing") }
         if let attribute = attributes.keys.min() {
@@ -103,7 +104,7 @@ private struct PropertyListReader {
         }
     }
 
-    /// The text up to the element's end.
+    /// Returns the text up to the element's end.
     private mutating func content(of name: String) throws(TextFault) -> String {
         var text = ""
         while true {

@@ -2,8 +2,9 @@ import GroupCommandLine
 package import GroupContainer
 
 extension PropertyList {
-    /// The list that holds a dictionary, keys sorted, as plistlib writes it. A date loses its fraction of a second, as the
-    /// format has none; a URL is a string. Error: the key of a value that the format has no words for.
+    /// Returns the list that holds a dictionary, keys sorted, as plistlib writes it. A date loses its fraction of a
+    /// second, which the format does not have; a URL becomes a string. Error: the key of a value that has no form in
+    /// the format.
     package static func text(of members: [String: DefaultsValue]) throws(Fault) -> String {
         var writer = PropertyListWriter()
         writer.open("dict", members.isEmpty)
@@ -26,11 +27,10 @@ extension PropertyList {
             """
     }
 
-    /// A value that a property list has no words for.
+    /// A value that has no form in a property list.
     package struct Fault: Error {
-        /// Of a suite.
+        /// The key in the suite.
         package let key: String
-        /// Why.
         package let cause: NoForm
     }
 }
@@ -101,7 +101,7 @@ private struct PropertyListWriter {
         return value.isInfinite ? (value < 0 ? "-infinity" : "+infinity") : text
     }
 
-    /// A carriage return as a reference, as it would become a newline.
+    /// Returns the text escaped. A carriage return becomes a reference, because a reader would turn it into a newline.
     private func escaped(_ text: String) throws(NoForm) -> String {
         var bytes: [UInt8] = []
         for scalar in text.unicodeScalars {

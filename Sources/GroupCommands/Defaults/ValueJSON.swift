@@ -1,18 +1,17 @@
 package import GroupCommandLine
 package import GroupContainer
 
-/// A value that some form has no words for.
+/// A value that has no form in an output format.
 package struct NoForm: Error, Equatable, CustomStringConvertible {
-    /// Why.
     package let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// Values as the commands print and read them. A date is ISO 8601, data is base 64, a URL its text.
+/// Values as the commands print and read them: a date as ISO 8601, data as base64, a URL as its text.
 extension DefaultsValue {
-    /// The value in JSON, names sorted. Error: it holds a number that is not finite, a date that has no four-digit year,
-    /// or what only a newer version knows.
+    /// Returns the value in JSON, names sorted. Error: the value holds a number that is not finite, a date without a
+    /// four-digit year, or a type that only a newer version knows.
     package func json() throws(NoForm) -> JSONValue {
         switch self {
         case .bool(let value): return .bool(value)
@@ -44,7 +43,7 @@ extension DefaultsValue {
         }
     }
 
-    /// Deeper than what can be set otherwise: a program has encoded it.
+    /// The levels that JSON may nest: more than other values may, because a program has encoded it.
     static let deepestJSON = 512
 
     private static func number(_ value: Double, _ text: String) throws(NoForm) -> JSONValue {
@@ -52,7 +51,7 @@ extension DefaultsValue {
         throw NoForm("\(text) is no number in JSON")
     }
 
-    /// The value for a person, or for a script: what is a text in JSON without its quotes, else JSON.
+    /// Returns the value for a person or a script: a text without quotes, any other value as JSON.
     package func plainText() throws(NoForm) -> String {
         switch self {
         case .double(let value) where !value.isFinite: return value.description
@@ -64,10 +63,12 @@ extension DefaultsValue {
         return json.encoded()
     }
 
-    /// The same among others, where one without a form must not hide the rest: `null`.
+    /// The plain text of a value in a list, where a value without a form must not hide the others: `null` stands for
+    /// it.
     package var shownText: String { (try? plainText()) ?? "null" }
 
-    /// What JSON holds: arrays, dictionaries and scalars. What has a `null` in it stays JSON, so that nothing is lost.
+    /// Creates a value from JSON: arrays, dictionaries and scalars. JSON that contains a `null` is kept as JSON, so
+    /// that nothing is lost.
     package init(_ json: JSONValue) { self = Self.structured(json) ?? .json(Array(json.encoded().utf8)) }
 
     private static func structured(_ json: JSONValue) -> DefaultsValue? {
@@ -88,7 +89,7 @@ extension DefaultsValue {
         }
     }
 
-    /// One word for its type.
+    /// The word for the value's type.
     package var typeName: String {
         switch self {
         case .bool: "bool"

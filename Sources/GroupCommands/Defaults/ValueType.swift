@@ -1,7 +1,7 @@
 import GroupCommandLine
 package import GroupContainer
 
-/// What `--type` says a word is.
+/// The types that `--type` accepts.
 package enum ValueType: String, CaseIterable, Sendable {
     case string
     case int
@@ -11,13 +11,13 @@ package enum ValueType: String, CaseIterable, Sendable {
     case data
     case json
 
-    /// A word that is no value of the type.
+    /// The error for a word that is not a value of the type.
     package struct Fault: Error, Equatable, CustomStringConvertible {
-        /// What would be one.
+        /// A sentence for the user.
         package let description: String
     }
 
-    /// The value that a word is.
+    /// Returns the value of a word.
     package func value(of word: [UInt8]) throws(Fault) -> DefaultsValue {
         guard let text = word.validText else { throw Fault(description: "it is not UTF-8; --type data takes base 64") }
         switch self {

@@ -1,19 +1,19 @@
 import GroupCommandLine
 
-/// The pieces of an XML text, as far as property lists need them: no namespaces, and of a document type only its name, so
-/// that nothing can be declared, included or multiplied.
+/// The tokens of an XML text, as far as property lists need them: without namespaces, and with a document type that has
+/// only a name, so that a text cannot declare, include or multiply anything.
 struct XMLTokens {
     enum Token: Equatable {
         case start(String, attributes: [String: String], isEmpty: Bool)
         case end(String)
-        /// With references and sections resolved; runs that a comment divides are one each.
+        /// A text with its references and CDATA sections resolved; a comment divides a text into two tokens.
         case text(String)
         case finish
     }
 
     private let text: [UInt8]
     private var place = 0
-    /// Where the last token begins.
+    /// The offset of the last token.
     private(set) var tokenPlace = 0
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
@@ -115,7 +115,7 @@ struct XMLTokens {
         return bytes.indices.contains { bytes[$0...].starts(with: word.utf8) }
     }
 
-    /// Line ends are newlines; a carriage return must be written as a reference.
+    /// Returns the bytes with all line ends as newlines; only a reference can stand for a carriage return.
     private func normalized(_ bytes: some Sequence<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         var last: UInt8 = 0

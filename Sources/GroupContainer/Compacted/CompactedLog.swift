@@ -296,7 +296,7 @@ extension CompactedLog {
             case .refused: return nil
             case .lost(let file): attempt.noteLoss(slot: slot, in: file)
             case .pending(let file, let record, let offset):
-                _ = file.awaitOrVoid(record, at: offset)
+                _ = file.awaitOrAbort(record, at: offset)
                 attempt.noteLoss(slot: slot, in: file)
             case .full(let file, let end):
                 // The priority ends with the segment; otherwise this member would wait for itself.

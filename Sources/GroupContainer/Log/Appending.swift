@@ -22,7 +22,7 @@ extension SegmentedLog {
             switch reserveAndCommit(body, isControl: isControl, by: slot, in: file, at: offset, tries: tries) {
             case .committed(let behind): return try file.resolve(upTo: behind)
             case .taken: continue
-            case .voided: tries += 1
+            case .aborted: tries += 1
             }
         }
     }
@@ -61,7 +61,7 @@ extension SegmentedLog {
         if let file, file.isEnd(expected), try makesRoom(for: body.count, in: file) {
             switch reserveAndCommit(body, isControl: isControl, by: slot, in: file, at: expected.offset, tries: 0) {
             case .committed(let behind): return .appended(file.place(behind, of: expected, isControl: isControl))
-            case .voided: return .taken
+            case .aborted: return .taken
             case .taken: break
             }
         }
@@ -84,7 +84,7 @@ extension SegmentedLog {
                 body, isControl: isControl, by: slot, in: next.file, at: next.place.offset, tries: 0)
             {
             case .committed(let behind): return .appended(try next.file.resolve(upTo: behind))
-            case .voided: return .taken
+            case .aborted: return .taken
             // Another record or a seal, perhaps this member's own, stands there: look again.
             case .taken: continue
             }
@@ -125,7 +125,7 @@ extension SegmentedLog {
         case committed(behind: Int)
         /// Another record or a seal stands there by now: look again.
         case taken
-        case voided
+        case aborted
     }
 
     private func reserveAndCommit(
@@ -149,9 +149,9 @@ extension SegmentedLog {
         file.writeBody(body, at: offset, units: units)
         let reserved = header
         header.state = .committed
-        guard file.exchange(at: offset, reserved, header) else { return .voided }
+        guard file.exchange(at: offset, reserved, header) else { return .aborted }
         // If the segment was cut before this place meanwhile, the record is in no segment.
-        if let cut = file.cut, cut <= offset { return .voided }
+        if let cut = file.cut, cut <= offset { return .aborted }
         return .committed(behind: offset + units * 8)
     }
 

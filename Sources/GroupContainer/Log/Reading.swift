@@ -3,7 +3,7 @@ import GroupSystemCalls
 extension SegmentedLog {
     typealias Place = (place: LogPosition, file: Segment, reading: RecordHeader.Reading)
 
-    /// Finds the position of the record that follows a position, or where it will stand: skips aborted (`void`) records
+    /// Finds the position of the record that follows a position, or where it will stand: skips aborted records
     /// and the ends of segments. A seal is returned if the next segment is not created yet. Returns nil if the position
     /// is lost.
     func advance(_ position: LogPosition) throws(CoordinationError) -> Place? {
@@ -25,7 +25,7 @@ extension SegmentedLog {
             let reading = try reading(of: file, at: place.offset)
             guard case .record(let record) = reading else { return (place, file, reading) }
             switch record.state {
-            case .void: place.offset += record.byteCount
+            case .aborted: place.offset += record.byteCount
             case .seal:
                 // Only a writer creates the next segment: reading must go on while the disk refuses that.
                 guard let next = try self.file(place.file &+ 1) else {
@@ -81,8 +81,8 @@ extension SegmentedLog {
             if place.sequence != position.sequence { return .gap(place) }
             guard case .record(let record) = next.reading else { return .end }
             switch record.state {
-            case .seal, .void: return .end
-            case .reserved: if !waits || !file.awaitOrVoid(record, at: place.offset) { return .end }
+            case .seal, .aborted: return .end
+            case .reserved: if !waits || !file.awaitOrAbort(record, at: place.offset) { return .end }
             case .committed:
                 guard let (body, checksum) = file.body(at: place.offset, record) else {
                     if isTorn(file, at: place.offset) { return .end }

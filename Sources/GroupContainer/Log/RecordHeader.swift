@@ -4,12 +4,12 @@
 /// word, so a member that is stopped or killed at any moment leaves a state from which the others can go on.
 ///
 ///     empty ──▶ reserved ──▶ committed        empty ──▶ seal
-///                    └─────▶ void (by any member, once it took too long)
+///                    └─────▶ aborted (by any member, once it took too long)
 struct RecordHeader: Equatable, Sendable {
     enum State: UInt64, Sendable {
         case reserved = 1
         case committed = 2
-        case void = 3
+        case aborted = 3
         case seal = 4
     }
 

@@ -37,7 +37,7 @@ extension SegmentedLog {
             "recovered, after a restart of the machine or as a copy: it is whole up to byte \(place.offset)")
     }
 
-    /// Returns where the segment's whole records end, and whether nothing begins there. Aborts (`void`) the
+    /// Returns where the segment's whole records end, and whether nothing begins there. Aborts the
     /// reservations, whose members are gone.
     private func endOfWhole(
         _ file: Segment, repairing: Bool
@@ -102,12 +102,12 @@ extension SegmentedLog {
     private func wholeRecord(in file: Segment, at offset: Int) -> (bytes: Int, counts: Bool)? {
         while case .record(let record)? = try? file.reading(at: offset) {
             switch record.state {
-            case .void: return (record.byteCount, false)
+            case .aborted: return (record.byteCount, false)
             case .committed: return file.body(at: offset, record) == nil ? nil : (record.byteCount, !record.isControl)
             case .reserved:
-                var void = record
-                void.state = .void
-                if !file.exchange(at: offset, record, void) && file.writableMap == nil { return nil }
+                var aborted = record
+                aborted.state = .aborted
+                if !file.exchange(at: offset, record, aborted) && file.writableMap == nil { return nil }
             case .seal: return nil
             }
         }

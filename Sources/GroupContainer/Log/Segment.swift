@@ -15,7 +15,7 @@ final class Segment: Sendable {
     /// The end of the segment when its successor was created; nil if it had no successor when it was opened.
     let recordedEnd: Int?
 
-    /// Positions before which every record is committed or aborted (`void`), ascending; the last one is the furthest.
+    /// Positions before which every record is committed or aborted, ascending; the last one is the furthest.
     /// They save repeated scans.
     private let resolved: Guarded<[LogPosition]>
     private static let stride = 65_536
@@ -144,7 +144,7 @@ final class Segment: Sendable {
     /// Returns the body of a record that was checked.
     func bodyBytes(at offset: Int, count: Int) -> [UInt8] { map.bytes(offset + 12, count: count) }
 
-    /// Settles every record before `limit`, so that it is committed or aborted (`void`), and counts the records.
+    /// Settles every record before `limit`, so that it is committed or aborted, and counts the records.
     /// Returns the position at `limit`, or at the end if that comes first; with a segment that may only be read, also
     /// at a reservation that its member left behind. A reservation has until its deadline, then it is aborted. Linear
     /// in the records since the last call, or, for an earlier limit, in the records of 64 KiB.
@@ -156,7 +156,7 @@ final class Segment: Sendable {
             guard case .record(let record) = try reading(at: place.offset) else { break }
             if record.state == .seal { break }
             if record.state == .reserved {
-                if awaitOrVoid(record, at: place.offset) { continue }
+                if awaitOrAbort(record, at: place.offset) { continue }
                 break
             }
             place.offset += record.byteCount
@@ -191,10 +191,10 @@ final class Segment: Sendable {
         return nil
     }
 
-    /// Waits until a reservation is committed or its deadline has passed; then aborts it (`void`), and its member
+    /// Waits until a reservation is committed or its deadline has passed; then aborts it, and its member
     /// appends the record again. Returns false if the record is still reserved, because a segment that may only be read
     /// cannot be changed.
-    func awaitOrVoid(_ record: RecordHeader, at offset: Int) -> Bool {
+    func awaitOrAbort(_ record: RecordHeader, at offset: Int) -> Bool {
         let word = record.encoded(place: offset, salt: header.salt)
         // Mostly the member is about to commit it: spinning takes some microseconds; giving the processor away while
         // others want it takes half a millisecond.
@@ -203,9 +203,9 @@ final class Segment: Sendable {
         while map.load64(offset) == word {
             if monotonicNanoseconds() >= deadline {
                 if writableMap == nil { return false }
-                var void = record
-                void.state = .void
-                _ = exchange(at: offset, record, void)
+                var aborted = record
+                aborted.state = .aborted
+                _ = exchange(at: offset, record, aborted)
                 return true
             }
             pause(nanoseconds: 20_000)

@@ -169,7 +169,7 @@ extension Segment {
             guard case .record(let record) = try reading(at: place.offset) else { return true }
             switch record.state {
             case .seal, .reserved: return false
-            case .void: place.offset += record.byteCount
+            case .aborted: place.offset += record.byteCount
             case .committed:
                 let offset = place.offset
                 guard let (count, checksum) = checkedBody(at: offset, record) else { return false }

@@ -13,7 +13,7 @@ final class EventLoop: Sendable {
         var poller: Poller?
     }
     private let state = Guarded(State())
-    private static let queue = DispatchQueue(label: "group-container.hub")
+    private static let queue = DispatchQueue(label: "group-container.events")
 
     /// Serves an elected member as leader. To be called from any thread.
     func adopt(_ election: LeaderElection) { change { $0.coming.append(election) } }

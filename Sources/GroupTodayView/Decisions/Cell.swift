@@ -1,14 +1,14 @@
-/// How a cell looks. Only the eight colours that every terminal lets its user choose.
+/// The look of a cell. Only the eight colors that every terminal lets its user choose.
 package struct CellStyle: Hashable, Sendable {
     package enum Color: Int, Hashable, Sendable, CaseIterable {
         case red = 31, green = 32, yellow = 33, blue = 34, magenta = 35, cyan = 36
     }
 
-    /// Nil: the terminal's own.
+    /// Nil means the terminal's own color.
     package var color: Color?
     package var isBold = false
     package var isFaint = false
-    /// Foreground and background in each other's place.
+    /// Whether foreground and background are swapped.
     package var isReversed = false
 
     package init(_ color: Color? = nil, isBold: Bool = false, isFaint: Bool = false, isReversed: Bool = false) {
@@ -20,7 +20,7 @@ package struct CellStyle: Hashable, Sendable {
     package static var faint: CellStyle { CellStyle(isFaint: true) }
     package static var reversed: CellStyle { CellStyle(isReversed: true) }
 
-    /// Of a widget's line.
+    /// Creates the style of a widget's line.
     package init(_ style: WidgetView.Style) {
         switch style {
         case .normal: self = .plain
@@ -32,19 +32,20 @@ package struct CellStyle: Hashable, Sendable {
     }
 }
 
-/// One place of the screen. What a wide character takes is two cells, of which the second has no text.
+/// A cell of the screen. A wide character takes two cells, the second of which has no text.
 package struct Cell: Hashable, Sendable {
-    /// A character and what stands on it; nothing in it is obeyed by a terminal.
+    /// A character and its combining marks; a terminal obeys none of them.
     package fileprivate(set) var text: String
-    /// 1 or 2; 0: the second half of the cell before it.
+    /// 1 or 2; 0 for the second half of the cell before it.
     package fileprivate(set) var width: Int
     package var style: CellStyle
 
     package static var blank: Cell { Cell(text: " ", width: 1, style: .plain) }
     fileprivate static func secondHalf(_ style: CellStyle) -> Cell { Cell(text: "", width: 0, style: style) }
 
-    /// The cells of a text. Characters that a terminal obeys or hides are shown as octal numbers, as in all our output;
-    /// what only chooses between pictures of one character is left out, since terminals disagree about its width.
+    /// Returns the cells of a text. Characters that a terminal obeys or hides become octal numbers, as in all output of
+    /// this package; characters that only select a variant of a picture are left out, because terminals disagree about
+    /// their width.
     package static func of(_ text: String, _ style: CellStyle = .plain, isUnicode: Bool = true) -> [Cell] {
         var shown = String.UnicodeScalarView()
         shown.append(contentsOf: text.unicodeScalars.lazy.filter { !isChooser($0) })
@@ -63,23 +64,23 @@ package struct Cell: Hashable, Sendable {
         return cells
     }
 
-    /// The joiner between pictures, and what asks for the one or the other picture.
+    /// Returns whether a character is the joiner of pictures, or a variation selector.
     private static func isChooser(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value == 0x200D || 0xFE00...0xFE0F ~= scalar.value
     }
 
     private static func put(_ mark: Unicode.Scalar, onto cells: inout [Cell], _ style: CellStyle) {
         guard let place = cells.lastIndex(where: { $0.width > 0 }) else {
-            // Nothing to stand on: rather on a space than on the border before it.
+            // A mark without a character before it gets a space, so that it does not join the border.
             return cells.append(Cell(text: " " + String(mark), width: 1, style: style))
         }
-        // Some languages have two or three; towers of them reach into other lines.
+        // Some languages use two or three marks; a higher stack would reach into other lines.
         if cells[place].text.unicodeScalars.count < 5 { cells[place].text.unicodeScalars.append(mark) }
     }
 }
 
 extension [Cell] {
-    /// The first cells, up to that width; half a wide character is a blank.
+    /// Returns the first cells, up to a width; a wide character that is cut in half becomes a blank.
     package func clipped(to width: Int) -> [Cell] {
         if count <= width { return self }
         var clipped = Array(prefix(Swift.max(0, width)))
@@ -87,13 +88,13 @@ extension [Cell] {
         return clipped
     }
 
-    /// The same with a sign that there is more.
+    /// Returns the first cells, up to a width; `sign` marks that something was cut off.
     func shortened(to width: Int, _ sign: Cell) -> [Cell] {
         if count <= width { return self }
         return width < 1 ? [] : clipped(to: width - 1) + [sign]
     }
 
-    /// Exactly that width.
+    /// Returns exactly `width` cells.
     func padded(to width: Int, _ style: CellStyle = .plain) -> [Cell] {
         let clipped = clipped(to: width)
         var blank = Cell.blank

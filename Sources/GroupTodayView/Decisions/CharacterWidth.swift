@@ -1,13 +1,13 @@
-/// How many cells of a terminal a character takes. wcwidth(3) would need a locale that is not always there.
+/// The number of terminal cells of a character. wcwidth(3) is not used: it needs a locale that is not always installed.
 package enum CharacterWidth {
-    /// 2 for what East Asian typography sets wide, 0 for what goes onto the character before it, else 1. Control
-    /// characters have none: they never come here.
+    /// Returns 2 for characters that are wide in East Asian typography, 0 for marks that combine with the character
+    /// before, else 1. Control characters, which have no width, must not be passed.
     package static func of(_ scalar: Unicode.Scalar) -> Int {
         if scalar.value < 0x300 { return 1 }
         if isWide(scalar.value) { return 2 }
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark: return 0
-        // The vowels and finals of a Korean syllable go into the cells of its first consonant.
+        // The vowels and finals of a Korean syllable share the cells of its first consonant.
         default: return 0x1160...0x11FF ~= scalar.value ? 0 : 1
         }
     }
@@ -21,7 +21,7 @@ package enum CharacterWidth {
         return low < wide.count && wide[low].contains(value)
     }
 
-    /// East_Asian_Width W and F of Unicode 14.0.0 (UAX #11), with the ideographs that are not assigned yet.
+    /// East_Asian_Width W and F of Unicode 14.0.0 (UAX #11), with the unassigned ideographs.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x231A...0x231B, 0x2329...0x232A, 0x23E9...0x23EC, 0x23F0...0x23F0, 0x23F3...0x23F3,
         0x25FD...0x25FE, 0x2614...0x2615, 0x2648...0x2653, 0x267F...0x267F, 0x2693...0x2693, 0x26A1...0x26A1,

@@ -1,15 +1,16 @@
-/// What a screen shows: rows of cells, all of one width.
+/// The content of a screen: rows of cells, all of one width.
 package struct Frame: Hashable, Sendable {
     package let size: WidgetSize
     package private(set) var rows: [[Cell]]
 
-    /// Blank.
+    /// Creates a blank frame.
     package init(_ size: WidgetSize) {
         self.size = size.clipped(to: WidgetSize(columns: 1_000, rows: 1_000))
         rows = Array(repeating: Array(repeating: .blank, count: self.size.columns), count: self.size.rows)
     }
 
-    /// Puts cells somewhere; what is beyond the borders is cut off. A wide character of which half is covered is gone.
+    /// Puts cells at a place, and cuts off what is beyond the borders. A wide character that is half covered becomes a
+    /// blank.
     package mutating func put(_ cells: [Cell], row: Int, column: Int = 0) {
         guard rows.indices.contains(row), column >= 0, column < size.columns, !cells.isEmpty else { return }
         let cells = cells.clipped(to: size.columns - column)
@@ -19,7 +20,7 @@ package struct Frame: Hashable, Sendable {
         rows[row].replaceSubrange(column..<end, with: cells)
     }
 
-    /// As text, for people who read tests; blanks at the ends of lines are left out.
+    /// The frame as text, for tests; blanks at the ends of lines are left out.
     package var picture: String {
         rows.map { row in
             var line = row.map(\.text).joined()

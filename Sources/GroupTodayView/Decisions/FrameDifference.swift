@@ -1,7 +1,8 @@
-/// What a terminal is told so that it shows another frame: only the cells that differ, so that nothing flickers.
+/// The bytes with which a terminal shows another frame: only the cells that differ, so that the screen does not
+/// flicker.
 package enum FrameDifference {
-    /// ECMA-48 sequences. `old` is what is shown; nil, or one of another size: unknown, so everything is drawn. Nothing
-    /// differs: no bytes.
+    /// Returns ECMA-48 sequences; no bytes if the frames are equal. `old` is what the terminal shows; if it is nil or
+    /// has another size, everything is drawn.
     package static func bytes(from old: Frame?, to new: Frame, isColored: Bool) -> [UInt8] {
         var writer = Writer(isColored: isColored)
         let known = old.flatMap { $0.size == new.size ? $0 : nil }
@@ -20,7 +21,7 @@ package enum FrameDifference {
         let isColored: Bool
         private var bytes: [UInt8] = []
         private var style = CellStyle.plain
-        /// Where the terminal surely is.
+        /// The position of the terminal's cursor; nil if it is not certain.
         private var place: (row: Int, column: Int)?
 
         init(isColored: Bool) { self.isColored = isColored }
@@ -32,7 +33,8 @@ package enum FrameDifference {
             if style != cell.style { bytes += "\u{1B}[\(parameters(of: cell.style))m".utf8 }
             style = cell.style
             bytes += cell.text.utf8
-            // Terminals have other tables of widths than we: after what is not ASCII the place is said anew.
+            // Terminals have other tables of character widths: after a character that is not ASCII, the position is set
+            // again.
             place = cell.text.utf8.count == 1 ? (row, column + 1) : nil
         }
 

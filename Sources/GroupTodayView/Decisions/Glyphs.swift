@@ -1,4 +1,4 @@
-/// What borders and signs are drawn with.
+/// The characters of borders and signs.
 struct Glyphs: Hashable, Sendable {
     let topLeft, topRight, bottomLeft, bottomRight, horizontal, vertical: String
     let more, folded, dot, up, down: String
@@ -7,7 +7,7 @@ struct Glyphs: Hashable, Sendable {
         topLeft: "╭", topRight: "╮", bottomLeft: "╰", bottomRight: "╯", horizontal: "─", vertical: "│", more: "…",
         folded: "▸", dot: "·", up: "↑", down: "↓")
 
-    /// Of the panel that is selected: to be seen without colours, too.
+    /// The glyphs of the selected panel, which differ without colors, too.
     static let thick = Glyphs(
         topLeft: "┏", topRight: "┓", bottomLeft: "┗", bottomRight: "┛", horizontal: "━", vertical: "┃", more: "…",
         folded: "▸", dot: "·", up: "↑", down: "↓")

@@ -1,10 +1,10 @@
-/// What the last row says: which keys there are, or what happened.
+/// The last row of the screen: the keys, or a notice.
 struct KeyBar {
     private let look: TodayLook
 
     init(_ look: TodayLook) { self.look = look }
 
-    /// As many of the keys as there is room for; help and the way out are the last to go.
+    /// Returns as many of the keys as fit; help and quit are cut last.
     func row(_ keys: [(key: String, meaning: String)], end: String, width: Int) -> [Cell] {
         let last = entry("?", "help") + space + entry("q", "quit")
         let place = cells(end, .faint)
@@ -18,7 +18,7 @@ struct KeyBar {
         return row + tail.clipped(to: max(0, width - row.count))
     }
 
-    /// What happened, rather than the keys.
+    /// Returns a row with a notice in place of the keys.
     func row(saying text: String, width: Int) -> [Cell] {
         cells(" \(text)", CellStyle(.yellow)).clipped(to: width)
     }

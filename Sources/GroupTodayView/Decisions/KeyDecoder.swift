@@ -1,26 +1,26 @@
-/// Bytes of a terminal to keys. However the bytes are cut into pieces, the keys are the same; only the Escape key needs
-/// the time, since other keys begin as it does.
+/// Decodes the bytes of a terminal into keys. The keys do not depend on how the bytes are cut into pieces; only the
+/// Escape key depends on time, because other keys begin with the same byte.
 package struct KeyDecoder: Hashable, Sendable {
     private var pending: [UInt8] = []
     private var isPasting = false
 
     private static let escape: UInt8 = 0x1B
     private static let endOfPaste = Array("\u{1B}[201~".utf8)
-    /// Longer sequences are none.
+    /// The longest sequence that is read as one; no key has a longer one.
     private static let longestSequence = 32
 
     package init() {}
 
-    /// The beginning of a key is there: where nothing more comes for a moment, `timeIsOver` says what it was.
+    /// Whether the beginning of a key has come: if nothing more comes for a moment, `timeIsOver` returns the key.
     package var isWaiting: Bool { !pending.isEmpty && !isPasting }
 
-    /// The keys that are complete now.
+    /// Returns the keys that are now complete.
     package mutating func take(_ bytes: some Sequence<UInt8>) -> [Key] {
         pending += bytes
         return decode(isOver: false)
     }
 
-    /// Nothing more has come: an Escape alone is the key.
+    /// Returns the keys of the bytes so far, when nothing more has come: an Escape alone is the key.
     package mutating func timeIsOver() -> [Key] { decode(isOver: true) }
 
     private mutating func decode(isOver: Bool) -> [Key] {
@@ -41,7 +41,8 @@ package struct KeyDecoder: Hashable, Sendable {
         return keys
     }
 
-    /// False: it goes on. Of what was pasted only the last bytes are kept, which may be the beginning of its end.
+    /// Skips pasted bytes; returns false if the paste is not over. Only the last bytes are kept, which may be the
+    /// beginning of its end.
     private mutating func skipPasted(_ rest: inout ArraySlice<UInt8>) -> Bool {
         let end = Self.endOfPaste
         for start in rest.indices where rest[start...].starts(with: end) {
@@ -53,7 +54,7 @@ package struct KeyDecoder: Hashable, Sendable {
         return false
     }
 
-    /// Nil: more is needed to tell.
+    /// Returns nil if more bytes are needed.
     private static func next(_ rest: inout ArraySlice<UInt8>, isOver: Bool) -> Key? {
         guard let first = rest.popFirst() else { return nil }
         switch first {
@@ -67,7 +68,7 @@ package struct KeyDecoder: Hashable, Sendable {
         }
     }
 
-    /// The rest of a character in UTF-8.
+    /// Returns the character of a byte sequence in UTF-8.
     private static func character(_ first: UInt8, _ rest: inout ArraySlice<UInt8>, isOver: Bool) -> Key? {
         let length = first < 0xC2 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 1
         let following = rest.prefix(length - 1).prefix { $0 & 0xC0 == 0x80 }
@@ -79,7 +80,7 @@ package struct KeyDecoder: Hashable, Sendable {
         return .character(scalar)
     }
 
-    /// What follows an Escape (ECMA-48, and what xterm and the Linux console send).
+    /// Returns the key of the bytes after an Escape (ECMA-48, and the sequences of xterm and the Linux console).
     private static func sequence(_ rest: inout ArraySlice<UInt8>, isOver: Bool) -> Key? {
         guard let introducer = rest.first else { return isOver ? .escape : nil }
         switch introducer {
@@ -92,14 +93,14 @@ package struct KeyDecoder: Hashable, Sendable {
             return key(final, [])
         case escape: return .escape
         default:
-            // With the Alt key: nothing here, and no escape followed by a key either.
+            // A key with Alt has no meaning here, and is not an Escape followed by a key either.
             return next(&rest, isOver: isOver).map { _ in .unknown }
         }
     }
 
     private static func controlSequence(_ rest: inout ArraySlice<UInt8>, isOver: Bool) -> Key? {
         if rest.first == UInt8(ascii: "[") {
-            // A function key of the Linux console.
+            // The sequence of a function key of the Linux console.
             if rest.count < 2 { return isOver ? .unknown : nil }
             rest = rest.dropFirst(2)
             return .unknown
@@ -111,7 +112,7 @@ package struct KeyDecoder: Hashable, Sendable {
         }
         rest = rest.dropFirst(parameters.count)
         guard let final = rest.first else { return isOver ? .unknown : nil }
-        // What cannot end a sequence begins something else.
+        // A byte that cannot end the sequence is left for the next key.
         if !(0x40..<0x7F ~= final) { return .unknown }
         rest.removeFirst()
         let numbers = parameters.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
@@ -124,7 +125,7 @@ package struct KeyDecoder: Hashable, Sendable {
         switch final {
         case UInt8(ascii: "A"): return isShifted ? .shiftUp : .up
         case UInt8(ascii: "B"): return isShifted ? .shiftDown : .down
-        // What rxvt sends with the Shift key.
+        // The sequences of rxvt for keys with Shift.
         case UInt8(ascii: "a"): return .shiftUp
         case UInt8(ascii: "b"): return .shiftDown
         case UInt8(ascii: "C"): return .right

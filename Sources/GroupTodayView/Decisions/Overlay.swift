@@ -1,11 +1,11 @@
-/// What stands before the panels for a while.
+/// A box in front of the panels.
 enum Overlay: Hashable, Sendable {
-    /// The keys, from that line on.
+    /// The list of keys, from that line on.
     case help(from: Int)
-    /// The widgets that are not on the list, of which one is chosen.
+    /// The widgets that are not on the list, of which one is selected.
     case adding(selected: Int)
 
-    /// Every key, for the help.
+    /// Returns all keys and their meanings, for the help.
     static func help(_ look: TodayLook) -> [(key: String, meaning: String)] {
         let arrows = look.isUnicode ? "↑ ↓" : "up down"
         let shifted = look.isUnicode ? "shift ↑ ↓" : "shift up down"
@@ -20,7 +20,7 @@ enum Overlay: Hashable, Sendable {
     }
 }
 
-/// A box with lines in it, in the middle of the screen.
+/// A box with lines, in the middle of the screen.
 struct OverlayPicture {
     let rows: [[Cell]]
 

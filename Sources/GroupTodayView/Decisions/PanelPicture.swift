@@ -1,12 +1,12 @@
-/// One panel as rows of cells.
+/// A panel as rows of cells.
 struct PanelPicture {
-    /// How it is drawn.
+    /// The form in which the panel is drawn.
     struct Form: Hashable {
         var width: Int
-        /// With borders around it; else its title and its lines.
+        /// Whether the panel has borders; without them it has its title and its lines.
         var isBoxed: Bool
         var isSelected: Bool
-        /// Only one line says that it is there.
+        /// Whether the panel is hidden except for one line.
         var isFolded: Bool
         var look: TodayLook
     }
@@ -16,7 +16,7 @@ struct PanelPicture {
     private let moment: TodayMoment
     private let glyphs: Glyphs
     private(set) var rows: [[Cell]] = []
-    /// The first moment at which it looks different by itself, in nanoseconds since 1970.
+    /// The first time at which the picture changes by itself, in nanoseconds since 1970.
     private(set) var until: Int64?
 
     init(of panel: Panel, _ form: Form, at moment: TodayMoment) {
@@ -32,7 +32,7 @@ struct PanelPicture {
         rows = rows.map { $0.padded(to: form.width) }
     }
 
-    /// How many rows it takes; known without drawing it.
+    /// Returns how many rows the panel takes, without drawing it.
     static func height(of panel: Panel, isBoxed: Bool, isFolded: Bool) -> Int {
         if isFolded { return 1 }
         return shownLines(of: panel) + (isBoxed ? 2 : 1)
@@ -62,7 +62,7 @@ struct PanelPicture {
         guard let date = line.countdownNanosecond else { return shortened(cells(line.text, style), width) }
         let rest = cells(note(TimeText.countdown(to: date, at: moment.now)), style)
         if rest.count + 2 > width { return rest.clipped(to: width) }
-        // The time stands at the right, where the eye finds it, and never falls victim to a long text.
+        // The remaining time is at the right, where it is easy to find, and is never cut off for a long text.
         return shortened(cells(line.text, style), width - rest.count - 1).padded(to: width - rest.count) + rest
     }
 
@@ -88,7 +88,7 @@ struct PanelPicture {
         let right = reason.isEmpty ? state() : reason
         let middle = form.width - left.count - right.count - 3
         if right.isEmpty || middle < 0 {
-            // No room for both: what is wrong is more than a name.
+            // Without room for both, the reason has priority over the title.
             let end = reason.isEmpty ? [] : cells(" ") + reason
             return shortened(left, max(form.width / 3, form.width - end.count)) + end
         }
@@ -104,11 +104,11 @@ struct PanelPicture {
         return left.padded(to: form.width - end.count) + end
     }
 
-    /// A border with something to the left and something to the right in it. The left gives way first, but not wholly.
+    /// Returns a border with text at its left and right. The left text is shortened first, but keeps some room.
     private func edge(_ start: String, _ left: [Cell], _ right: [Cell], _ end: String) -> [Cell] {
         let room = form.width - 4
         let rightRoom = left.isEmpty ? room - 2 : room - min(left.count, room * 2 / 3) - 5
-        // A few letters of it say nothing.
+        // A few letters of the right text would mean nothing.
         let right = right.count > rightRoom && rightRoom < 6 ? [] : shortened(right, rightRoom)
         let leftRoom = right.isEmpty ? room - 2 : room - right.count - 5
         let before = left.isEmpty ? [] : cells(" ") + shortened(left, leftRoom) + cells(" ")
@@ -146,7 +146,8 @@ struct PanelPicture {
         return cells(late(reason.text, again), style)
     }
 
-    /// `deferred until 10:40: budget`, if that is today; else for how long. Neither, once it is due.
+    /// Returns a text such as `deferred until 10:40: budget`; with the remaining time if the end is not today; with
+    /// neither once the time has come.
     private mutating func late(_ text: String, _ again: Int64) -> String {
         if again <= moment.now { return text }
         note(until: again)
@@ -172,7 +173,7 @@ struct PanelPicture {
         return overflow ? nil : start
     }
 
-    /// Rounded down, also below zero.
+    /// Returns the quotient rounded down, also below zero.
     private static func quotient(_ number: Int64, _ divisor: Int64) -> Int64 {
         number / divisor - (number % divisor < 0 ? 1 : 0)
     }

@@ -1,10 +1,10 @@
-/// What a key asks for.
+/// The action that a key requests.
 package enum TodayAction: Hashable, Sendable {
-    /// The host's to do.
+    /// A command for the host.
     case command(UserCommand)
-    /// What is on the terminal may be anything: draw all of it.
+    /// Draw the whole screen, whatever the terminal shows.
     case redrawAll
-    /// Give the terminal back until somebody continues the program.
+    /// Give the terminal back until the program is continued.
     case suspend
 }
 
@@ -16,10 +16,10 @@ package struct KnownWidget: Hashable, Sendable {
     package init(kind: String, title: String) { (self.kind, self.title) = (kind, title) }
 }
 
-/// What the terminal and its user can do with text.
+/// What the terminal and its user support.
 package struct TodayLook: Hashable, Sendable {
     package var isColored: Bool
-    /// Its characters are UTF-8.
+    /// Whether the terminal's characters are UTF-8.
     package var isUnicode: Bool
 
     package init(isColored: Bool = true, isUnicode: Bool = true) {
@@ -27,11 +27,11 @@ package struct TodayLook: Hashable, Sendable {
     }
 }
 
-/// Now, for people.
+/// The current time, for people.
 package struct TodayMoment: Hashable, Sendable {
     /// Nanoseconds since 1970.
     package var now: Int64
-    /// Of the local time, in seconds; east is positive.
+    /// The offset of the local time, in seconds; east is positive.
     package var secondsFromGMT: Int64
 
     package init(now: Int64, secondsFromGMT: Int64 = 0) { (self.now, self.secondsFromGMT) = (now, secondsFromGMT) }

@@ -1,13 +1,13 @@
-/// A frame, and how long it is true by itself.
+/// A frame, and until when it is current.
 package struct TodayPicture: Hashable, Sendable {
     package var frame: Frame
-    /// The first moment at which it looks different by itself, in nanoseconds since 1970: a countdown or an age on it
-    /// changes. Nil: nothing on it tells the time.
+    /// The first time at which the picture changes by itself, in nanoseconds since 1970, because it contains a
+    /// countdown or an age. Nil if nothing on it depends on the time.
     package var until: Int64?
 }
 
 extension TodayScreen {
-    /// What is on the screen at that moment.
+    /// Returns the content of the screen at a time.
     package func picture(at moment: TodayMoment) -> TodayPicture {
         var picture = TodayPicture(frame: Frame(size), until: nil)
         putPanels(onto: &picture, moment)
@@ -50,7 +50,7 @@ extension TodayScreen {
         return bar.row(keys, end: beyond, width: size.columns)
     }
 
-    /// Those that do something now, the more important ones first.
+    /// The keys that have an effect now, the more important ones first.
     private var keys: [(key: String, meaning: String)] {
         guard let panel = today.selectedPanel else { return addable.isEmpty ? [] : [("a", "add")] }
         var keys = [("\(Glyphs.of(look).up)\(Glyphs.of(look).down)", "select")]

@@ -1,5 +1,5 @@
 extension TodayScreen {
-    /// What a key does, here, and asks for, elsewhere.
+    /// Applies a key to the screen, and returns the actions that it requests elsewhere.
     package mutating func press(_ key: Key) -> [TodayAction] {
         notice = nil
         switch key {
@@ -77,7 +77,7 @@ extension TodayScreen {
         return []
     }
 
-    /// Where the selected panel goes on beyond the screen, its rows come first.
+    /// Moves the selection; scrolls first if more rows of the selected panel are beyond the screen in that direction.
     private mutating func step(_ direction: Int) {
         if let place = selectedPlace, place.height > panelRows, panelRows > 0 {
             let left = direction > 0 ? place.bottom - scroll - panelRows : scroll - place.top
@@ -87,7 +87,7 @@ extension TodayScreen {
         today.moveSelection(by: direction)
         if today.selected == before { return }
         reveal()
-        // From below one comes to the end of a high one.
+        // A high panel that is entered from below shows its end.
         if direction < 0, let place = selectedPlace, place.height > panelRows {
             scroll(by: place.bottom - panelRows - scroll)
         }

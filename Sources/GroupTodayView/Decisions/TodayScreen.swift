@@ -1,27 +1,27 @@
-/// The view of today on a terminal, decided: panels, size and keys in, frames and requests out. It knows no terminal and
-/// no clock.
+/// The decisions of the view of today on a terminal: panels, size and keys in, frames and requests out. Uses neither a
+/// terminal nor a clock.
 package struct TodayScreen: Sendable {
     package private(set) var size: WidgetSize
     package let look: TodayLook
-    /// The panels as the host has them; which one is selected is this view's.
+    /// The host's panels; the selection belongs to this view.
     package internal(set) var today = TodayModel()
-    /// Those that somebody can put on the list.
+    /// All installed widgets.
     var known: [KnownWidget] = []
-    /// Those of which one line is left.
+    /// The hidden panels, each of which keeps one line.
     var folded: Set<String> = []
     var overlay: Overlay?
-    /// Said in the last row until the next key.
+    /// The notice in the last row, until the next key.
     package internal(set) var notice: String?
     /// How many rows of the panels are above the screen.
     var scroll = 0
-    /// What the host was told of who can be seen.
+    /// The visibility of each panel as the host has it.
     private var told: [String: Bool] = [:]
 
     package init(size: WidgetSize, look: TodayLook = TodayLook()) {
         (self.size, self.look) = (size, look)
     }
 
-    /// Other panels, or the same in another order or with other contents. What is selected stays so.
+    /// Replaces the panels. The selection stays.
     package mutating func take(_ model: TodayModel) {
         today.replace(by: model.panels)
         let kinds = Set(model.panels.map(\.kind))
@@ -30,12 +30,12 @@ package struct TodayScreen: Sendable {
         keepWithin()
     }
 
-    /// One that looks different.
+    /// Replaces one panel that looks different.
     package mutating func take(_ panel: Panel) {
         if today.update(panel) { keepWithin() }
     }
 
-    /// All that can be put onto the list.
+    /// Sets the widgets that can be on the list.
     package mutating func know(_ widgets: [KnownWidget]) {
         known = widgets
         keepWithin()
@@ -47,10 +47,10 @@ package struct TodayScreen: Sendable {
         reveal()
     }
 
-    /// Something that somebody should know; until the next key.
+    /// Shows a notice until the next key.
     package mutating func say(_ text: String) { notice = text }
 
-    /// Who came into sight since the last time, and who went out of it.
+    /// Returns commands for the panels that came into sight since the last call, and for those that went out of it.
     package mutating func visibilityChanges() -> [UserCommand] {
         var commands: [UserCommand] = []
         for place in places() {
@@ -64,7 +64,7 @@ package struct TodayScreen: Sendable {
 
     // MARK: Where the panels are
 
-    /// Rows of the panels, whatever is on the screen of them.
+    /// The rows of a panel, counted from the top of all panels.
     struct Place {
         var kind: String
         var top: Int
@@ -75,7 +75,7 @@ package struct TodayScreen: Sendable {
         func isSeen(from scroll: Int, rows: Int) -> Bool { bottom > scroll && top < scroll + rows }
     }
 
-    /// A box takes more room than there is on a small screen.
+    /// Whether panels have borders, for which a small screen has no room.
     var isBoxed: Bool { size.columns >= 24 && size.rows >= 16 }
     private var headerRows: Int { isBoxed ? 1 : 0 }
     private var footerRows: Int { size.rows > 2 ? 1 : 0 }
@@ -106,7 +106,7 @@ package struct TodayScreen: Sendable {
         }
     }
 
-    /// Scrolls until the selected panel is on the screen: all of it, or, if it is too high, its beginning.
+    /// Scrolls until the selected panel is on the screen: all of it, or its beginning if it is too high.
     mutating func reveal() {
         guard let place = selectedPlace else { return }
         if place.bottom > scroll + panelRows { scroll = place.bottom - panelRows }
@@ -121,7 +121,7 @@ package struct TodayScreen: Sendable {
 
     // MARK: What stands before them
 
-    /// Those that are not on the list.
+    /// The widgets that are not on the list.
     var addable: [KnownWidget] { known.filter { widget in !today.panels.contains { $0.kind == widget.kind } } }
 
     var overlayRows: Int { max(1, size.rows - 2) }

@@ -1,10 +1,11 @@
-/// What keeps others waiting as long as a widget's processes have it: they are not to be stopped with it.
+/// What a widget's processes hold that other processes may wait for: while they hold it, they must not be stopped.
 package struct Holdings: Hashable, Sendable {
     /// The items that they have locks for, or wait for.
     package var items: [String] = []
-    /// Locks on any other files, by whichever call: who holds what, for people.
+    /// The locks on other files, by any call, with their holders: texts for people.
     package var locks: [String] = []
-    /// Some of them run, although they were told to stop: what they hold may not be all.
+    /// Whether some of the processes still run although they were signalled to stop, so that the list may be
+    /// incomplete.
     package var isGoingOn = false
 
     package init(items: [String] = [], locks: [String] = [], isGoingOn: Bool = false) {

@@ -1,37 +1,37 @@
-/// What a host has to do, in this order.
+/// An action of the host. Actions are carried out in their order.
 package enum HostAction: Equatable, Sendable {
     case start(WidgetRun, WidgetManifest)
     case send(WidgetRun, HostMessage)
-    /// SIGSTOP; `stopped` answers.
+    /// Send SIGSTOP; the event `stopped` follows.
     case stop(WidgetRun)
-    /// SIGCONT.
+    /// Send SIGCONT.
     case goOn(WidgetRun)
-    /// SIGKILL; `exited` answers.
+    /// Send SIGKILL; the event `exited` follows.
     case kill(WidgetRun)
-    /// `holds` answers.
+    /// Look for what the widget's processes hold; the event `holds` follows.
     case askWhatItHolds(WidgetRun)
     case open(url: String, kind: String)
     case log(HostLogLine)
-    /// It looks different.
+    /// The panel looks different.
     case redraw(Panel)
-    /// Other panels, or another order.
+    /// The panels are others, or in another order.
     case rearrange
-    /// The list is to be kept.
+    /// Store the list.
     case save(ShownList)
-    /// What the refreshes of that kind have cost is to be kept.
+    /// Store what the refreshes of a kind have cost.
     case keep(RefreshLedger, kind: String)
-    /// What that kind shows now is to be kept for the next host.
+    /// Store what a kind shows now, for the next host.
     case remember(LastView, kind: String)
-    /// No process is left, and none will be.
+    /// The host ends: no process is left, and none will be started.
     case finished
 }
 
-/// What the host's log says.
+/// A line of the host's log.
 package struct HostLogLine: Hashable, Sendable {
-    /// Whom it is about; nil: the host.
+    /// The widget's kind; nil for the host itself.
     package var kind: String?
     package var text: String
-    /// Something is wrong.
+    /// Whether something is wrong.
     package var isFault: Bool
 
     package init(_ text: String, of kind: String? = nil, isFault: Bool = false) {

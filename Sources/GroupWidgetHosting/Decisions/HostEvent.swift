@@ -1,4 +1,4 @@
-/// One life of a widget's process: what is told of an earlier one counts no more.
+/// One run of a widget's process. Events of an earlier run are ignored.
 package struct WidgetRun: Hashable, Sendable, CustomStringConvertible {
     package let kind: String
     package let number: Int
@@ -8,51 +8,51 @@ package struct WidgetRun: Hashable, Sendable, CustomStringConvertible {
     package var description: String { "\(kind)#\(number)" }
 }
 
-/// What happens to a host.
+/// An event for the host's decisions.
 package enum HostEvent: Equatable, Sendable {
-    /// These are the widgets that there are.
+    /// The widgets that are installed.
     case manifests([WidgetManifest])
-    /// This is the list of those that are shown, as somebody else has left it.
+    /// The list of shown widgets, changed outside this host.
     case list(ShownList)
     case user(UserCommand)
-    /// The host has that much room now.
+    /// The room that the host has now.
     case rooms([DisplayMode: WidgetSize])
     /// Something that concerns these kinds changed.
     case changed(Set<String>)
-    /// What was kept of the refreshes of these kinds.
+    /// The stored ledgers of these kinds.
     case ledgers([String: RefreshLedger])
-    /// What widgets of these kinds showed when a host was here last.
+    /// What widgets of these kinds showed under an earlier host.
     case lastViews([String: LastView])
-    /// So many times apps have asked for a reload of these kinds.
+    /// How often apps have requested a reload of these kinds.
     case reloads([String: UInt64])
-    /// The app that the widgets belong to.
+    /// Whether the app of the widgets is in front.
     case appInFront(Bool)
     case memoryPressure
-    /// Its program is another one now.
+    /// The file of the widget's program is another one now.
     case executableReplaced(kind: String)
     case process(WidgetRun, ProcessEvent)
     /// Time has passed.
     case tick
 }
 
-/// What happens to a widget's process.
+/// An event of a widget's process.
 package enum ProcessEvent: Hashable, Sendable {
     case started(processIdentifier: Int32)
-    /// There is none: why.
+    /// The process could not be started, with the reason.
     case notStarted(String)
     case said(WidgetMessage)
-    /// What it said is no message: why.
+    /// A line on standard output is no message, with the reason.
     case spoilt(String)
-    /// On its standard error.
+    /// A line on standard error.
     case complained(String)
     case outputEnded
-    /// It does not read what it is told.
+    /// The widget does not read its input.
     case inputFull
-    /// The answer to `stop`: it does nothing any more.
+    /// The process was stopped by `stop`.
     case stopped
-    /// The answer to `askWhatItHolds`.
+    /// The result of `askWhatItHolds`.
     case holds(Holdings)
-    /// Its resident memory, in bytes.
+    /// The resident memory, in bytes.
     case memory(UInt64)
     case exited(ProcessEnd)
 }

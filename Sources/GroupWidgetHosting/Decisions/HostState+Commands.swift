@@ -1,6 +1,6 @@
-/// What people and installers do.
+/// Commands of users, and changes of what is installed.
 extension HostState {
-    /// Others than before: those that are gone end, those that are called differently start anew.
+    /// Replaces the manifests. A widget without a manifest ends; a widget with another command starts anew.
     mutating func install(_ all: [WidgetManifest], _ actions: inout [HostAction]) {
         let before = manifests
         manifests = Dictionary(all.map { ($0.kind, $0) }, uniquingKeysWith: { first, _ in first })
@@ -19,7 +19,7 @@ extension HostState {
         }
     }
 
-    /// Those that were not heeded yet.
+    /// Records reload requests that were not served yet.
     mutating func note(_ reloads: [String: UInt64]) {
         for (kind, number) in reloads {
             guard let widget = widgets[kind], number > max(widget.requestedReloads, widget.ledger.reloads) else {
@@ -63,7 +63,7 @@ extension HostState {
         guard var widget = widgets[kind], widget.isVisible != isVisible else { return }
         widget.isVisible = isVisible
         widget.lastVisible = now.monotonic
-        // It gets what it missed, by its own place in the journal.
+        // The widget's own place in the journal covers what it missed.
         if isVisible { widget.want(at: now) }
         widgets[kind] = widget
     }
@@ -93,8 +93,8 @@ extension HostState {
         return .log(HostLogLine(reason, of: manifest.kind, isFault: true))
     }
 
-    /// One of those that are suspended is ended, else of those that cannot be: the one that nobody has looked at for the
-    /// longest time.
+    /// Ends one suspended widget or, if there is none, one that cannot be suspended: the one that has not been visible
+    /// for the longest time.
     mutating func relieveMemory(_ actions: inout [HostAction]) {
         let suspended = widgets.filter { $0.value.process?.phase == .suspended }
         let hidden = suspended.isEmpty ? widgets.filter { $0.value.isHeldInMemory } : suspended
@@ -108,12 +108,12 @@ extension HostState {
 }
 
 extension HostedWidget {
-    /// Nobody sees it, and it cannot be suspended.
+    /// Whether the widget is not visible, and cannot be suspended.
     fileprivate var isHeldInMemory: Bool { !isVisible && process?.hindrance != nil && process?.isEnding == false }
 }
 
 extension UserCommand {
-    /// The widget that it is about, if one.
+    /// The widget's kind, if the command has one.
     var kind: String? {
         switch self {
         case .add(let kind), .remove(let kind), .show(let kind), .hide(let kind), .expand(let kind),

@@ -1,6 +1,6 @@
-/// What widgets and their processes do.
+/// Events of widgets and their processes.
 extension HostState {
-    /// What is told of an earlier process counts no more.
+    /// Records an event. Events of an earlier process are ignored.
     mutating func note(_ event: ProcessEvent, of run: WidgetRun, at now: Moment, _ actions: inout [HostAction]) {
         guard var widget = widgets[run.kind], let process = widget.process, process.run == run else { return }
         switch event {
@@ -15,12 +15,12 @@ extension HostState {
             widget.process = nil
             if options.isForDebugging { isEnding = true }
         case .complained(let text) where process.isEnding: noteComplaint(text, of: &widget, at: now, &actions)
-        // One that has been told to end, or was killed, says nothing more that counts.
+        // Messages of a process that ends or was killed are ignored.
         case _ where process.isEnding: break
         case .said(let message): note(message, of: &widget, process, at: now, &actions)
         case .spoilt(let cause): fail(&widget, "said what is no message: \(cause)", at: now, &actions)
         case .complained(let text): noteComplaint(text, of: &widget, at: now, &actions)
-        // Its end follows as a rule, and says more.
+        // The end of the process follows as a rule, and has more information.
         case .outputEnded: widget.process?.silentUntil = options.deadline(options.exitGrace, after: now)
         case .inputFull: fail(&widget, "does not read what it is told", at: now, &actions)
         case .memory(let bytes):
@@ -60,7 +60,7 @@ extension HostState {
             chat("answered \(answer.id), which it was not asked", of: &widget, at: now, &actions)
         case .suspended(let id):
             if case .suspending(id, _) = process.phase {
-                // The first answer was asked for; a later one says that it has let go of more.
+                // The first answer was requested; a later one means that more was released.
                 if process.hasAnswered { chat("answered suspension \(id) again", of: &widget, at: now, &actions) }
                 widget.process?.hasAnswered = true
                 if !widget.isVisible, widget.process?.isEnding == false { look(at: &widget, &actions) }
@@ -76,7 +76,7 @@ extension HostState {
         }
     }
 
-    /// Of a crash the log has as much as there is room for; nobody is ended for it.
+    /// Logs a line of standard error as far as the limit allows; exceeding it is no fault.
     private func noteComplaint(
         _ text: String, of widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]
     ) {
@@ -87,7 +87,7 @@ extension HostState {
 
     private static func cut(_ text: String) -> String { text.count > 1_000 ? text.prefix(999) + "…" : text }
 
-    /// Nobody asked for it: into the log with it, but not without end.
+    /// Logs something that the host did not request; exceeding the limit is a fault.
     private func chat(_ text: String, of widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
         if widget.process?.unasked.take(at: now.monotonic) == true {
             actions.append(.log(HostLogLine(Self.cut(text), of: widget.manifest.kind)))
@@ -101,7 +101,7 @@ extension HostState {
         _ actions: inout [HostAction]
     ) {
         var answer = answer
-        // What it shows was made for something else, and cannot stay: it is asked for a rendering next.
+        // The view was made for another environment, and cannot stay: the next update requests a rendering.
         let isMissing = process.update?.shows == true && answer.result == .noData && answer.timeline == nil
         if isMissing {
             answer = WidgetMessage.Answer(

@@ -1,6 +1,6 @@
-/// What is to be done about a widget now, from what it is and what it should be.
+/// The next step for a widget, from its present and its wanted state.
 extension HostState {
-    /// Brings it a step nearer to where it should be, and notes when to look at it again.
+    /// Takes one step towards the wanted state, and schedules the next check.
     mutating func pursue(_ kind: String, at now: Moment, _ actions: inout [HostAction]) {
         guard var widget = widgets[kind] else { return }
         widget.alarm = .max
@@ -27,7 +27,7 @@ extension HostState {
             }
         case .active: pursueActive(&widget, at: now, &actions)
         case .suspending(_, let until): pursueSuspending(&widget, until, at: now, &actions)
-        // The answer comes at once.
+        // The result comes at once.
         case .looking: break
         case .stopping(let until): pursueStopping(&widget, until, at: now, &actions)
         case .suspended: pursueSuspended(&widget, at: now, &actions)
@@ -44,7 +44,7 @@ extension HostState {
         widgets[kind] = widget
     }
 
-    /// It has closed its output: its end is awaited, and nothing said to it meanwhile.
+    /// Waits for the end of a process that has closed its output; no message is sent meanwhile.
     private func pursueSilent(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
         guard let until = widget.process?.silentUntil else { return }
         expect(until, of: &widget, at: now)
@@ -55,7 +55,7 @@ extension HostState {
         if until > now.monotonic { widget.look(at: until) }
     }
 
-    /// No process: there is one as soon as somebody looks, or a refresh is due; not too soon after it ended unasked.
+    /// Starts a process as soon as the widget is visible, or a refresh is due, but not too soon after a crash.
     private func begin(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
         if options.isForDebugging, widget.runs > 0 { return }
         if !widget.isVisible, !isRefreshDue(&widget, at: now) { return }
@@ -77,7 +77,7 @@ extension HostState {
         }
         if isToEnd(&widget, at: now, &actions) { return }
         if isRefreshDue(&widget, at: now) { return update(&widget, at: now, &actions) }
-        // What waits to settle is refreshed before it is suspended, as it runs anyway.
+        // A change that still settles is refreshed before the suspension, as the process runs anyway.
         if widget.isVisible || options.isForDebugging
             || widget.alarm - now.monotonic <= widget.manifest.refreshing.interval
         {
@@ -112,7 +112,8 @@ extension HostState {
         actions.append(.send(run, message))
     }
 
-    /// Whether one is due now; if it is later, it is noted when, and, where that is against somebody's wish, why.
+    /// Returns whether a refresh is due now. If it is later, schedules a check, and records the reason if it is not the
+    /// timeline.
     func isRefreshDue(_ widget: inout HostedWidget, at now: Moment) -> Bool {
         let (schedule, situation) = widget.schedule(isAppInFront: isAppInFront, at: now)
         switch schedule {
@@ -134,7 +135,7 @@ extension HostState {
     private func pursueSuspended(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
         guard let run = widget.process?.run else { return }
         if !widget.isListed || isEnding || widget.isReplaced {
-            // It holds nothing, and is not continued to be told so.
+            // The process holds nothing, so it is killed without being continued first.
             widget.process?.phase = .ending(until: nil)
             widget.alarm = .max
             actions.append(.kill(run))
@@ -146,7 +147,7 @@ extension HostState {
         }
     }
 
-    /// It was taken off the list, or replaced, or the host ends: it is told to end.
+    /// Ends a process if its widget was taken off the list or replaced, or if the host ends. Returns whether it did.
     func isToEnd(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) -> Bool {
         if widget.isListed && !isEnding && !widget.isReplaced { return false }
         guard let run = widget.process?.run else { return false }
@@ -158,7 +159,7 @@ extension HostState {
         return true
     }
 
-    /// It is at fault: its process is killed, and the next one has to wait.
+    /// Kills the process for a fault; the next process has to wait.
     func fail(_ widget: inout HostedWidget, _ cause: String, at now: Moment, _ actions: inout [HostAction]) {
         guard let process = widget.process else { return }
         noteFault(&widget, cause, at: now, &actions)
@@ -167,7 +168,7 @@ extension HostState {
         actions.append(.kill(process.run))
     }
 
-    /// What it was asked has failed, and the next process has to wait.
+    /// Records a fault: an update in progress has failed, and the next process has to wait.
     func noteFault(_ widget: inout HostedWidget, _ cause: String, at now: Moment, _ actions: inout [HostAction]) {
         let lived = now.monotonic - (widget.process?.startedAt ?? now.monotonic)
         widget.crashes = lived > options.settledLife ? 1 : min(widget.crashes + 1, 62)

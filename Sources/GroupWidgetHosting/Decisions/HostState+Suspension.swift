@@ -1,5 +1,5 @@
-/// How one that nobody sees is stopped: with nothing in its hands that others wait for. It is looked at before it is
-/// stopped, and once more when it stands still, as it may have taken something in between.
+/// Stops a widget that is not visible, without locks that others wait for. Its processes are checked before they are
+/// stopped, and once more afterwards, as they may have taken a lock in between.
 extension HostState {
     mutating func suspend(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
         guard let run = widget.process?.run else { return }
@@ -19,13 +19,13 @@ extension HostState {
         guard let process = widget.process else { return }
         expect(until, of: &widget, at: now)
         if isToEnd(&widget, at: now, &actions) { return }
-        // It was shown again before it was stopped; or it cannot be stopped for long, and something is to be done.
+        // The widget became visible before it was stopped; or it cannot be stopped for long, and a refresh is due.
         if widget.isVisible || process.hindrances > 0 && isRefreshDue(&widget, at: now) {
             widget.process?.phase = .active
             if widget.isVisible { widget.process?.forgetHindrances() }
             widget.want(at: now)
             actions.append(.send(process.run, .resume))
-            // One step at a time.
+            // The next step follows at once.
             return widget.look(at: now.monotonic)
         }
         if until <= now.monotonic { look(at: &widget, &actions) }
@@ -46,9 +46,9 @@ extension HostState {
         actions.append(.askWhatItHolds(process.run))
     }
 
-    /// What it holds would keep others waiting for as long as it is stopped, so it goes on. Behind its grace a lock is
-    /// taken from it, by its end: items' locks are the container's. Locks on other files are its own affair: it stays,
-    /// and is looked at now and then.
+    /// Decides what follows from the locks that a widget holds. Other processes would wait for them as long as the
+    /// widget is stopped, so it goes on. After its grace, locks on the container's items are released by killing the
+    /// process. With locks on other files, the process stays, and is checked again later.
     func noteHoldings(
         _ holdings: Holdings, of widget: inout HostedWidget, _ process: HostedProcess, at now: Moment,
         _ actions: inout [HostAction]
@@ -63,7 +63,7 @@ extension HostState {
             if !isStopped {
                 stop(&widget, at: now, &actions)
             } else if holdings.isGoingOn {
-                // It has come to a stop itself; what it has started is not far behind.
+                // The widget itself has stopped; the processes that it has started will follow soon.
                 widget.process?.lookAgain = now.monotonic.adding(Self.pause)
             } else {
                 widget.process?.phase = .suspended
@@ -81,7 +81,7 @@ extension HostState {
         widget.process?.phase = .suspending(id: process.lastSuspension, until: until)
     }
 
-    /// From a look to the next, where something still runs that was told to stop.
+    /// The time between checks while some processes still run after the signal to stop.
     private static let pause: Int64 = 10_000_000
 
     private func stop(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
@@ -97,7 +97,7 @@ extension HostState {
         actions.append(.stop(process.run))
     }
 
-    /// Says so, once as long as it is the same; until when it is left alone.
+    /// Logs why the widget goes on, once for the same locks. Returns until when it is left alone.
     private func hinder(
         _ widget: inout HostedWidget, by locks: [String], at now: Moment, _ actions: inout [HostAction]
     ) -> Int64 {

@@ -1,7 +1,7 @@
-/// What a host does, decided: events in, actions out. It knows no process, no file and no clock.
+/// The decisions of a host: events in, actions out, without processes, files or clocks.
 ///
 /// ```
-///                      started                said hello
+///                      started                sent hello
 ///  notRunning ────────▶ starting ────────────▶ active ◀───────────────────────┐
 ///      ▲                                        │  hidden, and all is answered │ shown, or something is due
 ///      │ exited                                 ▼                             │
@@ -14,14 +14,14 @@ package struct HostState: Sendable {
     var manifests: [String: WidgetManifest] = [:]
     package internal(set) var list: ShownList
     var widgets: [String: HostedWidget] = [:]
-    /// As they were kept, of widgets that may be yet to come.
+    /// The ledgers as they were stored, also for widgets that are not shown yet.
     var ledgers: [String: RefreshLedger] = [:]
-    /// What those showed that are yet to come.
+    /// What widgets that are not shown yet showed last.
     var lastViews: [String: LastView] = [:]
     var isAppInFront = false
     var isEnding = false
     private var hasFinished = false
-    /// Of updates and suspensions.
+    /// The number of the last update or suspension.
     private var lastIdentifier = 0
     /// The panels in their order.
     package private(set) var today = TodayModel()
@@ -30,7 +30,7 @@ package struct HostState: Sendable {
         (self.options, self.list) = (options, list)
     }
 
-    /// Takes note of what happened, and answers with what follows.
+    /// Records an event, and returns the actions that follow.
     package mutating func handle(_ event: HostEvent, at now: Moment) -> [HostAction] {
         var actions: [HostAction] = []
         switch event {
@@ -64,13 +64,13 @@ package struct HostState: Sendable {
         return actions
     }
 
-    /// Until a `tick` is due, in nanoseconds; nil: none is.
+    /// Returns the time until a `tick` is due, in nanoseconds; nil if none is.
     package func wait(at now: Moment) -> Int64? {
         let alarm = widgets.values.map(\.alarm).min() ?? .max
         return alarm == .max ? nil : max(0, alarm - now.monotonic)
     }
 
-    /// Each widget that is visible has answered or gone wrong, and nothing is under way.
+    /// Whether each visible widget has answered or failed, and no update is in progress.
     package var isQuiet: Bool {
         widgets.values.allSatisfy { widget in
             if !widget.isListed { return true }
@@ -80,17 +80,17 @@ package struct HostState: Sendable {
         }
     }
 
-    /// Nobody is started any more.
+    /// Whether the host ends: no process is started any more.
     package var isLeaving: Bool { isEnding }
 
     package var manifestKinds: [String] { manifests.keys.sorted() }
 
     package func manifest(of kind: String) -> WidgetManifest? { manifests[kind] }
 
-    /// The processes that there are.
+    /// The runs that have a process.
     package var runs: [WidgetRun] { widgets.values.compactMap(\.process?.run) }
 
-    /// What was rendered for another size is rendered anew.
+    /// Changes the room. A widget that was rendered for another size is rendered anew.
     private mutating func move(into rooms: [DisplayMode: WidgetSize], at now: Moment) {
         let before = options
         options.rooms = rooms
@@ -114,7 +114,7 @@ package struct HostState: Sendable {
         }
     }
 
-    /// The panels by the list, after it or the widgets have changed.
+    /// Arranges the panels by the list, after a change of the list or of the widgets.
     private mutating func arrange(at now: Moment, _ actions: inout [HostAction]) {
         let kinds = isEnding ? [] : list.kinds(among: manifests.keys)
         for kind in widgets.keys where !kinds.contains(kind) { widgets[kind]?.isListed = false }
@@ -144,7 +144,7 @@ package struct HostState: Sendable {
         return panel
     }
 
-    /// Draws it, if it looks different.
+    /// Draws a widget's panel if it looks different.
     mutating func draw(_ widget: inout HostedWidget, at now: Moment, _ actions: inout [HostAction]) {
         let panel = widget.panel(options, at: now)
         if !widget.isListed || panel == widget.drawn { return }

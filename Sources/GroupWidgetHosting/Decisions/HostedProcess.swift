@@ -1,27 +1,27 @@
-/// A widget's process, as far as the host has to decide about it. Deadlines are of the clock that does not jump.
+/// A widget's process, as far as the host decides about it. Deadlines are of the monotonic clock.
 struct HostedProcess: Hashable, Sendable {
     enum Phase: Hashable, Sendable {
-        /// Until it has said what it is.
+        /// The process was started, and has until this moment to send its first message.
         case starting(until: Int64)
         case active
-        /// It gives back what it holds, and is looked at then.
+        /// The process has time to release its locks, and is checked then.
         case suspending(id: Int, until: Int64)
-        /// It is looked at, still running: what holds nothing then is stopped.
+        /// The process is checked while it still runs; a process that holds nothing is then stopped.
         case looking
-        /// It is being stopped, and then looked at once more: it may have taken something meanwhile.
+        /// The process is being stopped, and is then checked again, as it may have taken a lock meanwhile.
         case stopping(until: Int64)
         case suspended
-        /// It is to be gone by then, or is killed; nil: it was.
+        /// The process has until this moment to end, and is then killed; nil if it was killed.
         case ending(until: Int64?)
     }
 
-    /// What it was asked and has not answered.
+    /// An update without an answer yet.
     struct Update: Hashable, Sendable {
         let id: Int
         let until: Int64
         let environment: WidgetEnvironment
         let isReload: Bool
-        /// It is to say what it shows, also where that is as it was.
+        /// Whether the answer has to have a timeline, also where nothing is new.
         let shows: Bool
     }
 
@@ -29,20 +29,20 @@ struct HostedProcess: Hashable, Sendable {
     let startedAt: Int64
     var phase: Phase
     var update: Update?
-    /// What the widget may write to the log without being asked: 200 lines at once, and then 20 a second.
+    /// The lines that the widget may write to the log without a request: 200 at once, and then 20 a second.
     var unasked = TokenBucket(TokenBucket.Rate(tokens: 20, period: 1_000_000_000, capacity: 200))
-    /// The number of the last suspension that it was told; an answer that comes too late is no fault.
+    /// The number of the last suspension. An answer to it that comes too late is no fault.
     var lastSuspension = 0
-    /// Whether it has answered that one.
+    /// Whether that suspension was answered.
     var hasAnswered = false
-    /// Until then it may hold something, and goes on.
+    /// The moment until which the process may hold locks, and goes on running.
     var graceUntil: Int64 = .max
-    /// How often in a row it was found with locks of others behind its grace, and what was said of that.
+    /// How often in a row the process held locks on other files after its grace, and the last note about them.
     var hindrances = 0
     var hindrance: PanelNote?
-    /// Some of it still ran when it was stopped: looked at again then.
+    /// When to check again, as some of the processes still ran after they were stopped.
     var lookAgain: Int64 = .max
-    /// It has closed its output, and is to be gone by then.
+    /// The moment by which the process has to end, as it has closed its output.
     var silentUntil: Int64?
 
     var lifecycle: Lifecycle {

@@ -1,53 +1,54 @@
-/// One widget of a host: what it is, what it shows, and what is to be done about it.
+/// One widget of a host: its manifest, what it shows, and its scheduled work.
 struct HostedWidget: Equatable, Sendable {
     var manifest: WidgetManifest
-    /// On the list. One that is not is kept for as long as its process lives.
+    /// Whether the widget is on the list. A widget that is not remains as long as its process lives.
     var isListed = true
     var isVisible: Bool
     var mode: DisplayMode = .compact
-    /// When it was visible last, for who is ended first; of the clock that does not jump.
+    /// When the widget was last visible, on the monotonic clock, to choose which widget to end first.
     var lastVisible: Int64
 
     var process: HostedProcess?
-    /// How many processes it has had.
+    /// How many processes the widget has had.
     var runs = 0
-    /// Its program or its call is another one than its process was started with.
+    /// Whether the program or the command differs from those that the process was started with.
     var isReplaced = false
 
     var timeline: Timeline<WidgetView>?
     var placeholder: WidgetView?
     var renderedAt: Int64?
-    /// What the timeline was made for.
+    /// The environment that the timeline was made for.
     var renderedFor: WidgetEnvironment?
 
-    /// What it shows is of an earlier host: it has not answered this one.
+    /// Whether the view is from an earlier host, as this host has had no answer yet.
     var isFromBefore = false
 
-    /// Since when something has changed, or may have, since the last refresh began; of the clock that does not jump.
+    /// Since when something has changed, or may have, since the last refresh began; on the monotonic clock.
     var wantedSince: Int64?
-    /// It is to render, although nothing may have changed.
+    /// Whether to render although nothing may have changed.
     var isReloadWanted = false
-    /// How many times apps have asked for a reload.
+    /// How often apps have requested a reload.
     var requestedReloads: UInt64 = 0
-    /// What its refreshes have cost, and how often they failed in a row.
+    /// What the refreshes have cost, and how often they failed in a row.
     var ledger = RefreshLedger()
-    /// When the last refresh began, since 1970, and from when on the next may for a mere change, of the clock that does
-    /// not jump.
+    /// When the last refresh began, since 1970, and from when a mere change may cause the next one, on the monotonic
+    /// clock.
     var lastRefresh: Int64 = .min
     var mayRefreshFrom: Int64 = .min
-    /// Processes that ended unasked, in a row, and when the next may begin, of the clock that does not jump.
+    /// How many processes in a row ended by themselves or were killed for a fault, and when the next one may start, on
+    /// the monotonic clock.
     var crashes = 0
     var restartAt: Int64 = .min
-    /// What went wrong last; nil: it has answered since.
+    /// The last fault; nil if the widget has answered since.
     var fault: PanelNote?
-    /// Why it is not refreshed now.
+    /// Why the widget is not refreshed now.
     var deferral: PanelNote?
-    /// It has answered, or gone wrong, since the host came.
+    /// Whether the widget has answered or failed since the host began.
     var hasBeenHeardOf = false
 
-    /// When it is to be looked at again, of the clock that does not jump.
+    /// When to check the widget again, on the monotonic clock.
     var alarm: Int64 = .max
-    /// What was drawn last.
+    /// The panel that was drawn last.
     var drawn: Panel?
 
     init(_ manifest: WidgetManifest, isVisible: Bool, at now: Moment) {
@@ -59,7 +60,7 @@ struct HostedWidget: Equatable, Sendable {
 
     mutating func want(at now: Moment) { if wantedSince == nil { wantedSince = now.monotonic } }
 
-    /// What its process was asked will not be answered, so it is to be asked again.
+    /// Drops the update in progress, which will not be answered, and schedules it again.
     mutating func giveUpUpdate(at now: Moment) {
         guard let update = process?.update else { return }
         want(at: now)
@@ -67,13 +68,13 @@ struct HostedWidget: Equatable, Sendable {
         process?.update = nil
     }
 
-    /// What it showed under an earlier host.
+    /// Shows what the widget showed under an earlier host.
     mutating func showAgain(_ view: LastView) {
         (timeline, renderedAt, renderedFor) = (view.timeline, view.renderedAt, view.environment)
         isFromBefore = true
     }
 
-    /// What it shows is to be kept, once it is known to be true.
+    /// What to store of the view; nil while it is from an earlier host.
     var lastView: LastView? {
         guard let timeline, let renderedAt, let renderedFor, !isFromBefore else { return nil }
         return LastView(timeline, renderedAt: renderedAt, for: renderedFor)
@@ -87,7 +88,7 @@ struct HostedWidget: Equatable, Sendable {
         WidgetEnvironment(displayMode: mode, maximumSize: manifest.maximum(mode, of: options.room(mode)))
     }
 
-    /// What is shown is nothing, was made for another environment, or is of an earlier host.
+    /// Returns whether there is no view, or only one for another environment or from an earlier host.
     func needsView(for environment: WidgetEnvironment) -> Bool {
         timeline == nil || renderedFor != environment || isFromBefore
     }
@@ -104,10 +105,10 @@ struct HostedWidget: Equatable, Sendable {
         return (RefreshSchedule.decide(situation, at: now.wall), situation)
     }
 
-    /// When its timeline asks for a refresh: once for each date, and not more often than every second.
+    /// Returns when the timeline requests a refresh: once for each date, and at most once a second.
     private func timelineDate(at now: Moment) -> Int64? {
         guard let date = timeline?.refreshNanosecond else { return nil }
-        // A refresh that is still to come: the clock was set back.
+        // A refresh in the future means that the clock was set back.
         if lastRefresh == .min || lastRefresh > now.wall { return date }
         return date > lastRefresh ? max(date, lastRefresh.adding(1_000_000_000)) : nil
     }
@@ -116,7 +117,7 @@ struct HostedWidget: Equatable, Sendable {
         fault ?? deferral ?? (isFromBefore ? PanelNote(.old) : isVisible ? nil : process?.hindrance)
     }
 
-    /// As it looks now; the moment when it looks different by itself is noted.
+    /// Returns the panel for a moment, and schedules a check for its next change.
     mutating func panel(_ options: HostOptions, at now: Moment) -> Panel {
         let shown = timeline?.entry(atNanosecond: now.wall)?.snapshot
         if isVisible, let next = timeline?.nextChange(afterNanosecond: now.wall) {

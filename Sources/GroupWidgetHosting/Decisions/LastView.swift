@@ -1,7 +1,7 @@
-/// What a widget showed, and for what: so that a host which has just begun has something to show while the widget starts.
+/// What a widget showed, and in which environment, so that a new host has something to show while the widget starts.
 package struct LastView: Hashable, Sendable {
     package var timeline: Timeline<WidgetView>
-    /// In nanoseconds since 1970.
+    /// The time of the rendering, in nanoseconds since 1970.
     package var renderedAt: Int64
     package var environment: WidgetEnvironment
 

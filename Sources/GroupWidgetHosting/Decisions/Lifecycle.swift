@@ -1,15 +1,15 @@
-/// What becomes of a widget's process, as somebody looks at it.
+/// The state of a widget's process, for display.
 package enum Lifecycle: String, Hashable, Sendable, CaseIterable {
     /// There is no process.
     case notRunning
-    /// It has been started, and has not said what it is.
+    /// The process was started, and has not sent its first message.
     case starting
-    /// It runs.
+    /// The process runs.
     case active
-    /// It has a moment to give back what it holds.
+    /// The process has time to release its locks.
     case suspending
-    /// Stopped: it uses no processor, and holds nothing.
+    /// The process is stopped: it uses no processor time, and holds no lock.
     case suspended
-    /// It has been told to end, or killed, and is not gone yet.
+    /// The process was requested to end, or killed, and has not exited yet.
     case ending
 }

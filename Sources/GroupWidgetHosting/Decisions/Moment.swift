@@ -1,15 +1,14 @@
-/// Now, by both clocks: deadlines are of the one that does not jump, budgets and timelines of the one on the wall.
-/// Nanoseconds both.
+/// A moment on both clocks, in nanoseconds: deadlines use the monotonic clock, budgets and timelines the wall clock.
 package struct Moment: Hashable, Sendable {
-    /// Since some fixed moment.
+    /// The time since some fixed moment.
     package var monotonic: Int64
-    /// Since 1970.
+    /// The time since 1970.
     package var wall: Int64
 
     package init(monotonic: Int64, wall: Int64) { (self.monotonic, self.wall) = (monotonic, wall) }
 
-    /// When to look whether that moment of the clock on the wall has come: at the latest after a minute, as somebody may
-    /// set that clock.
+    /// Returns when to check whether a moment of the wall clock has come: within a minute, as the wall clock may be
+    /// set.
     func monotonic(ofWall time: Int64) -> Int64 {
         let (left, overflow) = time.subtractingReportingOverflow(wall)
         if overflow { return time > wall ? monotonic.adding(60_000_000_000) : monotonic }
@@ -18,7 +17,7 @@ package struct Moment: Hashable, Sendable {
 }
 
 extension Int64 {
-    /// Saturated: a deadline that is too far away never comes.
+    /// Returns the sum, or `.max` on overflow: a deadline that is too far away never comes.
     func adding(_ time: Int64) -> Int64 {
         let (sum, overflow) = addingReportingOverflow(time)
         return overflow ? .max : sum

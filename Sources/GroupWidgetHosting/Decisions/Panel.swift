@@ -1,26 +1,26 @@
-/// What a host shows of one widget at one moment. Two that are equal look the same, so only another one is drawn.
+/// What a host shows of one widget at one moment. Equal panels look the same, so only a changed panel is drawn.
 package struct Panel: Hashable, Sendable {
     /// The widget's kind.
     package let kind: String
-    /// What stands above it: its view's title, else its manifest's.
+    /// The title: the view's, else the manifest's.
     package var title: String
-    /// What its process does.
+    /// The state of the widget's process.
     package var state: Lifecycle
-    /// Somebody sees it: it is not folded away or scrolled out.
+    /// Whether the widget is visible: neither folded away nor scrolled out.
     package var isVisible: Bool
-    /// What is shown now; nil: nothing has come yet.
+    /// What is shown now; nil as long as there is no view.
     package var view: WidgetView?
-    /// The view stands for what has not come yet.
+    /// Whether the view is the placeholder.
     package var isPlaceholder: Bool
-    /// When the view came, in nanoseconds since 1970: its age is shown where a note says that something is wrong.
+    /// When the view arrived, in nanoseconds since 1970: its age is shown with a note about a fault.
     package var renderedAt: Int64?
-    /// Nil: all is well.
+    /// Why the panel does not show what it should; nil if all is well.
     package var note: PanelNote?
     /// How much is shown.
     package var displayMode: DisplayMode
-    /// It can be shown in the other display mode.
+    /// Whether the widget has another display mode.
     package var isExpandable: Bool
-    /// The room that it takes, title aside; never more than the host's maximum.
+    /// The size without the title; at most the host's maximum.
     package var size: WidgetSize
 
     package init(

@@ -1,26 +1,26 @@
 /// Why a panel does not show what it should, and when it will.
 package struct PanelNote: Hashable, Sendable {
-    /// What stands in the way.
+    /// The reason.
     package enum Subject: Hashable, Sendable {
         /// The process ended by itself, or was ended for this reason; the last snapshot is shown.
         case ended(String)
-        /// The provider did not succeed, and says why; the last snapshot is shown.
+        /// The provider failed, with this cause; the last snapshot is shown.
         case failed(String)
         /// A refresh waits for its turn.
         case deferred(RefreshSchedule.Reason)
-        /// It has not answered yet: what an earlier host showed is shown.
+        /// The widget has not answered yet: the view of an earlier host is shown.
         case old
-        /// It runs although nobody sees it: others would wait for what it holds.
+        /// The widget runs although it is not visible, as other processes would wait for its locks.
         case held(String)
     }
 
     package var subject: Subject
-    /// When it is tried again, in nanoseconds since 1970; nil: not by itself.
+    /// When the next try is, in nanoseconds since 1970; nil if none is scheduled.
     package var again: Int64?
 
     package init(_ subject: Subject, again: Int64? = nil) { (self.subject, self.again) = (subject, again) }
 
-    /// Something is wrong, rather than late.
+    /// Whether something is wrong, not only late.
     package var isFault: Bool {
         switch subject {
         case .deferred, .old, .held: false
@@ -28,10 +28,10 @@ package struct PanelNote: Hashable, Sendable {
         }
     }
 
-    /// What is shown may not be true any more: its age is shown with it.
+    /// Whether the view may be outdated, so that its age is shown.
     package var showsAge: Bool { isFault || subject == .old }
 
-    /// For people, without the time.
+    /// The text for people, without the time.
     package var text: String {
         switch subject {
         case .ended(let how): how

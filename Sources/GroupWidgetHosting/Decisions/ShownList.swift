@@ -1,6 +1,7 @@
-/// Which widgets are shown, in which order, and which of them expanded. Kinds that are not installed keep their place.
+/// The widgets that are shown, their order, and which of them are expanded. Kinds that are not installed keep their
+/// place.
 package struct ShownList: Hashable, Sendable {
-    /// Nil: nobody has chosen, so all that there are, by their kinds.
+    /// The user's choice; nil: all installed widgets, sorted by kind.
     package private(set) var chosen: [String]?
     package private(set) var expanded: Set<String>
 
@@ -10,12 +11,12 @@ package struct ShownList: Hashable, Sendable {
         self.expanded = expanded
     }
 
-    /// Of these, those that are shown.
+    /// Returns the kinds that are shown, of those installed.
     package func kinds(among installed: some Collection<String>) -> [String] {
         chosen.map { $0.filter(installed.contains) } ?? installed.sorted()
     }
 
-    /// At the end. False: it is there.
+    /// Adds a kind at the end. Returns false if it is on the list already.
     package mutating func add(_ kind: String, among installed: some Collection<String>) -> Bool {
         let present = chosen ?? installed.sorted()
         if present.contains(kind) { return false }
@@ -23,7 +24,7 @@ package struct ShownList: Hashable, Sendable {
         return true
     }
 
-    /// False: it is not there.
+    /// Removes a kind. Returns false if it is not on the list.
     package mutating func remove(_ kind: String, among installed: some Collection<String>) -> Bool {
         let present = chosen ?? installed.sorted()
         if !present.contains(kind) { return false }
@@ -32,13 +33,13 @@ package struct ShownList: Hashable, Sendable {
         return true
     }
 
-    /// These first, in this order; the others as they were. Kinds that are not on the list do not come on it.
+    /// Moves kinds to the front, in this order; the others keep theirs. Kinds that are not on the list are ignored.
     package mutating func order(_ first: [String], among installed: some Collection<String>) {
         let present = chosen ?? installed.sorted()
         self = ShownList(first.filter(present.contains) + present.filter { !first.contains($0) }, expanded: expanded)
     }
 
-    /// False: it was so.
+    /// Expands or collapses a kind. Returns false if nothing changes.
     package mutating func setExpanded(_ isExpanded: Bool, _ kind: String) -> Bool {
         isExpanded ? expanded.insert(kind).inserted : expanded.remove(kind) != nil
     }

@@ -1,8 +1,8 @@
-/// The view of today: the panels from top to bottom, and which of them is selected.
+/// The model of the today view: the panels from top to bottom, and which of them is selected.
 package struct TodayModel: Hashable, Sendable {
-    /// In the order of the list.
+    /// The panels in the order of the list.
     package private(set) var panels: [Panel]
-    /// Its kind; nil only where there are none.
+    /// The kind of the selected panel; nil only if there are no panels.
     package private(set) var selected: String?
 
     package init(_ panels: [Panel] = [], selected: String? = nil) {
@@ -13,7 +13,7 @@ package struct TodayModel: Hashable, Sendable {
     /// The panel that is selected.
     package var selectedPanel: Panel? { panels.first { $0.kind == selected } }
 
-    /// A panel as it is now. False: it looks as it did, or is not on the list.
+    /// Replaces a panel. Returns false if it looks the same, or is not on the list.
     package mutating func update(_ panel: Panel) -> Bool {
         guard let place = panels.firstIndex(where: { $0.kind == panel.kind }), panels[place] != panel else {
             return false
@@ -22,7 +22,7 @@ package struct TodayModel: Hashable, Sendable {
         return true
     }
 
-    /// Another list. What was selected stays so; where it is gone, what takes its place is.
+    /// Replaces all panels. The selection stays; if its panel is gone, the panel in its place is selected.
     package mutating func replace(by panels: [Panel]) {
         let place = self.panels.firstIndex { $0.kind == selected } ?? 0
         let isThere = panels.contains { $0.kind == selected }
@@ -30,14 +30,14 @@ package struct TodayModel: Hashable, Sendable {
         if !isThere { selected = panels.isEmpty ? nil : panels[min(place, panels.count - 1)].kind }
     }
 
-    /// False: there is none of that kind.
+    /// Selects a panel. Returns false if there is none of that kind.
     package mutating func select(_ kind: String) -> Bool {
         guard panels.contains(where: { $0.kind == kind }) else { return false }
         selected = kind
         return true
     }
 
-    /// The next below, or, with a negative number, above; it ends at the ends.
+    /// Moves the selection down, or, with a negative number, up, and stops at the ends.
     package mutating func moveSelection(by steps: Int) {
         guard let place = panels.firstIndex(where: { $0.kind == selected }) else { return }
         selected = panels[max(0, min(panels.count - 1, place + steps))].kind

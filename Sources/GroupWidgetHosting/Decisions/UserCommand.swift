@@ -1,29 +1,29 @@
-/// What somebody who looks at the widgets can ask for: by keys, or by lines on standard input.
+/// A command of the user: from keys, or from lines on standard input.
 package enum UserCommand: Hashable, Sendable {
-    /// Onto the list, and off it.
+    /// Add to the list, or remove from it.
     case add(String), remove(String)
     case order([String])
-    /// It comes into sight, or goes out of it.
+    /// Make the widget visible, or hide it.
     case show(String), hide(String)
     case expand(String), collapse(String)
-    /// Nil: all.
+    /// Reload a kind; nil: all.
     case reload(String?)
-    /// What the widget leads to, or one of its lines, counted from 1.
+    /// Open the widget's URL, or that of one of its lines, counted from 1.
     case open(String, line: Int?)
-    /// The app comes to the front, or goes behind.
+    /// The app comes to the front, or leaves it.
     case front(Bool)
-    /// As if memory were short.
+    /// Act as if memory were short.
     case pressure
     case quit
 
-    /// What is wrong with a line.
+    /// The fault of a line.
     package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
         package let description: String
     }
 
     private static let known = "show, hide, expand, collapse, reload, open, add, remove, order, front, pressure, quit"
 
-    /// As a line says it, in words. Nil: the line is empty.
+    /// Parses the words of a line; nil for an empty line.
     package init?(words: [String]) throws(Fault) {
         guard let verb = words.first else { return nil }
         let rest = Array(words.dropFirst())

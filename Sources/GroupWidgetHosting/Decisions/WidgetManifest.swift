@@ -1,10 +1,10 @@
-/// What a host knows of a widget before it has started it.
+/// What a host has of a widget before its start.
 package struct WidgetManifest: Hashable, Sendable {
-    /// How much room one display mode takes.
+    /// The room for one display mode.
     package struct Room: Hashable, Sendable {
-        /// Never more, whatever the host could give.
+        /// The largest size, whatever the host has room for.
         package var maximum: WidgetSize?
-        /// Unless its view says otherwise.
+        /// The preferred size, unless the view has one.
         package var preferred: WidgetSize?
 
         package init(maximum: WidgetSize? = nil, preferred: WidgetSize? = nil) {
@@ -12,36 +12,36 @@ package struct WidgetManifest: Hashable, Sendable {
         }
     }
 
-    /// When it is refreshed. Times in nanoseconds.
+    /// When to refresh the widget. Times are in nanoseconds.
     package struct Refreshing: Hashable, Sendable {
-        /// What nobody's looking costs.
+        /// The budget for refreshes while the widget is not visible.
         package var limit = RefreshBudget.Limit()
-        /// For one answer.
+        /// The time for one answer.
         package var deadline: Int64 = 10_000_000_000
-        /// From a change to the refresh, so that those that come together cost one.
+        /// The debounce time from a change to the refresh, so that several changes cost one refresh.
         package var settle: Int64 = 200_000_000
 
-        /// From one refresh to the next, where changes come without end.
+        /// The shortest time between refreshes under continuous changes.
         package var interval: Int64 { settle * 5 }
 
         package init() {}
     }
 
-    /// What a container calls it.
+    /// The kind: the widget's name in a container.
     package var kind: String
-    /// What people call it.
+    /// The name for people.
     package var title: String
-    /// A path, or a name that is looked up in PATH.
+    /// The program: a path, or a name that is looked up in PATH.
     package var executable: String
     package var arguments: [String]
-    /// At least `compact`.
+    /// The room for each display mode; at least for `compact`.
     package var rooms: [DisplayMode: Room]
-    /// Every item, if there are none.
+    /// What concerns the widget; every item if the list is empty.
     package var interests: [Interest]
     package var refreshing: Refreshing
-    /// Of its resident memory, in bytes; nil: none.
+    /// The limit of the resident memory, in bytes; nil for no limit.
     package var memoryLimit: UInt64?
-    /// Of the addresses that its app opens.
+    /// The scheme of the URLs that the widget's app opens.
     package var urlScheme: String?
 
     package init(
@@ -54,17 +54,18 @@ package struct WidgetManifest: Hashable, Sendable {
         (self.memoryLimit, self.urlScheme) = (memoryLimit, urlScheme)
     }
 
-    /// Another process would come of it.
+    /// Returns whether the process of the other manifest would be the same.
     func startsLike(_ other: WidgetManifest) -> Bool {
         executable == other.executable && arguments == other.arguments && kind == other.kind
     }
 
-    /// The room that there is at most, if a host has that much.
+    /// Returns the largest size for a mode, given the host's room.
     func maximum(_ mode: DisplayMode, of host: WidgetSize) -> WidgetSize {
         (rooms[mode]?.maximum ?? host).clipped(to: host)
     }
 
-    /// Where a link may lead: to its app, or into the web. Nowhere else: a view's text may come from anywhere.
+    /// Returns whether a link may be opened: only its app's scheme, http and https, as a view's text may come from
+    /// anywhere.
     package func allows(_ url: String) -> Bool {
         guard let scheme = url.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).first,
             scheme.count < url.count, url.utf8.allSatisfy({ 0x20 < $0 && $0 < 0x7F })

@@ -1,6 +1,6 @@
 import GroupSystemCalls
 
-/// Which file stands at a path, and when it was written: enough to see that it is another one.
+/// The identity of the file at a path, with its modification time and size, to notice another file or a change.
 package struct FileIdentity: Hashable, Sendable {
     private let path: [UInt8]
     private let device: UInt64
@@ -8,7 +8,8 @@ package struct FileIdentity: Hashable, Sendable {
     private let modified: Int64
     private let size: UInt64
 
-    /// Follows links. Nil: nothing can be opened there. System calls: openat2(2), statx(2)
+    /// Reads the identity of the file at a path; nil if no file can be opened there. Follows symbolic links. System
+    /// calls: openat2(2), statx(2)
     package init?(path: [UInt8]) {
         guard let file = try? FileDescriptor.open(path: path, .placeOnly), let status = try? file.status() else {
             return nil
@@ -17,7 +18,7 @@ package struct FileIdentity: Hashable, Sendable {
         (device, inode, modified, size) = (status.device, status.inode, status.modified, status.size)
     }
 
-    /// Of a program, by its path or, without a '/' in it, by PATH.
+    /// Reads the identity of a program, by its path or, if its name has no '/', by PATH.
     package init?(program: String) {
         if program.contains("/") {
             self.init(path: Array(program.utf8))

@@ -1,21 +1,21 @@
 import GroupSystemCalls
 
-/// The manifests that are installed: `*.json` in some directories. Of one kind the first counts.
+/// The installed manifests: `*.json` in some directories. Of several manifests of one kind, the first counts.
 package struct ManifestDirectories: Sendable {
     private let directories: [String]
 
-    /// What a look at the directories found.
+    /// The result of reading the directories.
     package struct Found: Sendable {
         package var manifests: [WidgetManifest] = []
-        /// Files that are no manifests.
+        /// Files that are not valid manifests.
         package var errors: [ManifestError] = []
-        /// What is odd about those that are.
+        /// Likely mistakes in valid manifests.
         package var findings: [ManifestError] = []
-        /// Where each kind's manifest is.
+        /// The path of each kind's manifest.
         package var files: [String: String] = [:]
 
         mutating func add(_ manifest: WidgetManifest, _ file: String, in directory: String) {
-            // A user's own directory comes before the system's, and takes its place.
+            // A user's own directory comes before the system's, so a manifest there replaces the system's.
             guard let other = files[manifest.kind] else {
                 files[manifest.kind] = file
                 return manifests.append(manifest)
@@ -28,8 +28,9 @@ package struct ManifestDirectories: Sendable {
         }
     }
 
-    /// Nil: where the user's settings, and the system's, have them: `$XDG_CONFIG_HOME/widget-host/widgets` (else
-    /// `~/.config/…`), and `widget-host/widgets` in each of `$XDG_DATA_DIRS` (else `/usr/local/share:/usr/share`).
+    /// Selects one directory, or, if nil, those of the user and the system: `$XDG_CONFIG_HOME/widget-host/widgets`
+    /// (else `~/.config/…`), and `widget-host/widgets` in each of `$XDG_DATA_DIRS` (else
+    /// `/usr/local/share:/usr/share`).
     package init(_ directory: String? = nil) {
         if let directory {
             directories = [directory]
@@ -47,17 +48,18 @@ package struct ManifestDirectories: Sendable {
         self.directories = directories.map { $0 + "/widget-host/widgets" }
     }
 
-    /// For people.
+    /// The directories as text for people.
     package var names: String { directories.joined(separator: ", ") }
 
-    /// Something there is another than at that time. Reads no file. System calls: getdents(2), statx(2)
+    /// Returns the identities of all manifests, to notice changes. Reads no file. System calls: getdents(2),
+    /// openat2(2), statx(2)
     package func fingerprint() -> [FileIdentity] {
         directories.flatMap { directory in
             files(in: directory).compactMap { name in FileIdentity(path: Array("\(directory)/".utf8) + name) }
         }
     }
 
-    /// All of them. A directory that is not there has none.
+    /// Reads all manifests. A missing directory has none.
     package func read() -> Found {
         var found = Found()
         for directory in directories {

@@ -1,7 +1,7 @@
-/// A manifest that cannot be used: which file, which field, what is wrong there, and what would be right.
+/// A mistake in a manifest: the file, the field, the cause, and what would be correct.
 package struct ManifestError: Error, Hashable, Sendable, CustomStringConvertible {
     package var file: String
-    /// Nil: the file as a whole.
+    /// The field; nil for the file as a whole.
     package var field: String?
     package var cause: String
     package var advice: String?

@@ -1,13 +1,13 @@
 import GroupCommandLine
 
-/// The fields of an object of a manifest, each read once and strictly. What nobody asks for is found afterwards.
+/// The fields of an object of a manifest, read strictly. Fields that were not read are reported afterwards.
 struct ManifestFields {
     private let file: String
     private let path: String
     private let members: [(String, JSONValue)]
     private let reading: Reading
 
-    /// What was asked for, and what is there, in all objects of a file.
+    /// The fields that were read, and those that are present, in all objects of a file.
     private final class Reading {
         var known: Set<String> = []
         var present: [(path: String, name: String)] = []
@@ -26,7 +26,8 @@ struct ManifestFields {
         reading.present += members.map { (path, $0.0) }
     }
 
-    /// Of this object and of those in it: fields that nobody has asked for. Names that begin with "x-" or "$" are for others.
+    /// The fields of this object and of the objects in it that were not read, except names that begin with "x-" or "$",
+    /// which are for other programs.
     var findings: [ManifestError] {
         let unknown = reading.present.filter { path, name in
             !name.hasPrefix("x-") && !name.hasPrefix("$") && !reading.known.contains(path + name)
@@ -83,7 +84,7 @@ struct ManifestFields {
         return number
     }
 
-    /// Seconds in the file, nanoseconds here.
+    /// Reads a time: seconds in the file, nanoseconds as the result.
     func time(_ name: String, _ range: ClosedRange<Double>) throws(ManifestError) -> Int64? {
         let seconds: Double
         switch value(name) {

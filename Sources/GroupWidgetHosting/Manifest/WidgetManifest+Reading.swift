@@ -1,10 +1,10 @@
 import GroupCommandLine
 
 extension WidgetManifest {
-    /// Of a file, in bytes.
+    /// The largest size of a manifest's file, in bytes.
     package static let largest = 1 << 20
 
-    /// Of what a manifest may say.
+    /// The version of the manifest's format.
     package static let version = 1
 
     /// Reads a manifest. `file` is for errors; `directory` is where a relative executable begins.
@@ -13,7 +13,7 @@ extension WidgetManifest {
         try self.init(content, file: file, directory: directory, &findings)
     }
 
-    /// The same. `findings` gets what is no reason not to show the widget, and most likely a mistake; none where the
+    /// Reads a manifest. `findings` gets likely mistakes that do not prevent showing the widget; none where the
     /// manifest is of a newer version, which may have fields of its own.
     package init(
         _ content: [UInt8], file: String, directory: String, _ findings: inout [ManifestError]
@@ -60,7 +60,8 @@ extension WidgetManifest {
         return kind
     }
 
-    /// One with a '/' in it begins where the manifest is; another is looked up in PATH.
+    /// Returns the program's path: a relative path with a '/' begins in the manifest's directory; a name without a '/'
+    /// is looked up in PATH.
     private static func path(_ executable: String, in directory: String) -> String {
         executable.contains("/") && !executable.hasPrefix("/") ? "\(directory)/\(executable)" : executable
     }
@@ -121,7 +122,7 @@ extension WidgetManifest {
                     && (Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber
                         || "+-.".utf8.contains(byte))
             }
-        // What these lead to would be done by a click on any text.
+        // A click on any text would open URLs of these schemes.
         if !isScheme || ["file", "javascript", "data"].contains(scheme.lowercased()) {
             throw fields.error(
                 "urlScheme", "'\(PipeText.escaped(Array(scheme.utf8)))' is none of an app", "say \"todo\"")

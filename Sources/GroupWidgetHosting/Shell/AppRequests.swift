@@ -1,7 +1,7 @@
 import GroupCommandLine
 import GroupContainer
 
-/// What apps ask of the widgets, and what they are told of those.
+/// The requests of apps to the widgets, and the registry of present widgets for apps.
 final class AppRequests {
     private let center: WidgetCenter
     private let registration: HostRegistration
@@ -17,7 +17,7 @@ final class AppRequests {
         try watch.followRequests(center)
     }
 
-    /// How often a reload was asked for, and whether an app is in front.
+    /// Returns how often a reload was requested, and whether an app is in front.
     func news(of kinds: [String]) -> [HostEvent] {
         var reloads: [String: UInt64] = [:]
         for kind in kinds { reloads[kind] = try? center.reloads(ofKind: kind) }
@@ -25,7 +25,7 @@ final class AppRequests {
         return [.reloads(reloads.filter { $0.value > 0 }), .appInFront(isInFront)]
     }
 
-    /// What is shown now; told only if it is something else.
+    /// Registers what is shown now, if it has changed.
     func show(_ today: TodayModel) {
         let present = today.panels.map { panel in
             PresentWidget(
@@ -36,8 +36,8 @@ final class AppRequests {
         try? registration.show(present)
     }
 
-    /// By the app that has registered its scheme, on a thread of its own, as that may have to be started. What no app of
-    /// the container opens, and what goes wrong, the watch tells.
+    /// Opens a URL with the app that has registered its scheme, on another thread, as that app may have to be started.
+    /// The watch gets URLs that no app of the container opens, and errors.
     func open(_ url: String, for kind: String) {
         opening.add(AppLink.scheme(of: url) ?? "") { [center, watch] in
             do throws(CoordinationError) {

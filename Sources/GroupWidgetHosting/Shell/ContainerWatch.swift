@@ -2,24 +2,24 @@ import Dispatch
 import GroupContainer
 import GroupSystemCalls
 
-/// Follows the container for all widgets at once, on threads of its own, and says which of them are concerned: one
-/// thread for the items, one for each suite. They sleep until something happens.
+/// Follows the container for all widgets at once, and reports which of them are concerned: one thread for the items,
+/// and one for each suite. The threads sleep until something happens.
 final class ContainerWatch: Sendable {
-    /// What has come since the last look.
+    /// What was found since the last `take`.
     struct Found: Sendable {
         var changed: Set<String> = []
-        /// Apps may have asked for something.
+        /// Whether apps may have requested something.
         var hasRequests = false
-        /// The container is not there any more.
+        /// The error if the container no longer exists.
         var end: CoordinationError?
         var complaints: [String] = []
-        /// Addresses that no app of the container opens.
+        /// URLs that no app of the container opens.
         var unopened: [Address] = []
 
         var isEmpty: Bool { changed.isEmpty && !hasRequests && end == nil && complaints.isEmpty && unopened.isEmpty }
     }
 
-    /// What a widget leads to.
+    /// A URL that a widget opens.
     struct Address: Hashable, Sendable {
         let url: String
         let kind: String
@@ -28,18 +28,18 @@ final class ContainerWatch: Sendable {
     private let container: Container
     private let wake: @Sendable () -> Void
     private let found = Guarded(Found())
-    /// Which widgets there are; followers of other ones end.
+    /// The number of the present set of widgets. Followers for an earlier set end.
     private let generation = Guarded(0)
 
-    /// A follower that has woken gathers for so long what comes after, so that a thousand changes a second cost no more
-    /// than fifty.
+    /// The time for which a follower collects further changes after each wake-up, so that a thousand changes a second
+    /// cost no more than fifty.
     private static let rest: Int64 = 20_000_000
 
     init(_ container: Container, wake: @escaping @Sendable () -> Void) {
         (self.container, self.wake) = (container, wake)
     }
 
-    /// Empties it.
+    /// Returns what was found, and empties it.
     func take() -> Found {
         found.withLock { found in
             defer { found = Found() }
@@ -47,7 +47,7 @@ final class ContainerWatch: Sendable {
         }
     }
 
-    /// From now on every change that concerns one of these is told; the widgets of before are followed no more.
+    /// Follows the changes that concern these widgets, in place of those of the previous call.
     func follow(_ interests: [String: [Interest]]) throws(CoordinationError) {
         let number = generation.withLock { number in
             number += 1
@@ -61,7 +61,7 @@ final class ContainerWatch: Sendable {
             do throws(CoordinationError) {
                 try followKeys(of: suite, keys, number)
             } catch {
-                // Of no concern to the widgets that look elsewhere.
+                // Widgets with other interests are not affected.
                 let cause = "\(keys.keys.sorted().joined(separator: ", ")): interests: \(error)"
                 tell { $0.complaints.append(cause) }
             }
@@ -97,7 +97,7 @@ final class ContainerWatch: Sendable {
         }
     }
 
-    /// What apps ask of widgets, and whether one is in front.
+    /// Follows the requests of apps, and whether an app is in front.
     func followRequests(_ center: WidgetCenter) throws(CoordinationError) {
         var follower = try center.follow()
         start("requests", nil) { (wait) throws(CoordinationError) in
@@ -107,7 +107,7 @@ final class ContainerWatch: Sendable {
         }
     }
 
-    /// `next` gives whom the next change concerns; nil: none has come.
+    /// Starts a thread that follows. `next` returns the kinds that the next change concerns; nil if none came in time.
     private func start(
         _ name: String, _ number: Int?,
         _ next: sending @escaping (Duration) throws(CoordinationError) -> Set<String>?
@@ -137,7 +137,7 @@ final class ContainerWatch: Sendable {
     }
 }
 
-/// Of one thread.
+/// A follower, used by one thread only.
 private final class Follower: @unchecked Sendable {
     let next: (Duration) throws(CoordinationError) -> Set<String>?
     init(_ next: @escaping (Duration) throws(CoordinationError) -> Set<String>?) { self.next = next }

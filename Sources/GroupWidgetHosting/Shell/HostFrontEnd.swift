@@ -1,34 +1,34 @@
-/// Who shows what a host has, and hears what people want: lines, or a view in a terminal.
+/// The user interface of a host: lines, or a view in a terminal.
 package protocol HostFrontEnd: ~Copyable {
-    /// What the host is to wait for on its behalf; nil: nothing, or nothing any more.
+    /// The descriptor whose input the host waits for; nil if there is none, or none any more.
     var input: Int32? { get }
 
-    /// Where its reader is behind: a round is due once there is room again. Nil: nothing is left to be written.
+    /// The descriptor whose reader is slow: a round is due once there is room again. Nil if nothing is left to write.
     var blockedOutput: Int32? { get }
 
-    /// It can be read without waiting. Throwing ends the host.
+    /// Reads the input, which is ready, and returns its events. Throwing ends the host.
     mutating func readInput() throws -> [HostEvent]
 
-    /// Until it wants to be told that time has passed, in nanoseconds; nil: it does not.
+    /// Returns the time until the front end needs its next round, in nanoseconds; nil if it needs none.
     func wait(at now: Moment) -> Int64?
 
-    /// After each round: what changed is to be seen now. What it wants then.
+    /// Shows what changed, after each round, and returns the front end's events.
     mutating func finishRound(_ today: TodayModel, at now: Moment) throws -> [HostEvent]
 
-    /// It looks different.
+    /// Draws a panel that looks different.
     mutating func redraw(_ panel: Panel, at now: Moment) throws
 
-    /// There are other panels, or in another order.
+    /// Draws other panels, or a new order of panels.
     mutating func rearrange(_ today: TodayModel, at now: Moment) throws
 
     mutating func log(_ line: HostLogLine, at now: Moment) throws
 
-    /// The size of its window is another one.
+    /// Adapts to a new size of the window.
     mutating func resize() throws
 
-    /// A widget's process has been started.
+    /// Reports the start of a widget's process.
     mutating func started(_ run: WidgetRun, processIdentifier: Int32) throws
 
-    /// What was said, as it was said.
+    /// Reports a line between the host and a widget, unchanged.
     mutating func traffic(_ run: WidgetRun, isFromWidget: Bool, _ line: [UInt8]) throws
 }

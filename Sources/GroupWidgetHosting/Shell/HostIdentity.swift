@@ -1,6 +1,6 @@
 import GroupSystemCalls
 
 enum HostIdentity {
-    /// This process.
+    /// The identifier of this process.
     static let process = processIdentifier()
 }

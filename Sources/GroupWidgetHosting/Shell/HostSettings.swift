@@ -1,14 +1,14 @@
 package import GroupContainer
 
-/// What the user who starts a host chooses.
+/// The choices of the user who starts a host.
 package struct HostSettings: Sendable {
     package var options = HostOptions()
     package var directories: ManifestDirectories
-    /// Only these, whatever the list says; it is not changed then. Nil: the list.
+    /// The kinds to show, in place of the list, which then does not change; nil for the list.
     package var shown: [String]?
-    /// Each is refreshed once, and that was it.
+    /// Whether to refresh each widget once, and then end.
     package var isOnce = false
-    /// What is given an address, to open it.
+    /// The command that opens an address.
     package var opener = "xdg-open"
     package var listFile: ListFile
 

@@ -2,19 +2,19 @@ import GroupCommandLine
 package import GroupContainer
 import GroupSystemCalls
 
-/// Where a user's choice of widgets is kept: a file of the host's own, one for each container, and not in the
-/// container, which others share, and which may be copied or restored while the choice stays.
+/// The file of a user's choice of widgets: one for each container, outside of the container, as others share the
+/// container, and it may be copied or restored while the choice stays.
 package struct ListFile: Sendable {
-    /// Nil: the user has no directory. All widgets are shown, and no choice can be kept.
+    /// The file's directory; nil if the user has none. Then all widgets are shown, and no choice can be stored.
     private let directory: String?
     private let name: String
 
-    /// It cannot be read or written, or is damaged.
+    /// The file cannot be read or written, or is damaged.
     package struct Fault: Error, CustomStringConvertible, Sendable {
         package let description: String
     }
 
-    /// Of that container, in `$XDG_STATE_HOME/widget-host`, else `~/.local/state/widget-host`.
+    /// Finds the file for a container, in `$XDG_STATE_HOME/widget-host`, else `~/.local/state/widget-host`.
     package init(for container: Container) throws {
         let identifier = try container.status().container
         let home: String
@@ -35,7 +35,7 @@ package struct ListFile: Sendable {
 
     var identity: FileIdentity? { path.flatMap { FileIdentity(path: Array($0.utf8)) } }
 
-    /// An absent one is a choice that was not made.
+    /// Reads the list. A missing file means that the user has not chosen.
     package func read() throws(Fault) -> ShownList {
         guard let path else { return ShownList() }
         let content: [UInt8]
@@ -62,7 +62,7 @@ package struct ListFile: Sendable {
         Fault(description: "'\(path)' cannot be used: \(cause); remove it to begin anew with all widgets")
     }
 
-    /// Whole or not at all. Error: why not.
+    /// Writes the list: the file changes as a whole or not at all. Errors: `Fault` with the reason.
     package func write(_ list: ShownList) throws(Fault) {
         guard let directory, let path else {
             throw Fault(description: "neither XDG_STATE_HOME nor HOME is set, so the list of widgets cannot be kept")
@@ -79,6 +79,6 @@ package struct ListFile: Sendable {
         }
     }
 
-    /// Beside it.
+    /// The files of the widgets' last views, beside the list.
     var views: ViewFiles { ViewFiles(directory: directory.map { "\($0)/\(name.dropLast(5)).views" }) }
 }

@@ -1,10 +1,10 @@
 import Dispatch
 import GroupSystemCalls
 
-/// What opens URLs may take long. Those of a scheme are opened in their order; an app that does not answer keeps no other
-/// one waiting.
+/// Queues for opening URLs, which may take long. URLs of one scheme are opened in their order; an app that does not
+/// answer does not delay those of other schemes.
 final class OpeningQueues: Sendable {
-    /// Of each scheme that has something to be opened.
+    /// The queues of schemes with URLs to open.
     private let queues = Guarded([String: (queue: DispatchQueue, count: Int)]())
 
     func add(_ scheme: String, _ open: @escaping @Sendable () -> Void) {

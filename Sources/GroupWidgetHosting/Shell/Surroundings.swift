@@ -1,11 +1,11 @@
-/// What a host has seen of the files around it, to notice what is another one now. Every two seconds is enough: somebody
-/// has installed something.
+/// The state of the files around a host at its last check, to notice changes. A check every two seconds is enough for
+/// installations.
 struct Surroundings {
     private static let period: Int64 = 2_000_000_000
     private var next: Int64 = .min
     var manifests: [FileIdentity]?
     var list: FileIdentity?
-    /// What is wrong with manifests, and was said.
+    /// The mistakes in manifests that were logged.
     var complaints: Set<ManifestError> = []
 
     func isDue(at now: Int64) -> Bool { next <= now }

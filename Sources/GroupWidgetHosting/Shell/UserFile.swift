@@ -2,8 +2,8 @@ import GroupSystemCalls
 
 /// A file of the user's own, outside of any container.
 enum UserFile {
-    /// Whole or not at all, for every reader; after a power cut as well where it is synchronized. Makes the directories
-    /// that are missing.
+    /// Replaces a file as a whole or not at all, for every reader; if synchronized, after a power cut as well. Creates
+    /// missing directories.
     static func replace(
         _ name: String, in directory: String, by content: [UInt8], isSynchronized: Bool
     ) throws(Errno) {
@@ -21,7 +21,7 @@ enum UserFile {
     }
 
     private static func makeDirectories(_ path: String) throws(Errno) -> FileDescriptor {
-        // What is there already takes one call.
+        // An existing directory takes one call.
         if let here = try? FileDescriptor.open(path: Array(path.utf8), [.reading, .directory]) { return here }
         var made = ""
         for part in path.split(separator: "/") {

@@ -1,13 +1,13 @@
 import GroupSystemCalls
 
-/// What each widget showed last, a file each beside the user's list. It is only a copy of what the widget can say
-/// again: nothing waits for the disk, and one that cannot be read or written is as good as none.
+/// The last view of each widget, in one file each beside the user's list. The files are only copies of what the widgets
+/// can deliver again: writing does not wait for the disk, and a file that cannot be read or written counts as none.
 struct ViewFiles: Sendable {
-    /// Nil: the user has no directory.
+    /// The directory; nil if the user has none.
     let directory: String?
 
     private static let version = 1
-    /// Of a file: a timeline comes in one line of the protocol, and little stands around it.
+    /// The largest size of a file: a timeline comes in one line of the protocol, and the file has little more.
     private static let largest = ProtocolLine.largest + 65_536
 
     private struct Stored: Codable {
@@ -26,7 +26,7 @@ struct ViewFiles: Sendable {
         return Self.decoded(content)
     }
 
-    /// Nil: it is none, or a newer one.
+    /// Decodes a file's content; nil if it is damaged or of another version.
     static func decoded(_ content: [UInt8]) -> LastView? {
         guard content.count < largest, let stored = ProtocolLine.decoded(Stored.self, from: content, largest: largest),
             stored.version == version

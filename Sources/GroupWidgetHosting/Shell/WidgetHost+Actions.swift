@@ -1,7 +1,7 @@
 import GroupContainer
 import GroupSystemCalls
 
-/// An address is being opened.
+/// A process that opens an address.
 final class OpeningProcess {
     let process: SupervisedProcess
     init(_ process: consuming SupervisedProcess) { self.process = process }
@@ -59,7 +59,7 @@ extension WidgetHost where FrontEnd: ~Copyable {
         flush(process)
     }
 
-    /// What it has no room for waits for room.
+    /// Writes what the pipe has room for, and waits for room for the rest.
     mutating func flush(_ process: WidgetProcess) {
         let number = process.input.number
         let waits = process.flush()
@@ -93,14 +93,14 @@ extension WidgetHost where FrontEnd: ~Copyable {
         if process.errors == nil || process.errorLimit.pausedUntil != nil { forget(number) }
     }
 
-    /// Those that have said too much on their standard error are heard again when their time has come.
+    /// Reads standard error again, of the processes whose pause is over.
     mutating func hearAgain(at now: Int64) {
         for (kind, process) in processes where process.errorLimit.endsPause(at: now) {
             if let number = process.errors?.number { attend(number, kind, .errors) }
         }
     }
 
-    /// What became of the children.
+    /// Collects the events of child processes.
     mutating func reap() {
         openers.removeAll { opener in
             guard let event = opener.process.nextEvent() else { return false }
@@ -119,7 +119,7 @@ extension WidgetHost where FrontEnd: ~Copyable {
         case .exited(let status): end = .status(status)
         case .killed(let signal): end = .signal(signal)
         }
-        // What it said last counts still.
+        // The last messages before the end still count.
         try? read(process)
         try? readErrors(process)
         for number in [process.input.number, process.output?.number, process.errors?.number] { forget(number) }
@@ -167,7 +167,8 @@ extension WidgetHost where FrontEnd: ~Copyable {
         }
     }
 
-    /// It waits for nobody: another host of the same widget may be writing, and its word is as good.
+    /// Stores a ledger, without waiting for the lock: another host of the same widget may be writing, and its ledger is
+    /// equally good.
     private mutating func keep(_ ledger: RefreshLedger, _ kind: String) throws {
         if container.isReadOnly { return }
         do throws(CoordinationError) {

@@ -2,14 +2,14 @@ import GroupCommandLine
 import GroupContainer
 import GroupSystemCalls
 
-/// What a widget's processes hold. Whatever is signalled with it is looked at, and nothing else: the rest is not
-/// stopped.
+/// Finds what a widget's processes hold. Exactly the processes that are signalled with the widget are checked, as only
+/// they are stopped.
 extension WidgetHost where FrontEnd: ~Copyable {
     func holdings(of run: WidgetRun) -> Holdings {
         guard let widget = processes[run.kind], widget.run == run else { return Holdings() }
         let all = widget.process.signalled
-        // Before its locks are looked at: what stands still takes none any more. The kernel has told of the widget
-        // itself.
+        // This check comes before that of the locks: a stopped process takes no more locks. For the widget's own
+        // process, the kernel has reported the stop.
         let isGoingOn = !all.allSatisfy { $0 == widget.identifier || ProcessView.isStill($0) }
         var holdings = Holdings(items: container.accessedItems { all.contains($0) }, isGoingOn: isGoingOn)
         for process in all {
@@ -32,7 +32,7 @@ extension WidgetHost where FrontEnd: ~Copyable {
 }
 
 extension FileLock {
-    /// For people.
+    /// The lock in words, for people.
     fileprivate var words: String {
         let name =
             switch family {

@@ -1,7 +1,7 @@
 import GroupContainer
 import GroupSystemCalls
 
-/// What people install and choose while the host runs, and how large the widgets are.
+/// Checks what users install and choose while the host runs, and the memory of the widgets.
 extension WidgetHost where FrontEnd: ~Copyable {
     mutating func lookAround(at now: Moment) throws {
         surroundings.noteLook(at: now.monotonic)
@@ -38,7 +38,7 @@ extension WidgetHost where FrontEnd: ~Copyable {
         for error in mistakes where surroundings.complaints.insert(error).inserted {
             try frontEnd.log(HostLogLine("\(error)", isFault: true), at: now)
         }
-        // What is wrong with those of before may be right now, and wrong again.
+        // Mistakes that were corrected are forgotten, so that they are logged again if they come back.
         surroundings.complaints.formIntersection(mistakes)
         try watch.follow(
             Dictionary(found.manifests.map { ($0.kind, $0.interests) }, uniquingKeysWith: { first, _ in first }))
@@ -50,7 +50,7 @@ extension WidgetHost where FrontEnd: ~Copyable {
         events += requests?.news(of: new) ?? []
     }
 
-    /// A damaged one has been put aside, and counts as none.
+    /// Reads ledgers. A damaged ledger is put aside, and counts as none.
     private func ledgers(of kinds: [String]) -> [String: RefreshLedger] {
         var ledgers: [String: RefreshLedger] = [:]
         if container.isReadOnly { return ledgers }

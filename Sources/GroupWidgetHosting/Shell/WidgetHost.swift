@@ -1,7 +1,7 @@
 package import GroupContainer
 package import GroupSystemCalls
 
-/// A host: one loop that waits for everything at once, asks `HostState` what follows, and does it.
+/// A host: one loop that waits for everything at once, passes events to `HostState`, and carries out the actions.
 package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
     package var frontEnd: FrontEnd
     var state: HostState
@@ -15,21 +15,21 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
     var pressure: MemoryPressure?
     var processes: [String: WidgetProcess] = [:]
     var openers: [OpeningProcess] = []
-    /// Whose a descriptor is.
+    /// The widget and stream of each descriptor.
     var owners: [Int32: (kind: String, stream: WidgetStream)] = [:]
     var surroundings = Surroundings()
-    /// What is still to be handled, in this order.
+    /// The events that are still to be handled, in order.
     var events: [HostEvent] = []
     var hasFinished = false
     private var endSignal: Int32?
     private var frontInput: Int32?
-    /// Awaited as long as its reader is behind.
+    /// The descriptor of output that the host waits to write, as its reader is slow.
     private var frontOutput: Int32?
     private var isInputAlwaysReady = false
 
     enum WidgetStream { case input, output, errors }
 
-    /// `signals` are to be taken before the container is opened, as that starts threads.
+    /// Creates a host. `signals` has to be created before the container is opened, as opening starts threads.
     package init(
         _ container: Container, _ settings: HostSettings, signals: consuming SignalQueue, frontEnd: consuming FrontEnd
     ) throws {
@@ -43,7 +43,7 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
         watch = ContainerWatch(container) { poller.wake() }
     }
 
-    /// Until somebody ends it. The signal that did, or nil.
+    /// Runs until a user or a signal ends the host. Returns the signal, or nil.
     package mutating func run() throws -> Int32? {
         try begin()
         defer { requests?.end() }
@@ -97,14 +97,15 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
         return waits.compactMap { $0 }.min() ?? 1_000_000_000
     }
 
-    /// Its input may be another one than before, or at its end.
+    /// Waits for the front end's input, which may have changed or ended.
     private mutating func awaitFrontEnd() throws {
         awaitFrontOutput()
         if frontEnd.input == frontInput { return }
         if let old = frontInput { try? poller.change(old, to: []) }
         frontInput = frontEnd.input
         isInputAlwaysReady = false
-        // A file cannot be waited for: it is always ready. Some in each round, as there are files without an end.
+        // A regular file cannot be polled: it is always ready. Each round reads a part, as there are files without an
+        // end.
         if let new = frontInput {
             do throws(Errno) {
                 try poller.add(new, for: .input)
@@ -118,7 +119,7 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
         if frontEnd.blockedOutput == frontOutput { return }
         if let old = frontOutput { try? poller.change(old, to: []) }
         frontOutput = nil
-        // A file cannot be waited for: it always has room.
+        // A regular file cannot be polled: it always has room.
         if let new = frontEnd.blockedOutput, (try? poller.add(new, for: .output)) != nil { frontOutput = new }
     }
 
@@ -161,7 +162,7 @@ package struct WidgetHost<FrontEnd: HostFrontEnd & ~Copyable>: ~Copyable {
         if !found.changed.isEmpty { events.append(.changed(found.changed)) }
     }
 
-    /// What follows from the events, and from what that brings about.
+    /// Handles all events, including those that the actions cause.
     mutating func handleEvents() throws {
         while !events.isEmpty {
             let batch = events

@@ -1,27 +1,29 @@
 import GroupSystemCalls
 
-/// A widget's process, and the pipes to and from it. Nothing here waits for it: not for it to read, not for its end.
+/// A widget's process, and the pipes to and from it. No function here blocks on the process, neither for input or
+/// output nor for its end.
 final class WidgetProcess {
     let run: WidgetRun
     let process: SupervisedProcess
-    /// What it was started from, as it was then.
+    /// The identity of the program file when the process started.
     let program: FileIdentity?
     let input: PipeSide
     private(set) var output: PipeSide?
     private(set) var errors: PipeSide?
     private var lines = LineBuffer()
     private var complaints = LineBuffer(largest: 65_536)
-    /// Of its standard error.
+    /// The limit for reading standard error.
     var errorLimit = ErrorStreamLimit()
     private var outbox: ArraySlice<UInt8> = []
     private var chunk = [UInt8](repeating: 0, count: 65_536)
 
-    /// More than it may leave unread: what it is told is short, and one thing at a time.
+    /// The largest number of unread bytes: messages are short, and sent one at a time.
     private static let largestOutbox = 65_536
 
     var identifier: Int32 { process.identifier }
 
-    /// `inForeground`: it shares our process group and our standard error, so that it can be debugged at a terminal.
+    /// Starts the process. With `inForeground`, it shares this process's group and standard error, so that it can be
+    /// debugged at a terminal.
     init(
         _ run: WidgetRun, _ manifest: WidgetManifest, variables: [(name: String, value: [UInt8])], inForeground: Bool
     ) throws(Errno) {
@@ -39,15 +41,15 @@ final class WidgetProcess {
             leadsGroup: !inForeground)
     }
 
-    /// A line. False: it has not read what it was told before.
+    /// Queues a line. Returns false if too much is unread already.
     func say(_ line: [UInt8]) -> Bool {
         if outbox.count + line.count > Self.largestOutbox { return false }
         outbox += line + [0x0A]
         return true
     }
 
-    /// Writes what there is room for. True: the rest waits for room. What nobody reads any more is dropped: its end is
-    /// told elsewhere.
+    /// Writes as much as the pipe has room for. Returns true if the rest waits for room. If the reading end is closed,
+    /// the rest is dropped; the process's end is reported separately.
     func flush() -> Bool {
         while !outbox.isEmpty {
             do throws(Errno) {
@@ -60,7 +62,7 @@ final class WidgetProcess {
         return false
     }
 
-    /// What has come on standard output; at most 64 KiB, so that others have their turn.
+    /// Reads from standard output at most 64 KiB, so that other widgets get their turn.
     func read() -> [(event: ProcessEvent, line: [UInt8])] {
         guard let count = Self.take(&chunk, from: output) else { return [] }
         if count == 0 {
@@ -81,7 +83,7 @@ final class WidgetProcess {
         return events
     }
 
-    /// What has come on standard error: for the log.
+    /// Reads lines from standard error, for the log.
     func readErrors(at now: Int64) -> [String] {
         guard let count = Self.take(&chunk, from: errors) else { return [] }
         if count == 0 {
@@ -92,12 +94,13 @@ final class WidgetProcess {
         complaints.append(chunk[..<count])
         var found: [String] = []
         while let line = complaints.next() { found.append(String(decoding: line, as: UTF8.self)) }
-        // One that never ends a line is no longer listened to.
+        // A line that is too long ends the reading of standard error.
         if complaints.isTooLong { errors = nil }
         return found
     }
 
-    /// Nil: nothing is there now. 0: nothing comes any more.
+    /// Reads into `chunk`, and returns the number of bytes; nil if nothing is there now, 0 at the end or after an
+    /// error.
     private static func take(_ chunk: inout [UInt8], from side: PipeSide?) -> Int? {
         guard let side else { return nil }
         do throws(Errno) {
@@ -108,7 +111,7 @@ final class WidgetProcess {
     }
 }
 
-/// Our end of a pipe. Neither reading nor writing waits.
+/// This process's end of a pipe, for reading and writing without waiting.
 final class PipeSide: Sendable {
     let descriptor: FileDescriptor
 

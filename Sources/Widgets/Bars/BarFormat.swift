@@ -1,9 +1,9 @@
 public import FoundationEssentials
 
-/// How a status bar wants to be told what a widget shows: as one line on standard output whenever that changes.
+/// The format in which a status bar reads a widget's view: one line on standard output for each change.
 public enum BarFormat: String, Hashable, Sendable, CaseIterable {
-    /// A JSON object for waybar(5)'s custom module with `return-type` `json`: `text`, `tooltip`, `class` and `alt`. Text
-    /// is escaped as Pango's markup, so the module's `escape` stays off.
+    /// A JSON object for waybar(5)'s custom module with `return-type` `json`: `text`, `tooltip`, `class` and `alt`. The
+    /// text is escaped as Pango's markup, so the module's `escape` stays off.
     case waybar
     /// Text with polybar's formatting tags, for a `custom/script` with `tail = true`.
     case polybar
@@ -12,12 +12,12 @@ public enum BarFormat: String, Hashable, Sendable, CaseIterable {
 
     /// How much of a view a bar shows.
     public struct Room: Hashable, Sendable {
-        /// Characters at most; what is longer is cut, and says so.
+        /// The largest number of characters; a longer view is cut, and ends with `…`.
         public var characters: Int
-        /// Between the view's lines.
+        /// The text between the view's lines.
         public var separator: String
 
-        /// A view's lines in 60 characters, unless told.
+        /// Limits a view to 60 characters by default.
         public init(characters: Int = 60, separator: String = " · ") {
             (self.characters, self.separator) = (characters, separator)
         }
@@ -25,21 +25,21 @@ public enum BarFormat: String, Hashable, Sendable, CaseIterable {
 
     /// What a click on a view's line does, where the format has clicks (polybar).
     public struct Clicks: Hashable, Sendable {
-        /// A command of a shell; the address follows it, quoted.
+        /// A shell command, which gets the address, quoted, as its last argument.
         public var opener: String
-        /// Of the addresses that are opened, in small letters. A view's text may come from anywhere: addresses of other
-        /// schemes are not clickable.
+        /// The schemes of the addresses that can be opened, in lower case. A view's text may come from anywhere, so
+        /// addresses of other schemes are not clickable.
         public var schemes: Set<String>
 
-        /// xdg-open(1), for the web, unless told. A widget's app may have a scheme of its own.
+        /// Opens http and https addresses with xdg-open(1) by default. A widget's app may have a scheme of its own.
         public init(opener: String = "xdg-open", schemes: Set<String> = ["https", "http"]) {
             (self.opener, self.schemes) = (opener, schemes)
         }
     }
 
-    /// The view as the bar wants it, without the newline: one line of UTF-8, whatever the view's text is. Control
-    /// characters are blanks in it, what would change the direction of the rest is left out, and nothing of the text is
-    /// obeyed by the bar. `kind` becomes a class for waybar's style sheet. `now` is for countdowns.
+    /// Returns the view as one line of UTF-8 without a newline, whatever the view's text is. Control characters become
+    /// blanks, characters that change the direction of text are left out, and the bar does not interpret any markup in
+    /// the text. `kind` becomes a class for waybar's style sheet. `now` is the time for countdowns.
     public func line(
         _ view: WidgetView, kind: String, at now: Date = Date(), room: Room = Room(), clicks: Clicks = Clicks()
     ) -> String {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 extension Encodable {
-    /// On one line.
+    /// The value as JSON on one line.
     fileprivate var onOneLine: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -9,7 +9,7 @@ extension Encodable {
     }
 }
 
-/// Keys as waybar-custom(5) has them.
+/// A line for waybar, with the keys of waybar-custom(5).
 struct WaybarLine: Encodable {
     let text: String
     let tooltip: String
@@ -22,7 +22,7 @@ struct WaybarLine: Encodable {
         let title = content.title.map { "<b>\(Self.escaped($0))</b>" }
         tooltip = ((title.map { [$0] } ?? []) + lines).joined(separator: "\n")
         alt = content.strongest.rawValue
-        // A style sheet cannot name a class that has a dot in it.
+        // A style sheet cannot name a class that contains a dot.
         `class` = [kind.split(separator: ".").joined(separator: "-"), content.strongest.rawValue]
     }
 
@@ -50,12 +50,12 @@ struct WaybarLine: Encodable {
     }
 }
 
-/// Keys as the i3bar protocol has them.
+/// A line for i3blocks, with the keys of the i3bar protocol.
 struct I3BlocksLine: Encodable {
     let full_text: String
     let short_text: String
     let color: String?
-    /// Whatever the block's settings say: the text is none.
+    /// Always `none`, whatever the block's settings are: the text is not markup.
     let markup = "none"
 
     private enum CodingKeys: String, CodingKey {
@@ -72,7 +72,7 @@ struct I3BlocksLine: Encodable {
     var encoded: String { onOneLine }
 }
 
-/// Tags as polybar's wiki has them, "Formatting".
+/// A line for polybar, with the tags of its wiki's page "Formatting".
 enum PolybarLine {
     static func encoded(_ content: BarText, _ room: BarFormat.Room, _ clicks: BarFormat.Clicks) -> String {
         content.fitting(room).map { piece in
@@ -84,13 +84,13 @@ enum PolybarLine {
         }.joined()
     }
 
-    /// There is no escape: a tag that does nothing comes between.
+    /// Escapes text. Polybar has no escape for `%{`, so a tag without effect separates its two characters.
     private static func escaped(_ text: String) -> String {
         text.split(separator: "%{", omittingEmptySubsequences: false).joined(separator: "%%{O0}{")
     }
 
-    /// Of a scheme that may be opened, in the characters that an address has (RFC 3986), without the quote: it comes
-    /// into a line of a shell.
+    /// Returns whether an address has one of the schemes, and only characters of RFC 3986 without the single quote: the
+    /// address becomes part of a shell command.
     private static func isOpenable(_ url: String, _ schemes: Set<String>) -> Bool {
         guard let end = url.firstIndex(of: ":") else { return false }
         let scheme = url[..<end].lowercased()

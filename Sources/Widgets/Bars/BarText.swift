@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A view's lines as a bar can show them, before they are written in its own way.
+/// The lines of a view as a bar can show them, before formatting.
 struct BarText {
     struct Piece {
         var text: String
@@ -9,7 +9,7 @@ struct BarText {
     }
 
     let title: String?
-    /// In order; without those that say nothing.
+    /// The lines in order, without the empty ones.
     let pieces: [Piece]
 
     init(_ view: WidgetView, at now: Date) {
@@ -24,13 +24,13 @@ struct BarText {
         }
     }
 
-    /// The style that is noticed first.
+    /// The most noticeable style of all pieces.
     var strongest: WidgetView.Style {
         let order: [WidgetView.Style] = [.warning, .good, .prominent, .normal]
         return order.first { style in pieces.contains { $0.style == style } } ?? pieces.first?.style ?? .normal
     }
 
-    /// As much as there is room for, with the separators between; the last one says that something was cut.
+    /// Returns the pieces that fit, with separators between them; a last piece that was cut ends with `…`.
     func fitting(_ room: BarFormat.Room) -> [Piece] {
         var left = max(1, room.characters)
         var fitting: [Piece] = []
@@ -38,13 +38,13 @@ struct BarText {
         for (place, piece) in pieces.enumerated() {
             if place > 0 { fitting.append(Piece(text: separator, style: .secondary)) }
             let isLast = place == pieces.count - 1
-            // Room for the next separator and for the sign that something was cut, unless nothing follows.
+            // A piece that others follow leaves room for the separator and for the `…`.
             if piece.text.count <= left - (isLast ? 0 : separator.count + 1) {
                 fitting.append(piece)
                 left -= piece.text.count + separator.count
                 continue
             }
-            // There is always room for that sign: every piece before this one has left it.
+            // There is always room for the `…`: every piece before this one has left it.
             let text = String(piece.text.prefix(left - 1)) + "…"
             fitting.append(Piece(text: text, style: piece.style, url: piece.url))
             break
@@ -52,8 +52,8 @@ struct BarText {
         return fitting
     }
 
-    /// One line: control characters, and what ends lines, are blanks; what a reader does not see is left out, but for the
-    /// joiners that some scripts and pictures need.
+    /// Makes one line of a text: control characters and line ends become blanks; invisible format characters are left
+    /// out, except the joiners that some scripts and emoji need.
     static func flat(_ text: String) -> String { flat(text, isTrimmed: true) }
 
     private static func flat(_ text: String, isTrimmed: Bool) -> String {
@@ -77,7 +77,7 @@ struct BarText {
         return Int64(exactly: time) ?? (time < 0 ? .min : .max)
     }
 
-    /// In sRGB; nil: the bar's own.
+    /// The color of a style in sRGB; nil for the bar's own color.
     static func color(_ style: WidgetView.Style) -> String? {
         switch style {
         case .normal, .prominent: nil

@@ -2,18 +2,18 @@ import FoundationEssentials
 public import GroupContainer
 import GroupSystemCalls
 
-/// A widget that somebody shows, or could show.
+/// A widget that a host shows, or could show.
 public struct PresentWidget: Codable, Hashable, Sendable {
-    /// Its name.
+    /// The widget's kind.
     public var kind: String
-    /// Whether it can be seen now.
+    /// Whether the widget is visible now.
     public var isVisible: Bool
-    /// How much of it.
+    /// The display mode of the widget.
     public var displayMode: DisplayMode
-    /// The process that shows it.
+    /// The process identifier of the host.
     public var hostProcess: Int32
 
-    /// As its host says.
+    /// Creates the description of a widget that a host shows.
     public init(kind: String, isVisible: Bool, displayMode: DisplayMode, hostProcess: Int32) {
         (self.kind, self.isVisible) = (kind, isVisible)
         (self.displayMode, self.hostProcess) = (displayMode, hostProcess)
@@ -21,7 +21,7 @@ public struct PresentWidget: Codable, Hashable, Sendable {
 }
 
 extension WidgetCenter {
-    /// The widgets that hosts show, by kind. Those of a host that died are not among them. Errors: `damaged`
+    /// Returns the widgets that hosts show, sorted by kind, without those of hosts that died. Errors: `damaged`
     public func presentWidgets() throws(CoordinationError) -> [PresentWidget] {
         var present: [PresentWidget] = []
         for (key, value) in defaults.dictionaryRepresentation() {
@@ -35,7 +35,7 @@ extension WidgetCenter {
     }
 }
 
-/// A host's entry in the registry of present widgets; gone with its process.
+/// A host's entry in the registry of present widgets, which ends with the host's process.
 package final class HostRegistration: Sendable {
     private let center: WidgetCenter
     private let key: String
@@ -57,7 +57,7 @@ package final class HostRegistration: Sendable {
 
     static func presence(of host: String) -> String { "widget host \(host)" }
 
-    /// What it shows from now on.
+    /// Replaces the widgets that the host shows.
     package func show(_ widgets: [PresentWidget]) throws(CoordinationError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
@@ -65,10 +65,10 @@ package final class HostRegistration: Sendable {
         try center.defaults.set(.json(Array(content)), forKey: key)
     }
 
-    /// Nothing any more.
+    /// Removes the host's entry.
     package func end() throws(CoordinationError) { try center.defaults.removeValue(forKey: key) }
 
-    /// Removes what hosts left behind that died.
+    /// Removes the entries of hosts that died.
     private func sweep() throws(CoordinationError) {
         for other in center.defaults.dictionaryRepresentation().keys {
             guard let host = Self.host(ofKey: other) else { continue }

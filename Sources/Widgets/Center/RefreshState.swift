@@ -1,20 +1,20 @@
 public import FoundationEssentials
 public import GroupContainer
 
-/// How it stands with a widget's refreshes, to be read by people and apps.
+/// The state of a widget's refreshes, for people and apps.
 public struct RefreshState: Hashable, Sendable, CustomStringConvertible {
-    /// What is shown was true then; nil: it was never refreshed by a host.
+    /// When the last refresh succeeded, so that what is shown was true then; nil if no host has refreshed the widget.
     public var succeededAt: Date?
-    /// In a row, until now.
+    /// Failures in a row, until now.
     public var failures: Int
-    /// How many refreshes it may have now while nobody sees it.
+    /// How many refreshes the widget may have now while it is not visible.
     public var budgetLeft: Int
-    /// When it may have one again; nil: now.
+    /// When the budget allows the next refresh; nil: now.
     public var nextBudget: Date?
-    /// When it is tried again after a failure; nil: it did not fail.
+    /// When the next try after a failure is due; nil: the last refresh did not fail.
     public var nextTry: Date?
 
-    /// A sentence.
+    /// A sentence for people.
     public var description: String {
         var parts: [String] = []
         if let succeededAt { parts.append("true as of \(succeededAt.ISO8601Format())") }
@@ -29,8 +29,8 @@ public struct RefreshState: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension WidgetCenter {
-    /// How it stands with the refreshes of a kind, by the limit that its host gives it, at that moment. Errors:
-    /// `invalidArgument` where it is no kind; `damaged`, `newerFormat`, `lockTimedOut`.
+    /// Returns the state of a kind's refreshes at a moment, for the limit that its host applies. Errors:
+    /// `invalidArgument` if `kind` is not a valid kind; `damaged`, `newerFormat`, `lockTimedOut`.
     public func refreshState(
         ofKind kind: String, limit: RefreshBudget.Limit = RefreshBudget.Limit(), at date: Date = Date()
     ) throws(CoordinationError) -> RefreshState {

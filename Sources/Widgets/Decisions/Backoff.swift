@@ -1,17 +1,17 @@
-/// After how long something that failed is tried again: twice as long each time, up to a longest.
+/// The time before a next try after failures: it doubles with each failure, up to a longest time.
 public struct Backoff: Hashable, Sendable {
-    /// Of the first try after a failure, in nanoseconds.
+    /// The time after the first failure, in nanoseconds.
     public let shortest: Int64
-    /// However often it failed, in nanoseconds.
+    /// The longest time, in nanoseconds, after any number of failures.
     public let longest: Int64
 
-    /// A second, and at most an hour, unless told.
+    /// Creates a back-off: by default from one second to one hour.
     public init(shortest: Int64 = 1_000_000_000, longest: Int64 = 3_600_000_000_000) {
         self.shortest = max(1, shortest)
         self.longest = max(self.shortest, longest)
     }
 
-    /// After that many failures in a row, in nanoseconds.
+    /// Returns the time after that many failures in a row, in nanoseconds.
     public func delay(after failures: Int) -> Int64 {
         if failures <= 0 { return 0 }
         let (time, overflow) = shortest.multipliedReportingOverflow(by: 1 << Int64(min(failures - 1, 61)))

@@ -2,9 +2,9 @@
 public struct Interest: Hashable, Sendable {
     enum Subject: Hashable, Sendable {
         case path(pattern: String)
-        /// The same, with what is only touched: mode, owner, dates.
+        /// Items by their paths, also where they are only touched: mode, owner, dates.
         case metadata(pattern: String)
-        /// Nil: all of its keys.
+        /// Keys of a suite; a nil key means all of them.
         case defaults(suite: String, key: String?)
     }
 
@@ -12,20 +12,22 @@ public struct Interest: Hashable, Sendable {
 
     private init(_ subject: Subject) { self.subject = subject }
 
-    /// Items whose path matches: `*`, `?`, `[…]` within a component, `**` across directories. What is only touched
-    /// (mode, owner or dates, or the same bytes again) is no news, unless `includingMetadata` says so.
+    /// Returns an interest in items whose path matches: `*`, `?`, `[…]` within a component, `**` across directories. An
+    /// item that is only touched (its mode, owner or dates, or the same bytes again) is news only if
+    /// `includingMetadata` is true.
     public static func path(_ pattern: String, includingMetadata: Bool = false) -> Interest {
         Interest(includingMetadata ? .metadata(pattern: pattern) : .path(pattern: pattern))
     }
 
-    /// A key of a suite of the group defaults, or all of its keys.
+    /// Returns an interest in a key of a suite of the group defaults, or in all of its keys.
     public static func defaults(_ suite: String, key: String? = nil) -> Interest {
         Interest(.defaults(suite: suite, key: key))
     }
 
-    /// As it is said at a shell: `defaults:SUITE`, `defaults:SUITE:KEY`, where KEY may have a ':' in it and SUITE has
-    /// none; `metadata:PATTERN` for what is only touched as well; anything else is a pattern for paths. Nil: it names
-    /// no suite, or an empty key or pattern.
+    /// Parses the form of command lines; nil if it has no suite, or an empty key or pattern.
+    /// - `defaults:SUITE` and `defaults:SUITE:KEY`, where KEY may contain a ':' and SUITE does not
+    /// - `metadata:PATTERN` for items also where they are only touched
+    /// - any other text is a pattern for paths
     public init?(text: String) {
         let prefix = "defaults:"
         let metadata = "metadata:"
@@ -44,7 +46,7 @@ public struct Interest: Hashable, Sendable {
     }
 }
 
-/// What a widget's interests come to: where to look for changes, and for which.
+/// The union of a widget's interests: where to look for changes, and for which.
 package struct Concerns: Equatable, Sendable {
     package enum Items: Equatable, Sendable {
         case none, all
@@ -57,12 +59,12 @@ package struct Concerns: Equatable, Sendable {
     }
 
     package private(set) var items: Items
-    /// The patterns of those that concern the widget also where they are only touched.
+    /// The patterns of the items that concern the widget also where they are only touched.
     package private(set) var metadata: [String] = []
-    /// By the names of the suites.
+    /// The keys by the names of their suites.
     package private(set) var suites: [String: Keys] = [:]
 
-    /// No interests at all: every item, and no suite.
+    /// Combines interests. An empty list means every item, and no suite.
     package init(_ interests: [Interest]) {
         items = interests.isEmpty ? .all : .none
         var patterns: [String] = []
@@ -79,7 +81,7 @@ package struct Concerns: Equatable, Sendable {
         if !patterns.isEmpty { items = .matching(patterns) }
     }
 
-    /// The same for the same interests, in whatever order.
+    /// The interests as sorted texts: equal for equal interests in any order.
     package var texts: [String] {
         var texts: Set<String> = items == .all ? ["all"] : []
         if case .matching(let patterns) = items {

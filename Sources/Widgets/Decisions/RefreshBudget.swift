@@ -1,16 +1,18 @@
-/// How often a widget that is not visible may be refreshed: a number a day, of which some may come at once. The budget is a
-/// token bucket that fills evenly, so a widget that asks too often waits for the next token, not for the next day.
+/// How often a widget that is not visible may be refreshed: a number a day, of which some may come at once. The budget
+/// is a token bucket that fills evenly, so a widget that is refreshed too often waits for the next token, not for the
+/// next day.
 ///
-/// Times are nanoseconds since 1970; a clock that was set back by more than it takes to fill the bucket fills it at once.
+/// Times are nanoseconds since 1970. A clock that was set back by more than the time to fill the bucket fills it at
+/// once.
 public struct RefreshBudget: Hashable, Sendable {
-    /// What is allowed.
+    /// The number of refreshes that a budget allows.
     public struct Limit: Hashable, Sendable {
         /// Refreshes a day; at least one.
         public let perDay: Int
         /// How many of them may come at once; at least one.
         public let atOnce: Int
 
-        /// Both are at least one; a day has no more than one a second.
+        /// Creates a limit. Both numbers are at least one; `perDay` is at most 86,400, one refresh a second.
         public init(perDay: Int = 72, atOnce: Int = 12) {
             self.perDay = max(1, min(perDay, 86_400))
             self.atOnce = max(1, min(atOnce, self.perDay))
@@ -25,41 +27,42 @@ public struct RefreshBudget: Hashable, Sendable {
         private static let day: Int64 = 86_400_000_000_000
     }
 
-    /// What is allowed.
+    /// The limit of this budget.
     public let limit: Limit
     private var bucket: TokenBucket
 
-    /// The moment at which all of it will be allowed again, to be kept.
+    /// The moment at which the budget is full again, for storage.
     var fullAt: Int64 { bucket.fullAt }
 
-    /// A budget of which nothing was spent yet.
+    /// Creates a full budget.
     public init(_ limit: Limit = Limit()) { self.init(limit, fullAt: .min) }
 
-    /// A budget as it was kept.
+    /// Creates a budget from its stored state.
     init(_ limit: Limit, fullAt: Int64) { (self.limit, bucket) = (limit, TokenBucket(limit.rate, fullAt: fullAt)) }
 
-    /// How many refreshes may be made at that moment.
+    /// Returns how many refreshes are allowed at a moment.
     public func left(at now: Int64) -> Int {
         limit.atOnce - Int((missing(at: now) + limit.interval - 1) / limit.interval)
     }
 
-    /// The moment at which there is one again; nil: there is one now.
+    /// Returns the moment at which a refresh is allowed again; nil if one is allowed now.
     public func nextToken(after now: Int64) -> Int64? { left(at: now) > 0 ? nil : bucket.nextToken(after: now) }
 
-    /// Spends one; with none left, the bucket stays empty from now on.
+    /// Takes one refresh; with none left, the bucket is empty from `now` on.
     public mutating func spend(at now: Int64) {
         if left(at: now) <= 0 {
             bucket = TokenBucket(limit.rate, fullAt: now.addingReportingOverflow(largest).partialValue)
             return
         }
-        // A moment that no spending leads to is that of a clock which was set back.
+        // No spending leads to such a moment: the clock was set back.
         if missing(at: now) == 0 { bucket = TokenBucket(limit.rate) }
         bucket.spend(at: now)
     }
 
     private var largest: Int64 { limit.interval * Int64(limit.atOnce) }
 
-    /// The time until the bucket is full. More than the whole of it would be a clock that was set back.
+    /// Returns the time until the bucket is full; 0 if it is more than the whole bucket, as the clock was then set
+    /// back.
     private func missing(at now: Int64) -> Int64 {
         let (time, overflow) = fullAt.subtractingReportingOverflow(now)
         return overflow || time < 0 || time > largest ? 0 : time

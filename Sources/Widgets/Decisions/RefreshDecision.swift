@@ -1,32 +1,33 @@
-/// What a refresh found: the answer to "is there something new for me?".
+/// The result of a refresh.
 public enum UpdateResult: String, Codable, Hashable, Sendable {
-    /// The snapshot is another one than the last that was delivered.
+    /// The snapshot differs from the last one that was delivered.
     case newData
-    /// Nothing that concerns the widget changed, or what it shows is the same all the same.
+    /// Nothing that concerns the widget changed, or the new snapshot equals the last one.
     case noData
-    /// The provider did not succeed; the last snapshot is kept, and the next refresh gets the same changes again.
+    /// The provider failed; the last snapshot is kept, and the next refresh gets the same changes again.
     case failed
 }
 
-/// When to render, and what follows from it. The rule behind it: the place in the journal moves on only when the
-/// provider succeeded, so a crash means the same change again and never a missed one.
+/// When to render, and what follows from it. The place in the journal moves only when the provider succeeded, so after
+/// a crash a change is seen again and never missed.
 struct RefreshDecision: Equatable, Sendable {
-    /// What is answered.
+    /// The result of the refresh.
     var result: UpdateResult
-    /// The place in the journal moves behind the changes that were looked at.
+    /// Whether the place in the journal moves behind the changes that were read.
     var movesCursor: Bool
-    /// The new snapshot takes the last one's place.
+    /// Whether the new snapshot replaces the last one.
     var keepsSnapshot: Bool
 
-    /// What is known before anything is rendered.
+    /// What is known before rendering.
     struct Situation: Equatable, Sendable {
         /// The widget was refreshed before.
         var hasPrevious: Bool
-        /// Its place in the journal is of another history: everything may be different.
+        /// The changes since the last refresh are not known in full: everything may be different.
         var isLost: Bool
-        /// How many changes since then concern it.
+        /// How many changes since the last refresh concern the widget.
         var relevantChanges: Int
-        /// Somebody asked for a reload, its timeline is at its end, or it is shown in another environment than before.
+        /// A reload was requested, the timeline's refresh date has come, or the environment or the interests are others
+        /// than before.
         var isAsked = false
     }
 
@@ -34,12 +35,12 @@ struct RefreshDecision: Equatable, Sendable {
     enum Rendering: Equatable, Sendable {
         /// A snapshot, and whether it equals the last one.
         case rendered(equalsPrevious: Bool)
-        /// There is no provider: that something changed is all that is asked.
+        /// There is no provider: the caller only wants to know whether something changed.
         case notRendered
         case failed
     }
 
-    /// Nil: render, then ask `after`.
+    /// Decides before rendering; nil: render, then call `after`.
     static func before(_ situation: Situation) -> RefreshDecision? {
         if !situation.hasPrevious || situation.isLost || situation.isAsked || situation.relevantChanges > 0 {
             return nil

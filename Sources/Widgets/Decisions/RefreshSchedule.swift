@@ -1,48 +1,48 @@
-/// When a widget is to be refreshed, and why not sooner.
+/// When to refresh a widget, and why not sooner.
 public enum RefreshSchedule: Hashable, Sendable {
     case now
     /// Not before that moment, in nanoseconds since 1970.
     case deferred(until: Int64, Reason)
-    /// There is no reason to.
+    /// There is no reason for a refresh.
     case idle
 
-    /// Why it is not refreshed sooner.
+    /// Why the widget is not refreshed sooner.
     public enum Reason: String, Codable, Hashable, Sendable {
-        /// Nobody looks at it, and it has had its refreshes for now.
+        /// The widget is not visible, and its budget is spent.
         case budget
-        /// It failed, and is given time.
+        /// The last refresh failed, and its back-off is not over.
         case backOff
-        /// Its timeline says so.
+        /// The timeline requests a later time.
         case timeline
     }
 
-    /// What speaks for a refresh, and against it.
+    /// The reasons for and against a refresh.
     public struct Situation: Hashable, Sendable {
-        /// Something that concerns it changed, or somebody asked for a reload, since the last refresh.
+        /// Something that concerns the widget changed, or a reload was requested, since the last refresh.
         public var isWanted = false
-        /// When its timeline asks for one, in nanoseconds since 1970.
+        /// When the timeline requests a refresh, in nanoseconds since 1970.
         public var timelineDate: Int64?
-        /// Somebody sees it.
+        /// The widget is visible.
         public var isVisible = true
-        /// The app that it belongs to is in front, so somebody is working with its data.
+        /// The widget's app is in front, so its user works with the data.
         public var isAppInFront = false
-        /// What nobody's looking costs.
+        /// The budget for refreshes while the widget is not visible.
         public var budget = RefreshBudget()
         /// Failures in a row.
         public var failures = 0
-        /// When the last of them was, in nanoseconds since 1970.
+        /// When the last failure was, in nanoseconds since 1970.
         public var failedAt: Int64 = 0
-        /// How long it is given after a failure.
+        /// The time before a next try after a failure.
         public var backoff = Backoff()
 
-        /// Nothing asks for it.
+        /// Creates a situation without a reason for a refresh.
         public init() {}
 
-        /// Whether a refresh made now takes from the budget.
+        /// Whether a refresh now takes from the budget.
         public var spendsBudget: Bool { !isVisible && !isAppInFront }
     }
 
-    /// Decides. A failure is reason enough for another try; nothing brings one before its time.
+    /// Decides when to refresh. A failure is a reason for another try, and no other reason shortens its back-off.
     public static func decide(_ situation: Situation, at now: Int64) -> RefreshSchedule {
         var (due, reason): (Int64, Reason?) = (now, nil)
         if !situation.isWanted && situation.failures == 0 {
@@ -52,7 +52,7 @@ public enum RefreshSchedule: Hashable, Sendable {
         if situation.failures > 0 {
             let delay = situation.backoff.delay(after: situation.failures)
             let (time, overflow) = situation.failedAt.addingReportingOverflow(delay)
-            // A failure that is still to come: the clock was set back.
+            // A failure in the future means that the clock was set back.
             if !overflow, time > due, situation.failedAt <= now { (due, reason) = (time, .backOff) }
         }
         if situation.spendsBudget, let time = situation.budget.nextToken(after: now), time > due {

@@ -1,12 +1,12 @@
-/// A text that says how much time is left or has passed, and when it becomes another one. Times in nanoseconds.
+/// A text for the time that is left or has passed, and the moment at which it changes. Times are in nanoseconds.
 package struct TimeText: Hashable, Sendable {
     package let text: String
-    /// The first moment at which the text is another one; nil: it stays.
+    /// The first moment at which the text is another one; nil if it does not change.
     package let until: Int64?
 
     private static let second: Int64 = 1_000_000_000
 
-    /// As a clock that runs backwards: `4:05`, `3:04:05`, `2 d 3 h`, and `0:00` once it is over.
+    /// Returns a countdown like that of a clock: `4:05`, `3:04:05`, `2 d 3 h`, and `0:00` once it is over.
     package static func countdown(to date: Int64, at now: Int64) -> TimeText {
         let seconds = secondsLeft(until: date, at: now)
         if seconds <= 0 { return TimeText(text: "0:00", until: nil) }
@@ -20,21 +20,21 @@ package struct TimeText: Hashable, Sendable {
         return TimeText(text: "\(start):\(twoDigits(seconds % 60))", until: date - (seconds - 1) * second)
     }
 
-    /// `4 s`, `5 min`, `2 h`, `3 d`, rounded up; `0 s` once it is over.
+    /// Returns the time left, rounded up: `4 s`, `5 min`, `2 h`, `3 d`; `0 s` once it is over.
     package static func left(until date: Int64, at now: Int64) -> TimeText {
         let seconds = secondsLeft(until: date, at: now)
         if seconds <= 0 { return TimeText(text: "0 s", until: nil) }
         let (size, name) = unit(of: seconds)
         let count = (seconds + size - 1) / size
-        // The last of a larger unit ends where the smaller one begins.
+        // The last count of a larger unit ends where the smaller unit begins.
         let rest = count == 1 && size > 1 ? size - 1 : (count - 1) * size
         return TimeText(text: "\(count) \(name)", until: date - rest * second)
     }
 
-    /// The same for what has passed, rounded down.
+    /// Returns the time passed, rounded down, in the units of `left`.
     package static func age(since date: Int64, at now: Int64) -> TimeText {
         let (passed, overflow) = now.subtractingReportingOverflow(date)
-        // Centuries, at most: so that nothing overflows.
+        // The limit, some centuries, prevents an overflow.
         let most: Int64 = 9_000_000_000
         let seconds = overflow ? (now > date ? most : 0) : min(max(0, passed / second), most)
         let (size, name) = unit(of: seconds)
@@ -43,7 +43,7 @@ package struct TimeText: Hashable, Sendable {
         return TimeText(text: "\(count) \(name)", until: isNever || seconds == most ? nil : until)
     }
 
-    /// Rounded up.
+    /// Returns the seconds until a moment, rounded up.
     private static func secondsLeft(until date: Int64, at now: Int64) -> Int64 {
         let (left, overflow) = date.subtractingReportingOverflow(now)
         if overflow { return date > now ? .max / second : 0 }

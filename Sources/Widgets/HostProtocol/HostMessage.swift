@@ -1,13 +1,13 @@
-/// What a host says to a widget: one JSON object a line on the widget's standard input. `docs/widget-protocol.md` has
-/// the fields.
+/// A message from a host to a widget: one JSON object a line on the widget's standard input. `docs/widget-protocol.md`
+/// has the fields.
 package enum HostMessage: Hashable, Sendable {
-    /// Refresh, and answer with that number before `deadline` seconds are over. `shows`: the host has nothing to show, so
-    /// the answer has the timeline also where nothing is new. `reloads`: somebody asked for it, so it is rendered also
-    /// where nothing in the container changed.
+    /// Refresh, and send an answer with this number before `deadline` seconds are over. `shows`: the host has nothing
+    /// to show, so the answer has the timeline also where nothing is new. `reloads`: a reload was requested, so the
+    /// widget renders also where nothing in the container changed.
     case update(id: Int, environment: WidgetEnvironment, deadline: Double, shows: Bool, reloads: Bool)
-    /// You will be stopped: give back what you hold, and say that you have.
+    /// The widget will be stopped: release its locks, and answer `suspended`.
     case suspend(id: Int)
-    /// You were stopped, and go on.
+    /// The widget was suspended, and goes on.
     case resume
     /// End. The end of the input means the same.
     case end

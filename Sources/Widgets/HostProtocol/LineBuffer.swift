@@ -1,19 +1,19 @@
-/// Bytes that come in pieces, as lines.
+/// Splits bytes that come in pieces into lines.
 package struct LineBuffer: Sendable {
     private var bytes: ArraySlice<UInt8> = []
-    /// Up to here there is no newline.
+    /// The number of bytes that were searched without finding a newline.
     private var searched = 0
     private let largest: Int
 
-    /// A line that is longer is at fault.
+    /// Creates a buffer. A longer line than `largest` bytes is at fault.
     package init(largest: Int = ProtocolLine.largest) { self.largest = largest }
 
     package mutating func append(_ piece: some Sequence<UInt8>) { bytes += piece }
 
-    /// More than a line may have has come without a newline.
+    /// Whether more bytes than a line may have came without a newline.
     package var isTooLong: Bool { searched > largest }
 
-    /// The next line, without its newline. Linear in all bytes together.
+    /// Returns the next line, without its newline; nil if there is none yet. The time is linear in all bytes together.
     package mutating func next() -> [UInt8]? {
         guard let end = bytes.dropFirst(searched).firstIndex(of: 0x0A) else {
             searched = bytes.count

@@ -1,11 +1,11 @@
 import FoundationEssentials
 
-/// Messages as lines. Dates are seconds since 1970.
+/// Messages as lines of JSON. Dates are seconds since 1970.
 package enum ProtocolLine {
-    /// Of one line, in bytes; a widget that says more at once is at fault.
+    /// The largest size of a line, in bytes; a widget that writes a longer line is at fault.
     package static let largest = 4 << 20
 
-    /// Without the newline. Nil: it holds a number that JSON cannot hold.
+    /// Encodes a message, without the newline; nil if it contains a number that JSON cannot hold.
     package static func encoded(_ message: some Encodable) -> [UInt8]? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -13,7 +13,7 @@ package enum ProtocolLine {
         return (try? encoder.encode(message)).map { Array($0) }
     }
 
-    /// Why a line is no such message: for who writes a widget.
+    /// Returns why a line is no such message, for authors of widgets; empty if it is one.
     package static func fault<Message: Decodable>(_ type: Message.Type, in line: [UInt8]) -> String {
         if line.count > largest { return "a line of more than \(largest) bytes" }
         let decoder = JSONDecoder()
@@ -43,7 +43,7 @@ package enum ProtocolLine {
         }
     }
 
-    /// Nil: it is no such message.
+    /// Decodes a message; nil if the line is no such message.
     package static func decoded<Message: Decodable>(
         _ type: Message.Type, from line: [UInt8], largest: Int = largest
     ) -> Message? {

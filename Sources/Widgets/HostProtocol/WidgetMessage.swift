@@ -1,24 +1,24 @@
-/// What a widget says to its host: one JSON object a line on its standard output.
+/// A message from a widget to its host: one JSON object a line on the widget's standard output.
 package enum WidgetMessage: Hashable, Sendable {
-    /// The first line: the protocol's version, and what the widget is. The placeholder is shown until there is a
+    /// The first line: the protocol's version, and the widget's kind. The placeholder is shown until there is a
     /// snapshot.
     case hello(version: Int, kind: String, placeholder: WidgetView?)
-    /// To an update: exactly one each.
+    /// The answer to an update: exactly one for each.
     case answer(Answer)
-    /// To a suspension: nothing is held any more.
+    /// The answer to a suspension: the widget has released everything.
     case suspended(id: Int)
-    /// Somebody should open this.
+    /// A request to open a URL.
     case open(url: String)
-    /// For the host's log.
+    /// A line for the host's log.
     case log(String)
 
     package struct Answer: Hashable, Sendable {
-        /// The update's.
+        /// The number of the update.
         package var id: Int
         package var result: UpdateResult
-        /// What is shown from now on; also where the result is `noData`, if the host had asked for it.
+        /// The timeline to show from now on; also where the result is `noData`, if the host requested it.
         package var timeline: Timeline<WidgetView>?
-        /// Why it failed.
+        /// Why the refresh failed.
         package var cause: String?
 
         package init(id: Int, result: UpdateResult, timeline: Timeline<WidgetView>? = nil, cause: String? = nil) {
@@ -26,7 +26,7 @@ package enum WidgetMessage: Hashable, Sendable {
         }
     }
 
-    /// Of the protocol that this library speaks.
+    /// The version of the protocol that this library implements.
     package static let version = 1
 }
 

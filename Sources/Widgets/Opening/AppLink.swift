@@ -1,36 +1,36 @@
-/// What opens a kind of URLs: a scheme, and the program that is started where none runs.
+/// The app of a URL scheme: the program to start where the app does not run.
 package struct AppLink: Codable, Hashable, Sendable {
-    /// Words; the first one is looked up in PATH.
+    /// The program and its arguments; the program is looked up in PATH.
     package var launch: [String]
 
     package init(launch: [String]) { self.launch = launch }
 
     static func key(ofScheme scheme: String) -> String { "scheme/\(scheme)" }
 
-    /// A URL that the app has looked at and does not take.
+    /// A URL that the app has read and refused.
     struct Refusal: Codable, Hashable, Sendable {
-        /// Of its message.
+        /// The number of the URL's message.
         var number: UInt64
         var reason: String
     }
 
     static func refusals(ofScheme scheme: String) -> String { "refused/\(scheme)" }
 
-    /// So many are kept: the asker looks at once.
+    /// The number of refusals that are kept: a caller of `open` reads them at once.
     static let keptRefusals = 64
-    /// Of a reason, in characters.
+    /// The longest reason, in characters.
     static let longestReason = 200
 
-    /// The channel that an app's URLs come through.
+    /// Returns the name of the channel for an app's URLs.
     package static func channel(ofScheme scheme: String) -> String { "group-container.open.\(scheme)" }
 
-    /// The listener's name: there is one app of a scheme at a time.
+    /// The listener's name. There is one app of a scheme at a time.
     package static let listener = "app"
 
-    /// Of a URL, in bytes.
+    /// The largest size of a URL, in bytes.
     package static let largestURL = 65_536
 
-    /// In small letters; nil: it has none (RFC 3986, 3.1).
+    /// Returns a URL's scheme in lower case; nil if it has none (RFC 3986, 3.1).
     package static func scheme(of url: String) -> String? {
         guard let end = url.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let scheme = url[..<end].lowercased()

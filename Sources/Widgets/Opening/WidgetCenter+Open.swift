@@ -2,13 +2,13 @@ import FoundationEssentials
 public import GroupContainer
 import GroupSystemCalls
 
-/// What became of a URL that was to be opened.
+/// The result of opening a URL.
 public enum OpenResult: String, Hashable, Sendable {
-    /// The app has taken it: what it does at a URL is done.
+    /// The app has opened the URL.
     case opened
-    /// The app has looked at it, and does not take it: it knows no such place.
+    /// The app has read the URL and refused it, as there is no such place.
     case refused
-    /// It has not in time; it stays in the queue, and the app gets it when it gets there.
+    /// The app has not opened the URL in time. The URL stays in the queue, and the app gets it later.
     case queued
     /// No app has registered the scheme.
     case noApp
@@ -16,16 +16,16 @@ public enum OpenResult: String, Hashable, Sendable {
 
 extension WidgetCenter {
     /// Opens a URL such as `todo://item/3` in the app that has registered its scheme, and starts the app if it does not
-    /// run. Waits, blocking, until the app is done with it. The app gets every URL once and in order, also those that
-    /// came while it did not run; one that dies in the middle of a URL gets that one again.
+    /// run. Blocks until the app is done with the URL, or the time is over. The app gets every URL once and in order,
+    /// also those that were posted while it did not run; an app that dies in the middle of a URL gets that URL again.
     ///
-    /// Errors: `invalidArgument` where it is no URL, or longer than 64 KiB; `notFound` where the app cannot be started
-    /// (then, too, the URL stays in the queue); those of `GroupChannel.post`.
+    /// Errors: `invalidArgument` for a text that is no URL, or longer than 64 KiB; `notFound` where the app cannot be
+    /// started (the URL stays in the queue then, too); those of `GroupChannel.post`.
     public func open(_ url: String, timeout: Duration = .seconds(10)) throws(CoordinationError) -> OpenResult {
         try open(url, timeout: timeout) { _ in }
     }
 
-    /// The same; `refused` gets why, in the app's words.
+    /// Opens a URL, and calls `refused` with the app's reason if the app refuses it.
     package func open(
         _ url: String, timeout: Duration = .seconds(10), refused: (String) -> Void
     ) throws(CoordinationError) -> OpenResult {
@@ -48,14 +48,15 @@ extension WidgetCenter {
         return .refused
     }
 
-    /// What the app of a scheme has not taken, the last ones; there is one app of a scheme, so nobody else writes them.
+    /// Returns the last refusals of a scheme's app. There is one app of a scheme at a time, so no other process writes
+    /// them.
     private func refusals(ofScheme scheme: String) throws(CoordinationError) -> [AppLink.Refusal] {
         guard case .json(let content) = try defaults.versionedValue(forKey: AppLink.refusals(ofScheme: scheme)).value
         else { return [] }
         return (try? JSONDecoder().decode([AppLink.Refusal].self, from: Data(content))) ?? []
     }
 
-    /// The app does not take the URL with that number: to be said before it is acknowledged.
+    /// Records that the app refuses the URL with that number. The caller acknowledges the URL only after this call.
     package func noteRefusal(of number: UInt64, scheme: String, _ reason: String) throws(CoordinationError) {
         let refusal = AppLink.Refusal(number: number, reason: String(reason.prefix(AppLink.longestReason)))
         let kept = Array(try refusals(ofScheme: scheme).suffix(AppLink.keptRefusals - 1)) + [refusal]
@@ -69,7 +70,7 @@ extension WidgetCenter {
         return try? JSONDecoder().decode(AppLink.self, from: Data(content))
     }
 
-    /// A single process at a time starts it: the next process finds it starting, and its own URL in the queue.
+    /// Starts the app, one process at a time: the next process finds the app listening, and its own URL in the queue.
     private func launch(
         _ link: AppLink, _ scheme: String, _ channel: GroupChannel, until end: Int64
     ) throws(CoordinationError) {
@@ -82,11 +83,11 @@ extension WidgetCenter {
         } catch {
             throw .unstartableApp(link.launch.first ?? "", scheme: scheme, cause: "\(error)")
         }
-        // Else the next one would start another.
+        // Without this wait, the next process would start the app again.
         _ = try channel.awaitListener(AppLink.listener, timeout: .until(end))
     }
 
-    /// From now on an app opens the URLs of a scheme.
+    /// Registers an app for a scheme.
     package func register(_ link: AppLink, scheme: String) throws(CoordinationError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -98,6 +99,6 @@ extension WidgetCenter {
 }
 
 extension Duration {
-    /// What is left of the time until then, of the monotonic clock; not less than none.
+    /// Returns the time until a moment of the monotonic clock; at least zero.
     fileprivate static func until(_ moment: Int64) -> Duration { .nanoseconds(max(0, moment - monotonicNanoseconds())) }
 }

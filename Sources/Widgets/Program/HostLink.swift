@@ -1,13 +1,13 @@
 import Dispatch
 import GroupSystemCalls
 
-/// The widget's end of its conversation with a host: lines on the standard streams, which are taken away from the rest of
-/// the process.
+/// The widget's end of its connection to a host: lines on the standard streams, which the rest of the process can no
+/// longer use.
 final class HostLink: Sendable {
     private let output: FileDescriptor
-    /// One line at a time.
+    /// The lock for writing one line at a time.
     private let writing = Guarded(())
-    /// What the host says. It ends with the input, or where the host says what makes no sense.
+    /// The messages of the host. The stream ends with the input, or after a line that is too long.
     let messages: AsyncStream<HostMessage>
 
     init() throws {
@@ -15,7 +15,7 @@ final class HostLink: Sendable {
         let input = try StandardStreams.takeInput()
         let (messages, stream) = AsyncStream<HostMessage>.makeStream()
         self.messages = messages
-        // It lives as long as the input is open: its handler keeps it.
+        // The source lives as long as the input is open: its handler keeps it.
         let source = DispatchSource.makeReadSource(
             fileDescriptor: input.number, queue: DispatchQueue(label: "messages of the widget's host"))
         let reader = Guarded(HostLineReader())
@@ -35,7 +35,7 @@ final class HostLink: Sendable {
     }
 }
 
-/// Keeps it open for as long as somebody reads.
+/// Keeps a descriptor open as long as the source reads from it.
 private final class HeldDescriptor: Sendable {
     let descriptor: FileDescriptor
     init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
@@ -45,12 +45,13 @@ private struct HostLineReader: Sendable {
     private var lines = LineBuffer()
     private var chunk = [UInt8](repeating: 0, count: 65_536)
 
-    /// What has come. False: that was all.
+    /// Reads what is there, and passes on its messages. Returns false at the end of the input, or if a line is too
+    /// long.
     mutating func read(_ input: borrowing FileDescriptor, _ take: (HostMessage) -> Void) -> Bool {
         guard let count = try? input.read(into: &chunk), count > 0 else { return false }
         lines.append(chunk[..<count])
         while let line = lines.next() {
-            // Of a newer host: what this one does not know, it does not do.
+            // A newer host may send messages that this version cannot decode; they are ignored.
             if let message = ProtocolLine.decoded(HostMessage.self, from: line) { take(message) }
         }
         return !lines.isTooLong

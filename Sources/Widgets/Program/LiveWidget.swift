@@ -2,21 +2,21 @@ public import FoundationEssentials
 import GroupContainer
 import GroupSystemCalls
 
-/// What a widget that shows itself has to show.
+/// What a widget without a host shows.
 public struct ShownWidget: Hashable, Sendable {
-    /// What can be seen.
+    /// The visible view.
     public var view: WidgetView
-    /// When it was rendered.
+    /// When the view was rendered.
     public var renderedAt: Date
-    /// Why the last refresh failed: the view is older than that.
+    /// Why the last refresh failed, so that the view is older; nil if it succeeded.
     public var failure: String?
 }
 
 extension WidgetProgram {
-    /// Shows the widget without a host, for as long as the container is there: `show` gets what can be seen, and then
-    /// again whenever that changes: after a refresh, at a moment of its timeline, or when a refresh fails. It is refreshed
-    /// at the start, which gives what it missed, after each change that concerns it, when somebody asks for a reload,
-    /// when its timeline says so, and some time after a failure.
+    /// Shows the widget without a host, for as long as the container exists. Calls `show` with what is visible, and
+    /// again after each change of it: after a refresh, at a moment of its timeline, or when a refresh fails. The widget
+    /// is refreshed at the start, which covers what it missed, after each change that concerns it, after a reload
+    /// request, when its timeline requests it, and some time after a failure.
     public func follow(
         _ environment: WidgetEnvironment = WidgetEnvironment(), _ show: @escaping @Sendable (ShownWidget) throws -> Void
     ) async throws {
@@ -24,7 +24,7 @@ extension WidgetProgram {
         let center = try WidgetCenter(container)
         let (wakes, waker) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         try await withThrowingTaskGroup(of: Void.self) { group in
-            // Followed first, refreshed then: what comes in between is seen by both.
+            // The streams begin before the first refresh, so that no change between them is missed.
             try follow(Concerns(provider.interests), in: &group, waker)
             let requests = center.defaults.changes()
             group.addTask { for try await _ in requests { waker.yield() } }
@@ -54,7 +54,7 @@ extension WidgetProgram {
     }
 }
 
-/// The loop behind it.
+/// The loop of a widget without a host.
 private struct SelfShown<Provider: WidgetProvider> where Provider.Snapshot: WidgetContent {
     private let program: WidgetProgram<Provider>
     private let environment: WidgetEnvironment
@@ -106,12 +106,13 @@ private struct SelfShown<Provider: WidgetProvider> where Provider.Snapshot: Widg
         if let news {
             (timeline, renderedAt) = (news, program.clock.date)
         } else if let last = try await refresh.last(), timeline == nil || last.renderedAt > renderedAt {
-            // Of another process that shows the same kind, if not of an earlier one.
+            // Another process that shows the same kind, or an earlier one, rendered this.
             (timeline, renderedAt) = (last.timeline.map(\.view), last.renderedAt)
         }
     }
 
-    /// Until something is to be done although nothing happened. A clock that jumps is noticed within a minute.
+    /// Returns the time until the next scheduled work; nil if there is none. At most a minute, so that a jump of the
+    /// clock is noticed within that time.
     private func nextDelay() -> Duration? {
         let now = program.clock.date
         let dates = [timeline?.nextChange(after: now), timeline?.refreshDate].compactMap { $0 }

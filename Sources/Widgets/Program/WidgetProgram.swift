@@ -1,7 +1,7 @@
 public import GroupContainer
 import GroupSystemCalls
 
-/// A provider as a process of its own: shown by a host, or by itself.
+/// A provider as a process of its own, with a host or without one.
 ///
 ///     let container = try Container(group: "group.com.example.todo")
 ///     try await WidgetProgram(TodoWidget(), in: container).converse()
@@ -10,21 +10,21 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
     let container: Container
     let clock: any WidgetClock
 
-    /// Of a container. `clock` is where it has the time from.
+    /// Creates the program for a container. `clock` is its source of time.
     public init(_ provider: Provider, in container: Container, clock: any WidgetClock = SystemWidgetClock()) {
         (self.provider, self.container, self.clock) = (provider, container, clock)
     }
 
-    /// Speaks with a host, over this process's standard input and output, until the host says that it is to end. What
-    /// the process prints meanwhile goes to standard error. Before it is suspended it gives back its lock, and ends the
-    /// refresh that is going on. Throws what is wrong with the streams; what is wrong with a refresh is its answer.
+    /// Exchanges messages with a host, over this process's standard input and output, until the host ends it. Other
+    /// output of the process goes to standard error. Before a suspension, the program cancels the refresh in progress,
+    /// which releases its lock. Throws errors of the streams; an error of a refresh is part of its answer.
     public func converse() async throws {
         _ = container.coordinator(purpose: provider.kind)
         let link = try HostLink()
         try link.say(
             .hello(version: WidgetMessage.version, kind: provider.kind, placeholder: provider.placeholder?.view))
         var update: Task<Void, Never>?
-        // What the host has been told to show: what another process renders of the same kind is news to it.
+        // What the host last got to show: what another process renders of the same kind is new to the host.
         let told = Guarded<[UInt8]?>(nil)
         for await message in link.messages {
             switch message {
@@ -65,7 +65,7 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
                 answer.timeline = timeline.map(\.view)
                 told.withLock { $0 = rendered }
             }
-            // To the widget it is not new, as it lies in the container already; to the host it is.
+            // The result is `noData`, as the snapshot is in the container already, but it is new to the host.
             if answer.timeline != nil && !shows { answer.result = .newData }
             answer.cause = cause.withLock { $0 }
         } catch {
@@ -76,7 +76,7 @@ public struct WidgetProgram<Provider: WidgetProvider>: Sendable where Provider.S
 }
 
 extension Int64 {
-    /// In nanoseconds; nothing is less than none.
+    /// Converts seconds to nanoseconds; a negative number becomes 0.
     init(clampedSeconds seconds: Double) {
         self = seconds.isNaN ? 0 : Int64(exactly: (seconds * 1e9).rounded()) ?? (seconds < 0 ? 0 : .max)
         self = Swift.max(0, self)

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// When a widget is to be refreshed, although nothing that concerns it has changed.
+/// When to refresh a widget although nothing that concerns it has changed.
 public enum TimelinePolicy: Hashable, Sendable {
     /// When the last entry's moment has come.
     case atEnd
@@ -8,49 +8,49 @@ public enum TimelinePolicy: Hashable, Sendable {
     case never
 }
 
-/// What a widget shows, and what it will show later: so that what only time changes needs no refresh.
+/// What a widget shows now and later, so that changes by time alone need no refresh.
 public struct Timeline<Snapshot: Codable & Sendable>: Sendable {
-    /// One snapshot, from some moment on.
+    /// A snapshot that is shown from a moment on.
     public struct Entry: Codable, Sendable {
-        /// Nil: from the beginning.
+        /// The moment; nil: from the beginning.
         public var date: Date?
-        /// What is shown then.
+        /// What is shown from that moment on.
         public var snapshot: Snapshot
 
-        /// From that moment on; nil: from the beginning.
+        /// Creates an entry for a moment; nil: from the beginning.
         public init(date: Date? = nil, snapshot: Snapshot) { (self.date, self.snapshot) = (date, snapshot) }
     }
 
-    /// When the widget is to be refreshed, although nothing that concerns it has changed.
+    /// When to refresh the widget although nothing that concerns it has changed.
     public typealias Policy = TimelinePolicy
 
-    /// By date.
+    /// The entries, sorted by date.
     public let entries: [Entry]
-    /// When it is to be refreshed anyway.
+    /// When to refresh the widget anyway.
     public var policy: Policy
 
-    /// At least one entry; in the order of their dates, whatever the order here.
+    /// Creates a timeline of at least one entry. The entries may come in any order.
     public init(first: Entry, _ later: [Entry] = [], policy: Policy = .never) {
         let all = [first] + later
-        // A stable sort: of two for the same moment the later one counts.
+        // A stable sort: of two entries for the same moment, the later one counts.
         entries = all.enumerated().sorted {
             ($0.element.date ?? .distantPast, $0.offset) < ($1.element.date ?? .distantPast, $1.offset)
         }.map(\.element)
         self.policy = policy
     }
 
-    /// One snapshot, until something changes.
+    /// Creates a timeline of one snapshot, until something changes.
     public init(_ snapshot: Snapshot) { self.init(first: Entry(snapshot: snapshot)) }
 
-    /// What is shown at that moment: of those whose moment has come, the last one; else the first one.
+    /// Returns the entry for a moment: the last one whose date has come, else the first one.
     public func entry(at now: Date) -> Entry? {
         entries.last { ($0.date ?? .distantPast) <= now } ?? entries.first
     }
 
-    /// When another entry's turn comes, after that moment.
+    /// Returns the date of the next entry after a moment; nil if there is none.
     public func nextChange(after now: Date) -> Date? { entries.compactMap(\.date).first { $0 > now } }
 
-    /// When it is to be refreshed by its policy; nil: not at all.
+    /// The date of a refresh by the policy; nil if there is none.
     public var refreshDate: Date? {
         switch policy {
         case .atEnd: entries.last?.date
@@ -59,7 +59,7 @@ public struct Timeline<Snapshot: Codable & Sendable>: Sendable {
         }
     }
 
-    /// The same with other snapshots.
+    /// Returns the timeline with transformed snapshots.
     public func map<Other: Codable & Sendable>(_ transform: (Snapshot) throws -> Other) rethrows -> Timeline<Other> {
         let mapped = try entries.map { Timeline<Other>.Entry(date: $0.date, snapshot: try transform($0.snapshot)) }
         return Timeline<Other>(sorted: mapped, policy: policy)
@@ -78,7 +78,7 @@ extension TimelinePolicy: Codable {
         case atEnd, never
     }
 
-    /// Either a name or a date.
+    /// Decodes a policy: a name or a date.
     public init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
         switch try? value.decode(Name.self) {
@@ -88,7 +88,7 @@ extension TimelinePolicy: Codable {
         }
     }
 
-    /// As `init(from:)` reads it.
+    /// Encodes the policy in the form that `init(from:)` decodes.
     public func encode(to encoder: any Encoder) throws {
         var value = encoder.singleValueContainer()
         switch self {
@@ -104,7 +104,7 @@ extension Timeline: Codable {
         case entries, policy
     }
 
-    /// An empty one is none.
+    /// Decodes a timeline. A timeline without entries is an error.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: Field.self)
         let entries = try fields.decode([Entry].self, forKey: .entries)
@@ -117,7 +117,7 @@ extension Timeline: Codable {
             policy: try fields.decodeIfPresent(TimelinePolicy.self, forKey: .policy) ?? .never)
     }
 
-    /// As `init(from:)` reads it.
+    /// Encodes the timeline in the form that `init(from:)` decodes.
     public func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: Field.self)
         try fields.encode(entries, forKey: .entries)

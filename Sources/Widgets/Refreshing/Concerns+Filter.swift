@@ -2,9 +2,9 @@ package import GroupContainer
 
 /// Which changes of items concern a widget.
 package struct ItemConcern: Sendable {
-    /// To follow by: lets through everything that concerns it.
+    /// The filter to follow by: lets through everything that concerns the widget.
     package let filter: ChangeFilter
-    /// Nil: what is only touched does not concern it.
+    /// The filter for items that were only touched; nil if touching an item does not concern the widget.
     private let touched: ChangeFilter?
 
     fileprivate init(_ filter: ChangeFilter, metadata: [String]) {
@@ -13,13 +13,13 @@ package struct ItemConcern: Sendable {
         (self.filter, touched) = (filter, metadata.isEmpty ? nil : ChangeFilter(including: metadata))
     }
 
-    /// Whether a change that the filter let through is news.
+    /// Returns whether a change that the filter let through is news.
     package func isNews(_ change: Change) -> Bool {
         change.kind != .touched || touched?.includes(change.path) ?? false
     }
 
-    /// Whether a change of an item concerns it, for those who follow more than the filter lets through. A directory
-    /// that goes may have something in it that does.
+    /// Returns whether a change of an item concerns the widget, for followers of more than the filter lets through. A
+    /// directory that is removed may contain an item that concerns the widget.
     package func includes(_ change: Change) -> Bool {
         let paths = [change.path, change.kind.otherPath].compactMap { $0 }
         return isNews(change) && (change.concernedDirectory || paths.contains { filter.includes($0) })

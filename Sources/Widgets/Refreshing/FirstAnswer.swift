@@ -1,8 +1,9 @@
 import GroupSystemCalls
 
-/// Of work and a deadline, whichever comes first answers, once; the other one's answer is dropped.
+/// A race of work against a deadline: the first result counts, and the other one is dropped.
 enum FirstAnswer {
-    /// Nil: the time is over. The work's task is cancelled then, and goes on for as long as it likes.
+    /// Returns the work's result, or nil if the time is over first. The work's task is then cancelled, and may go on
+    /// after this function has returned.
     static func of<Answer: Sendable>(
         _ time: Duration?, by clock: any WidgetClock, _ work: @escaping @Sendable () async throws -> Answer
     ) async throws -> Answer? {
@@ -24,7 +25,7 @@ enum FirstAnswer {
     }
 }
 
-/// One value, for one who waits. The first that is given counts.
+/// One value, for one waiter. The first value given counts.
 private final class Once<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
@@ -54,7 +55,7 @@ private final class Once<Value: Sendable>: Sendable {
 }
 
 extension Duration {
-    /// Rounded down; the nearest that there is.
+    /// The duration in nanoseconds, rounded towards zero and clamped to the range of `Int64`.
     package var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

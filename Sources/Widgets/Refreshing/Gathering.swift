@@ -4,13 +4,13 @@ import GroupContainer
 struct Gathering {
     private(set) var changes: [Change] = []
     private(set) var keyChanges: [DefaultsChange] = []
-    /// What happened cannot be told: anything may be different.
+    /// Whether the changes are not known in full, so that anything may be different.
     private(set) var isLost = false
     let cursor: Cursor
     private(set) var suites: [String: WidgetRecord.SuitePlace] = [:]
 
-    /// `previous` is nil for a widget that was never refreshed: it begins at the present, as what it renders now shows
-    /// all that was before.
+    /// Gathers the changes since `previous`. A widget that was never refreshed (nil) begins at the present, as its
+    /// first snapshot shows all earlier changes.
     init(_ concerns: Concerns, since previous: WidgetRecord?, in container: Container) throws(CoordinationError) {
         let origin = previous.map { ChangeOrigin.cursor($0.cursor) } ?? .now
         let concern = concerns.itemConcern
@@ -19,7 +19,7 @@ struct Gathering {
             since: concern == nil ? .now : origin, matching: concern?.filter ?? .everything)
         while let concern, let change = try reader.next(timeout: .zero) {
             if case .rescan = change.kind { isLost = true }
-            // That watching is incomplete is nothing new to be shown.
+            // A watch gap is nothing new to show.
             if !change.kind.isMarker, concern.isNews(change) { changes.append(change) }
         }
         cursor = reader.cursor

@@ -1,7 +1,7 @@
 import GroupContainer
 
 extension Interest {
-    /// As `init(text:)` takes it.
+    /// The text that `init(text:)` accepts for this interest.
     package var text: String {
         switch subject {
         case .path(let pattern): pattern
@@ -10,7 +10,8 @@ extension Interest {
         }
     }
 
-    /// Why nothing can match it, or not what was meant, and how to write it; nil for one that is in order.
+    /// Why nothing can match the interest, or something else than was meant, and how to write it; nil if it has no
+    /// fault.
     package var fault: String? {
         switch subject {
         case .path(let pattern), .metadata(let pattern): ChangeFilter.fault(ofPattern: Array(pattern.utf8))

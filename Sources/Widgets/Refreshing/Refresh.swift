@@ -2,12 +2,15 @@ public import FoundationEssentials
 public import GroupContainer
 import GroupSystemCalls
 
-/// A widget's question: is there something new for me?
+/// A refresh of a widget: finds what changed for it, renders, and delivers a new snapshot.
 ///
-/// Guarantees: what changed between two refreshes is never missed, whether or not anybody ran in between, and whether
-/// it was made with or without coordination. The widget's place moves on only after the snapshot was delivered, so
-/// after a crash the same change is answered again. Refreshes of one kind exclude each other between processes. There
-/// is exactly one answer, also where the provider throws, or says nothing before the deadline.
+/// Guarantees:
+/// - A change between two refreshes is never missed, whether or not a process ran in between, and whether the change
+///   was coordinated or external.
+/// - The widget's place moves on only after the snapshot was delivered, so after a crash the next refresh gets the same
+///   changes again.
+/// - Refreshes of one kind exclude each other between processes.
+/// - There is exactly one result, also where the provider throws, or has not returned before the deadline.
 public struct Refresh<Provider: WidgetProvider>: Sendable {
     private let provider: Provider
     private let container: Container
@@ -16,14 +19,17 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
     private let deadline: Duration?
     private let clock: any WidgetClock
     private let onFailure: @Sendable (any Error) -> Void
-    /// A timeline that asks for a refresh sooner, or whose end is over already, gets it after so long: nobody is to
-    /// spin.
+    /// The shortest time until the refresh that a timeline requests. An earlier or past date is moved to that time, so
+    /// that no process spins.
     package var shortestInterval = Duration.seconds(1)
 
-    /// `environment` is what the widget is shown in. `timeout` is how long to wait for another refresh of the same
-    /// kind; nil: for ever. `deadline` is how long the provider may take; one that takes longer has failed, its task is
-    /// cancelled, and what it says afterwards is dropped. `clock` says what time it is, and when the deadline has come.
-    /// `onFailure` gets why, when the answer is `failed`.
+    /// Creates a refresh of a provider in a container.
+    /// - `environment` is what the widget is shown in.
+    /// - `timeout` is how long to wait for another refresh of the same kind; nil has no limit.
+    /// - `deadline` is how long the provider may take. A provider that takes longer has failed: its task is cancelled,
+    ///   and its later result is dropped.
+    /// - `clock` gives the time, and calls back at the deadline.
+    /// - `onFailure` gets the error when the result is `failed`.
     public init(
         _ provider: Provider, in container: Container, environment: WidgetEnvironment = WidgetEnvironment(),
         timeout: Duration? = .seconds(30), deadline: Duration? = .seconds(30),
@@ -34,27 +40,30 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
         (self.timeout, self.deadline, self.clock, self.onFailure) = (timeout, deadline, clock, onFailure)
     }
 
-    /// Refreshes once. `deliver` gets a snapshot that is another one than the last. Throws what `deliver` throws, and
-    /// `CoordinationError`: `lockTimedOut`, `damaged` (once, if it is the widget's record: it is put aside, and the
-    /// next refresh begins anew), `newerFormat`, `invalidArgument` (its kind, an interest that nothing
-    /// can match, or a suite's name). What the provider throws
-    /// is `failed`.
+    /// Refreshes once, and calls `deliver` with the snapshot if it differs from the last one.
+    ///
+    /// An error of the provider is not thrown: the result is then `failed`. Throws what `deliver` throws, and
+    /// `CoordinationError`:
+    /// - `lockTimedOut`
+    /// - `damaged`; if it is the widget's record, once: the record is put aside, and the next refresh begins anew
+    /// - `newerFormat`
+    /// - `invalidArgument`: the kind, an interest that nothing can match, or a suite's name
     public func performUpdate(_ deliver: (Provider.Snapshot) throws -> Void = { _ in }) async throws -> UpdateResult {
         try await update { timeline in
             if let entry = timeline.entry(at: clock.date) { try deliver(entry.snapshot) }
         }
     }
 
-    /// The same with everything that is shown now and later: another one if any of its entries is. With `isReload` the
-    /// provider is asked whatever changed.
+    /// Refreshes once, and calls `deliver` with the whole timeline, which is new if any of its entries is. With
+    /// `isReload` the provider renders whatever changed. Errors: as those of `performUpdate`.
     public func update(
         isReload: Bool = false, delivering deliver: (Timeline<Provider.Snapshot>) throws -> Void
     ) async throws -> UpdateResult {
         try await update(isReload: isReload, confirming: { _ in false }) { timeline, _ in try deliver(timeline) }
     }
 
-    /// The same for one who shows `shown`, as bytes. Where the answer is `noData` and something else was rendered last,
-    /// by another process that shows the same kind, it is delivered all the same.
+    /// Refreshes once for a caller that shows `shown`, as bytes. Where the result is `noData` and another process that
+    /// shows the same kind has rendered something else last, that timeline is delivered all the same.
     package func update(
         isReload: Bool, unlike shown: [UInt8]?,
         delivering deliver: (Timeline<Provider.Snapshot>, [UInt8]) throws -> Void
@@ -62,7 +71,8 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
         try await update(isReload: isReload, confirming: { $0 != shown }, delivering: deliver)
     }
 
-    /// What stands where nothing is new is delivered if `isMissing` says so. Delivers with the lock.
+    /// Refreshes once. Where nothing is new, the last timeline is delivered if `isMissing` returns true for it.
+    /// Delivers with the lock.
     private func update(
         isReload: Bool, confirming isMissing: ([UInt8]) -> Bool,
         delivering deliver: (Timeline<Provider.Snapshot>, [UInt8]) throws -> Void
@@ -114,7 +124,7 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
         try deliver(timeline, last)
     }
 
-    /// Nil: it is as it was.
+    /// Runs the provider until the deadline; nil if what it shows is unchanged.
     private func ask(_ session: RefreshSession) async throws -> Timeline<Provider.Snapshot>? {
         let context = Context(
             container: container, coordinator: container.coordinator(purpose: provider.kind),
@@ -131,8 +141,8 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
         return answer
     }
 
-    /// What was delivered last, from the container, and when it was rendered; nil where there is nothing, or a snapshot
-    /// of another type. Errors: as those of `performUpdate`.
+    /// Reads what was delivered last from the container, and when it was rendered; nil where there is nothing, or a
+    /// snapshot of another type. Errors: as those of `performUpdate`.
     public func last() async throws -> (timeline: Timeline<Provider.Snapshot>, renderedAt: Date)? {
         let file = try RefreshSession.file(ofKind: provider.kind, in: container)
         let holding = try await file.hold("read", timeout: timeout)
@@ -145,14 +155,14 @@ public struct Refresh<Provider: WidgetProvider>: Sendable {
     }
 }
 
-/// A provider said that it failed, or nothing in time.
+/// The error of a provider whose result was `failed`, or that did not return in time.
 public struct ProviderFailure: Error, CustomStringConvertible {
-    /// The widget's.
+    /// The widget's kind.
     public let kind: String
-    /// What it was given, where it said nothing in time.
+    /// The time that the provider had, where it did not return in time; else nil.
     public let deadline: Duration?
 
-    /// A sentence.
+    /// A sentence for people.
     public var description: String {
         deadline.map { "\(kind): no answer within \($0)" } ?? "\(kind): it says that it failed"
     }

@@ -1,24 +1,25 @@
 package import GroupContainer
 
-/// What a container keeps of a widget's refreshes: what they cost, how often they failed, which reload requests were
-/// heeded. Kept by who decides when to refresh, beside the widget's own record.
+/// What a container keeps of a widget's refreshes: their cost, their failures, and the last reload request that was
+/// served. The process that decides when to refresh writes the ledger, beside the widget's own record.
 package struct RefreshLedger: Equatable, Sendable {
     private var budgetFullAt: Int64 = .min
-    /// In a row.
+    /// Failures in a row.
     package private(set) var failures = 0
-    /// In nanoseconds since 1970.
+    /// The time of the last failure, in nanoseconds since 1970.
     package private(set) var failedAt: Int64 = 0
-    /// When it last succeeded, in nanoseconds since 1970: what is shown was true then.
+    /// The time of the last success, in nanoseconds since 1970: what is shown was true then.
     package private(set) var succeededAt: Int64?
-    /// The last request that was heeded.
+    /// The number of the last reload request that was served.
     package private(set) var reloads: UInt64 = 0
 
-    /// Of a widget that was never refreshed.
+    /// Creates the ledger of a widget that was never refreshed.
     package init() {}
 
     package func budget(_ limit: RefreshBudget.Limit) -> RefreshBudget { RefreshBudget(limit, fullAt: budgetFullAt) }
 
-    /// A refresh begins that heeds the requests up to that one.
+    /// Records that a refresh begins that serves all reload requests up to `reloads`. The refresh takes from the budget
+    /// if there is a limit.
     package mutating func noteStart(at now: Int64, spending limit: RefreshBudget.Limit?, reloads: UInt64) {
         if let limit {
             var budget = budget(limit)
@@ -28,7 +29,7 @@ package struct RefreshLedger: Equatable, Sendable {
         self.reloads = reloads
     }
 
-    /// It ended. Not answering is a failure, too.
+    /// Records how a refresh ended. A refresh without an answer has failed, too.
     package mutating func noteEnd(_ result: UpdateResult, at now: Int64) {
         switch result {
         case .newData, .noData: (failures, succeededAt) = (0, now)
@@ -49,13 +50,14 @@ extension RefreshLedger {
         var reloads: UInt64?
     }
 
-    /// Error: `invalidArgument` where it is no kind.
+    /// Returns the file of a kind's ledger. Errors: `invalidArgument` if `kind` is not a valid kind.
     package static func file(ofKind kind: String, in container: Container) throws(CoordinationError) -> PrivateFile {
         try WidgetRecord.checkKind(kind)
         return PrivateFile("widgets/\(kind)", "schedule.json", in: container)
     }
 
-    /// Only with the lock. Of a widget that was never refreshed, or whose file is damaged and was put aside, nothing.
+    /// Reads the ledger. The caller holds the file's lock. The ledger is empty for a widget that was never refreshed.
+    /// Errors: `newerFormat`; `damaged`, once: the file is put aside.
     package init(_ file: PrivateFile) throws(CoordinationError) {
         if let stored = try StoredFile.read(Stored.self, file) { self.init(stored) } else { self.init() }
     }
@@ -68,7 +70,7 @@ extension RefreshLedger {
         reloads = stored.reloads ?? 0
     }
 
-    /// Only with the lock.
+    /// Writes the ledger. The caller holds the file's lock.
     package func write(_ file: PrivateFile) throws(CoordinationError) { try StoredFile.write(stored, file) }
 
     private var stored: Stored {
@@ -77,7 +79,7 @@ extension RefreshLedger {
             failedAt: failures == 0 ? nil : failedAt, succeededAt: succeededAt, reloads: reloads)
     }
 
-    /// What bytes are, apart from any file.
+    /// Decodes the content of a ledger's file.
     static func decoded(_ content: [UInt8]) -> StoredFile.Decoded<RefreshLedger> {
         switch StoredFile.decoded(Stored.self, content) {
         case .content(let stored): .content(RefreshLedger(stored))
@@ -86,6 +88,6 @@ extension RefreshLedger {
         }
     }
 
-    /// As a file holds it; nil: never.
+    /// The content of a ledger's file; never nil.
     var encoded: [UInt8]? { StoredFile.encoded(stored) }
 }

@@ -1,8 +1,8 @@
 import FoundationEssentials
 package import GroupContainer
 
-/// One refresh, between its lock and its end: gather, let somebody render, decide, deliver, move on. Blocks while it
-/// reads the journal; the waiting and the rendering are its callers'.
+/// One refresh, between its lock and its end: gathers changes, decides, delivers, and writes the new place. The session
+/// blocks while it reads the journal; its callers wait for the lock and render.
 package struct RefreshSession: Sendable {
     private let file: PrivateFile
     private let previous: WidgetRecord?
@@ -14,15 +14,16 @@ package struct RefreshSession: Sendable {
 
     /// The changes of items since the last refresh that concern the widget.
     package var changes: [Change] { found.changes }
-    /// The same of keys.
+    /// The changes of keys since the last refresh that concern the widget.
     package var keyChanges: [DefaultsChange] { found.keyChanges }
 
-    /// The file whose lock is to be held during the session.
+    /// Returns the file whose lock the caller holds during the session.
     package static func file(ofKind kind: String, in container: Container) throws(CoordinationError) -> PrivateFile {
         try WidgetRecord.file(ofKind: kind, in: container)
     }
 
-    /// Of a widget that is shown in that environment, if it has any. A reload renders whatever changed.
+    /// Reads the record, and gathers what changed. `environment` is what the widget is shown in, if anything. A session
+    /// with `isReload` renders whatever changed.
     package init(
         _ file: PrivateFile, _ container: Container, interests: [Interest], environment: WidgetEnvironment? = nil,
         isReload: Bool = false, clock: any WidgetClock = SystemWidgetClock()
@@ -40,22 +41,23 @@ package struct RefreshSession: Sendable {
     /// The snapshot that was delivered last.
     package var lastSnapshot: [UInt8]? { previous?.snapshot }
 
-    /// When what was delivered last asks for a refresh.
+    /// The policy of the timeline that was delivered last.
     var lastPolicy: TimelinePolicy { previous?.policy ?? .never }
 
-    /// It is to be rendered whatever changed: somebody asked for it, it is shown in another environment than what was
-    /// delivered last was made for, or its timeline asks for a refresh by now.
+    /// Whether to render whatever changed: a caller wants a reload, the environment or the interests differ from those
+    /// of the last delivery, or the timeline's refresh date has come.
     var isAsked: Bool {
         let isOtherwiseShown = environment != nil && previous?.environment != environment
         let isDue = (previous?.refreshAt).map { $0 <= Int64(nanosecondsOf: clock.date) } ?? false
         return isReload || isOtherwiseShown || isDue || hasOtherInterests
     }
 
-    /// What happened before to what concerns it only now was not looked for.
+    /// Whether the interests are others than at the last refresh: earlier changes of a new interest were not looked
+    /// for.
     private var hasOtherInterests: Bool { previous?.interests.map { $0 != interests } ?? false }
 
-    /// Nothing that concerns the widget changed: the answer is noData, without rendering. Nil: render. For one who
-    /// renders there is something to do as long as nothing was rendered, too.
+    /// Returns `noData`, and moves the place, if nothing that concerns the widget changed; nil if the caller has to
+    /// render. If `canRender`, rendering is also necessary as long as nothing was rendered.
     package func answerWithoutRendering(canRender: Bool = true) throws(CoordinationError) -> UpdateResult? {
         let situation = RefreshDecision.Situation(
             hasPrevious: canRender ? lastSnapshot != nil : previous != nil, isLost: found.isLost,
@@ -66,19 +68,19 @@ package struct RefreshSession: Sendable {
         return decision.result
     }
 
-    /// What the provider did.
+    /// What the provider did, with its snapshot.
     package enum Rendering: Sendable {
-        /// Its snapshot, and when it asks for a refresh, in nanoseconds since 1970.
+        /// A snapshot, and when its timeline requests a refresh, in nanoseconds since 1970.
         case rendered([UInt8], refreshAt: Int64? = nil)
-        /// There is none to ask.
+        /// There is no provider.
         case notRendered
-        /// It looked, and what it shows is as it was.
+        /// The provider looked, and what it shows is unchanged.
         case unchanged
-        /// It did not succeed.
+        /// The provider failed.
         case failed
     }
 
-    /// Decides, delivers what is new, and only then moves on: a crash in between means that it is delivered again.
+    /// Decides, delivers what is new, and only then moves the place, so that a crash in between repeats the delivery.
     package func finish(_ rendering: Rendering, deliver: () throws -> Void) throws -> UpdateResult {
         var snapshot: [UInt8]?
         var refreshAt = previous?.refreshAt
@@ -104,7 +106,7 @@ package struct RefreshSession: Sendable {
         (record.snapshot, record.renderedAt) = (previous?.snapshot, previous?.renderedAt)
         record.interests = interests
         record.refreshAt = refreshAt ?? previous?.refreshAt
-        // What was rendered for another one is not known to look the same in this one.
+        // A snapshot for another environment may look different in this one.
         record.environment = snapshot == nil ? previous?.environment : environment
         if decision.keepsSnapshot, let snapshot {
             (record.snapshot, record.renderedAt) = (snapshot, Int64(nanosecondsOf: clock.date))

@@ -1,18 +1,18 @@
 import FoundationEssentials
 import GroupContainer
 
-/// JSON with a version, so that an older program does not take a newer one's file for damaged.
+/// JSON content with a version, so that an older program does not take a newer program's file for damaged.
 protocol VersionedContent: Codable {
     static var version: Int { get }
 }
 
-/// One JSON file of the container's own. Only with its lock.
+/// Reading and writing of the container's own JSON files. The caller holds the file's lock.
 enum StoredFile {
     private struct Version: Decodable {
         var version: Int?
     }
 
-    /// Nil where there is none. Errors: `newerFormat`; `damaged`, once: the file is put aside.
+    /// Reads a file; nil if there is none. Errors: `newerFormat`; `damaged`, once: the file is put aside.
     static func read<Content: VersionedContent>(
         _ type: Content.Type, _ file: PrivateFile
     ) throws(CoordinationError) -> Content? {
@@ -24,7 +24,7 @@ enum StoredFile {
         }
     }
 
-    /// What bytes are.
+    /// What bytes are: content, content of a newer version, or neither.
     enum Decoded<Content> {
         case content(Content)
         case newer(version: Int)
@@ -45,7 +45,7 @@ enum StoredFile {
         return (try? encoder.encode(content)).map { Array($0) }
     }
 
-    /// What is in it makes no sense: it is put aside.
+    /// Puts a damaged file aside, and returns the error to throw.
     static func damaged(_ file: PrivateFile) throws(CoordinationError) -> CoordinationError {
         .damagedWidgetRecord(file.label, putAsideAs: try file.putAside())
     }

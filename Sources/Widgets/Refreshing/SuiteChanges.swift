@@ -1,26 +1,26 @@
 import GroupContainer
 
-/// What happened to a suite since a widget's last refresh, as far as it concerns the widget.
+/// The changes of a suite since a widget's last refresh, as far as they concern the widget.
 struct SuiteChanges {
     private(set) var changes: [DefaultsChange] = []
-    /// What happened cannot be told: anything may be different.
+    /// Whether the changes are not known in full, so that anything may be different.
     private(set) var isLost = false
-    /// Behind all of it: what the next refresh begins with.
+    /// The place behind all changes, at which the next refresh begins.
     private(set) var place: WidgetRecord.SuitePlace = .absent
 
-    /// `place` is where the last refresh ended; nil where that did not look at this suite.
+    /// Reads the changes since `place`, where the last refresh ended; nil if that refresh did not read this suite.
     init(
         of suite: String, _ keys: Concerns.Keys, since place: WidgetRecord.SuitePlace?, in container: Container
     ) throws(CoordinationError) {
         let defaults = try GroupDefaults(container, suite: suite)
-        // Looking must not make it.
+        // Reading must not create the suite.
         guard defaults.mark != nil else {
             if case .behind = place { isLost = true }
             return
         }
         let origin: ChangeOrigin
         switch place {
-        // There was none: all that is set came since.
+        // There was no suite: everything that is set was set since.
         case .absent: origin = .snapshot
         case .behind(let cursor): origin = .cursor(cursor)
         case nil: (origin, isLost) = (.now, true)
@@ -41,7 +41,7 @@ struct SuiteChanges {
 }
 
 extension Concerns.Keys {
-    /// Nil: all.
+    /// The names of the keys; nil for all keys.
     var names: Set<String>? {
         switch self {
         case .all: nil

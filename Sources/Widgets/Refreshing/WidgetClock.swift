@@ -2,42 +2,42 @@ import Dispatch
 public import FoundationEssentials
 import GroupSystemCalls
 
-/// Where refreshes and widgets have the time from: the system's clocks, unless a test gives another one.
+/// The source of time for refreshes and widgets: the system's clocks, or a test's own clock.
 ///
-/// What waits between processes, as for a lock, waits in the kernel, by the kernel's clock.
+/// Waits between processes, such as those for a lock, take place in the kernel, by the kernel's clock.
 public protocol WidgetClock: Sendable {
-    /// The wall clock, by which timelines change; it may jump.
+    /// The time of the wall clock, by which timelines change. The wall clock may jump.
     var date: Date { get }
 
-    /// Calls `action` once when so much time has passed, by a clock that does not jump, unless the alarm is cancelled
-    /// before.
+    /// Calls `action` once after a duration, unless the alarm is cancelled before. The duration is measured on a clock
+    /// that does not jump.
     func alarm(after duration: Duration, _ action: @escaping @Sendable () -> Void) -> WidgetAlarm
 }
 
-/// Something that a clock is going to do.
+/// An action that a clock will do later.
 public struct WidgetAlarm: Sendable {
     private let cancellation: @Sendable () -> Void
 
-    /// `cancellation` keeps it from happening, and does nothing once it has happened.
+    /// Creates an alarm. `cancellation` prevents the action, and does nothing after the action.
     public init(cancellation: @escaping @Sendable () -> Void) { self.cancellation = cancellation }
 
-    /// It is not to happen any more.
+    /// Cancels the alarm: its action is not called any more.
     public func cancel() { cancellation() }
 }
 
 /// The system's clocks. System calls: clock_gettime(CLOCK_REALTIME)
 public struct SystemWidgetClock: WidgetClock {
-    /// They are the same for everyone.
+    /// Creates a value for the system's clocks, which are the same for the whole process.
     public init() {}
 
     /// The present time.
     public var date: Date { Date() }
 
-    /// Rings on a queue of its own.
+    /// Calls `action` on a dispatch queue after a duration.
     public func alarm(after duration: Duration, _ action: @escaping @Sendable () -> Void) -> WidgetAlarm {
         let timer = Guarded(DispatchSource.makeTimerSource())
         timer.withLock { source in
-            // It keeps itself until it has rung, or is cancelled.
+            // The source keeps itself alive until its event or its cancellation.
             source.setEventHandler {
                 timer.withLock { $0.cancel() }
                 action()

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import GroupContainer
 
-/// What a container keeps of a widget: how far it has looked, and what it showed last. One JSON file, so that both move
-/// together.
+/// What a container keeps of a widget: how far it has read, and what it showed last. Both are in one JSON file, so that
+/// they change together.
 struct WidgetRecord: Equatable, Sendable {
     /// Where the last refresh ended in a suite.
     enum SuitePlace: Equatable, Sendable {
@@ -12,29 +12,30 @@ struct WidgetRecord: Equatable, Sendable {
     }
 
     var cursor: Cursor
-    /// Of the suites that the last refresh looked at.
+    /// The places in the suites that the last refresh read.
     var suites: [String: SuitePlace] = [:]
-    /// What was shown; of a provider its timeline's entries, as JSON.
+    /// What was shown; for a provider, the entries of its timeline as JSON.
     var snapshot: [UInt8]?
-    /// When that was rendered, in nanoseconds since 1970.
+    /// When the snapshot was rendered, in nanoseconds since 1970.
     var renderedAt: Int64?
-    /// What it was rendered for.
+    /// The environment that the snapshot was rendered for.
     var environment: WidgetEnvironment?
-    /// When its timeline asks for a refresh, in nanoseconds since 1970.
+    /// When its timeline requests a refresh, in nanoseconds since 1970.
     var refreshAt: Int64?
-    /// What concerned it; nil where an older version has written it.
+    /// The interests at the last refresh; nil if an older version has written the record.
     var interests: [String]?
 
-    /// Of what was shown.
+    /// The policy of the timeline that was shown.
     var policy: TimelinePolicy { refreshAt.map { .after(Date(nanoseconds: $0)) } ?? .never }
 
-    /// Where it is kept.
+    /// Returns the record's file. Errors: `invalidArgument` if `kind` is not a valid kind.
     static func file(ofKind kind: String, in container: Container) throws(CoordinationError) -> PrivateFile {
         try checkKind(kind)
         return PrivateFile("widgets/\(kind)", "record.json", in: container)
     }
 
-    /// A kind is a name of letters, digits, '.', '-' and '_' that does not begin with '.'.
+    /// Checks a kind: up to 200 letters, digits, '.', '-' and '_', of which the first is not '.'. Errors:
+    /// `invalidArgument`
     static func checkKind(_ kind: String) throws(CoordinationError) {
         let isPlain = kind.utf8.allSatisfy { byte in
             UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
@@ -45,8 +46,8 @@ struct WidgetRecord: Equatable, Sendable {
         }
     }
 
-    /// Nil for a widget that was never refreshed. Only with the lock. Errors: `newerFormat`; `damaged`, once: the file
-    /// is put aside, so that the next refresh begins anew.
+    /// Reads the record; nil for a widget that was never refreshed. The caller holds the lock. Errors: `newerFormat`;
+    /// `damaged`, once: the file is put aside, so that the next refresh begins anew.
     static func read(_ file: PrivateFile) throws(CoordinationError) -> WidgetRecord? {
         guard let content = try file.read() else { return nil }
         switch decoded(content) {
@@ -58,7 +59,7 @@ struct WidgetRecord: Equatable, Sendable {
 
     func write(_ file: PrivateFile) throws(CoordinationError) { try StoredFile.write(Stored(self), file) }
 
-    /// What bytes are, apart from any file.
+    /// Decodes the content of a record's file.
     static func decoded(_ content: [UInt8]) -> StoredFile.Decoded<WidgetRecord> {
         switch StoredFile.decoded(Stored.self, content) {
         case .content(let stored): WidgetRecord(stored).map { .content($0) } ?? .none
@@ -67,18 +68,18 @@ struct WidgetRecord: Equatable, Sendable {
         }
     }
 
-    /// Nil: it holds a number that JSON cannot hold.
+    /// The content of the record's file; nil if JSON cannot hold a number in it.
     var encoded: [UInt8]? { StoredFile.encoded(Stored(self)) }
 }
 
-/// The file's content.
+/// The content of the record's file.
 private struct Stored: VersionedContent {
-    /// Without a number: 1, which knew no suites. 2 knew no timelines.
+    /// The version. A file without a version is of version 1, which had no suites; version 2 had no timelines.
     static let version = 3
 
     var version: Int?
     var cursor: String
-    /// Cursors; an empty text where there was no such suite.
+    /// Cursors by the names of suites; an empty string if there was no such suite.
     var suites: [String: String]?
     var snapshot: Data?
     var renderedAt: Int64?

@@ -1,35 +1,35 @@
 /// How much of a widget is shown.
 public enum DisplayMode: String, Codable, Hashable, Sendable, CaseIterable {
-    /// A glance: the host decides how much room there is.
+    /// A summary: the host decides how much room there is.
     case compact
-    /// Everything that the widget has, up to the host's maximum.
+    /// The whole widget, up to the host's maximum.
     case expanded
 }
 
-/// Room in character cells.
+/// A size in character cells.
 public struct WidgetSize: Codable, Hashable, Sendable {
-    /// Of a terminal: a wide character takes two.
+    /// The columns of a terminal: a wide character takes two.
     public var columns: Int
-    /// Lines.
+    /// The lines.
     public var rows: Int
 
-    /// In cells.
+    /// Creates a size in cells.
     public init(columns: Int, rows: Int) { (self.columns, self.rows) = (columns, rows) }
 
-    /// No more than that in either direction, and nothing negative.
+    /// Returns the size, limited to `maximum` in each direction, and never negative.
     public func clipped(to maximum: WidgetSize) -> WidgetSize {
         WidgetSize(columns: max(0, min(columns, maximum.columns)), rows: max(0, min(rows, maximum.rows)))
     }
 }
 
-/// What a widget is shown in. The same data may look another way in another environment.
+/// The environment of a widget. The same data may look different in another environment.
 public struct WidgetEnvironment: Codable, Hashable, Sendable {
-    /// How much is asked for.
+    /// How much of the widget to show.
     public var displayMode: DisplayMode
-    /// The most that can be shown; what is larger is clipped.
+    /// The largest size that can be shown; a larger view is clipped.
     public var maximumSize: WidgetSize
 
-    /// A glance, three lines of a terminal, unless told.
+    /// Creates an environment: by default compact, with three lines of a terminal.
     public init(
         displayMode: DisplayMode = .compact, maximumSize: WidgetSize = WidgetSize(columns: 80, rows: 3)
     ) {

@@ -1,40 +1,40 @@
 public import FoundationEssentials
 
-/// What a host draws of a widget: lines of text. It says what is meant, not how it looks, so a terminal, a bar and a
-/// plain log can each show it in their own way.
+/// What a host draws of a widget: lines of text. A view has meaning, not appearance, so a terminal, a bar and a plain
+/// log can each show it in their own way.
 public struct WidgetView: Codable, Hashable, Sendable {
-    /// How important a line is.
+    /// The importance of a line.
     public enum Style: String, Codable, Hashable, Sendable {
         case normal, prominent, secondary, good, warning
     }
 
-    /// One line of it. Control characters in its text are shown as what they are, never carried out.
+    /// One line of a view. Control characters in its text are shown as visible characters, and never executed.
     public struct Line: Codable, Hashable, Sendable {
-        /// What it says.
+        /// The text of the line.
         public var text: String
-        /// What it means.
+        /// The importance of the line.
         public var style: Style
-        /// What is opened when somebody chooses this line.
+        /// The URL that is opened when the user chooses this line.
         public var url: String?
-        /// The time that is left until then is shown behind the text, and counts on without a refresh.
+        /// A date whose remaining time is shown behind the text, and counts down without a refresh.
         public var countdown: Date?
 
-        /// Plain text, unless told.
+        /// Creates a line, by default of plain text.
         public init(_ text: String, _ style: Style = .normal, url: String? = nil, countdown: Date? = nil) {
             (self.text, self.style, self.url, self.countdown) = (text, style, url, countdown)
         }
     }
 
-    /// Above the lines; the widget's name, unless it says otherwise.
+    /// The title above the lines; nil for the widget's name.
     public var title: String?
-    /// From top to bottom.
+    /// The lines from top to bottom.
     public var lines: [Line]
-    /// What is opened when somebody chooses the widget as a whole.
+    /// The URL that is opened when the user chooses the widget as a whole.
     public var url: String?
-    /// How much room it would like; by its lines, unless it says otherwise.
+    /// The preferred size; nil: as large as its lines.
     public var preferredSize: WidgetSize?
 
-    /// Without a title, the widget's name is shown.
+    /// Creates a view. Without a title, the widget's name is shown.
     public init(title: String? = nil, lines: [Line], url: String? = nil, preferredSize: WidgetSize? = nil) {
         (self.title, self.lines, self.url, self.preferredSize) = (title, lines, url, preferredSize)
     }
@@ -42,17 +42,17 @@ public struct WidgetView: Codable, Hashable, Sendable {
 
 /// A snapshot that a host can show.
 public protocol WidgetContent: Codable, Sendable {
-    /// The same for the same snapshot.
+    /// The view of the snapshot, equal for equal snapshots.
     var view: WidgetView { get }
 }
 
 extension WidgetView: WidgetContent {
-    /// Itself.
+    /// The view itself.
     public var view: WidgetView { self }
 }
 
 extension String: WidgetContent {
-    /// A line for each of its lines.
+    /// A view with a line for each line of the string.
     public var view: WidgetView {
         WidgetView(lines: split(separator: "\n", omittingEmptySubsequences: false).map { WidgetView.Line(String($0)) })
     }

@@ -7,7 +7,8 @@ func followChannel(_ run: inout CommandRun) throws -> ExitStatus {
     let options = try ChannelOptions(run)
     if let status = CommandRefusal.atStart(of: options.command, for: run) { return status }
     let (container, channel) = try run.channel()
-    // Not before: while it waits for the opening, nobody looks for them, and they end it at once.
+    // Signals are caught only from here on: no code looks for them during the opening, so there they end the process at
+    // once.
     let signals = TerminationSignals()
     let listener = try channel.listener(named: options.listener, from: options.beginning)
     run.explain("listening to '\(channel.name)' as '\(listener.name)'")
@@ -19,7 +20,7 @@ func followChannel(_ run: inout CommandRun) throws -> ExitStatus {
     return try stream.run(&run)
 }
 
-/// What the command line says, checked before anything is opened.
+/// The options of `channels follow`, checked before anything is opened.
 struct ChannelOptions {
     let listener: String
     let beginning: GroupChannel.Beginning
@@ -28,7 +29,7 @@ struct ChannelOptions {
     let acknowledges: Bool
     let command: [[UInt8]]?
 
-    /// How often, with nothing to do, it looks whether its reader is gone.
+    /// How often an idle follower checks whether its reader is gone.
     private static let heartbeat = Duration.milliseconds(100)
 
     init(_ run: borrowing CommandRun) throws {
@@ -54,7 +55,7 @@ struct ChannelOptions {
         }
     }
 
-    /// How long to wait for a message.
+    /// Returns how long to wait for a message.
     func wait(since last: Int64) -> Duration {
         let left = silence.map { $0 - .nanoseconds(monotonicNanoseconds() - last) }
         return max(.zero, min(Self.heartbeat, left ?? Self.heartbeat))
@@ -64,7 +65,8 @@ struct ChannelOptions {
         silence.map { .nanoseconds(monotonicNanoseconds() - last) >= $0 } ?? false
     }
 
-    /// Nil where none came in time. What is gone is said, once, and the listener goes on behind it.
+    /// Returns the next message; nil if none came in time. Lost messages are reported once, and the listener continues
+    /// after them.
     func next(_ listener: GroupListener, timeout: Duration, _ run: borrowing CommandRun) throws -> GroupMessage? {
         do throws(CoordinationError) {
             return try listener.next(timeout: timeout)
@@ -76,7 +78,7 @@ struct ChannelOptions {
     }
 }
 
-/// A line a message on standard output; acknowledged once it was written.
+/// Writes a line to standard output for each message, and acknowledges the messages whose lines were written.
 struct MessageStream {
     private let options: ChannelOptions
     private let listener: GroupListener
@@ -102,7 +104,7 @@ struct MessageStream {
                 if lines == options.limit { return try end(.success, &run) }
                 if flushing.note(line.count, at: lastLine) { try flush(&run) }
             } else if flushing.hasUnwritten {
-                // Nothing more is ready.
+                // No more messages are ready.
                 try flush(&run)
             } else {
                 if run.output.readerIsGone() { return .success }
@@ -111,7 +113,7 @@ struct MessageStream {
         }
     }
 
-    /// The lines first: a kill in between repeats them, rather than losing them.
+    /// Writes the lines before the acknowledgment: a kill in between repeats messages and loses none.
     private mutating func flush(_ run: inout CommandRun) throws {
         try run.output.flush()
         flushing.noteFlush()
@@ -125,7 +127,7 @@ struct MessageStream {
     }
 }
 
-/// Runs COMMAND for one message after the other; each is acknowledged when it has succeeded.
+/// Runs COMMAND for each message in turn; a message is acknowledged when its COMMAND succeeded.
 struct MessageLoop {
     private let options: ChannelOptions
     private let listener: GroupListener

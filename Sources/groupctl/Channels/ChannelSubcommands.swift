@@ -15,7 +15,7 @@ func channels(_ run: inout CommandRun) throws -> ExitStatus {
 }
 
 extension CommandRun {
-    /// A positional that has to be text.
+    /// Returns a positional that must be valid UTF-8.
     func text(_ name: String) throws(UsageError) -> String {
         guard let text = arguments.positional(name)?.validText else {
             throw arguments.usageError("\(name) is not valid UTF-8")
@@ -23,7 +23,7 @@ extension CommandRun {
         return text
     }
 
-    /// The channel that the arguments name, and its container, under our name.
+    /// Returns the channel that the arguments name, and its container, opened under the purpose of this process.
     func channel() throws -> (container: Container, channel: GroupChannel) {
         let name = try text("CHANNEL")
         let container = try openContainer()
@@ -31,7 +31,7 @@ extension CommandRun {
         return (container, try GroupChannel(container, name: name, purpose: options.purpose))
     }
 
-    /// One that is there already: a misspelled name makes nothing.
+    /// Returns an existing listener: a misspelled name creates none.
     fileprivate func existingListener(_ operation: String) throws -> (
         channel: GroupChannel, listener: GroupChannel.Listener
     ) {
@@ -53,7 +53,7 @@ private func post(_ run: inout CommandRun) throws -> ExitStatus {
     if isSignal {
         number = try channel.signal(durability)
     } else {
-        // A byte more than a message has: the library says what the limit is.
+        // One byte more than a message may have, so that the library reports the limit.
         let content = try text ?? StandardInput.readBeginning(ChannelLimits.message + 1)
         number = try channel.post(bytes: content, durability)
     }

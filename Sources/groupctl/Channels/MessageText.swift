@@ -2,11 +2,11 @@ import GroupCommandLine
 import GroupCommands
 import GroupContainer
 
-/// A message as a line: for a pipe, for a program, for a person.
+/// The line of a message: for a pipe, as JSON, or for a terminal.
 struct MessageText {
     private let channel: String
     private let isJSON: Bool
-    /// Nil in a pipe.
+    /// Nil if standard output is no terminal.
     private let terminal: TerminalText?
 
     init(_ channel: String, _ options: CommonOptions) {
@@ -15,7 +15,7 @@ struct MessageText {
         terminal = text.isColored || StandardOutput.isTerminal ? text : nil
     }
 
-    /// Its bytes, with what ends the line.
+    /// Returns the bytes of the line, with its newline.
     func line(_ message: GroupMessage) -> [UInt8] {
         if isJSON { return Array((json(message).encoded() + "\n").utf8) }
         guard let terminal else {

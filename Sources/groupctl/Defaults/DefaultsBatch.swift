@@ -2,11 +2,11 @@ import GroupCommandLine
 import GroupCommands
 import GroupContainer
 
-/// Commands from standard input, each answered with a line.
+/// Runs commands from standard input; each gets a line as its answer.
 struct DefaultsBatch {
     private let commands: SuiteCommands
     private let parser: ArgumentParser
-    /// Of a command, in bytes: the largest value in base 64, or in JSON with escapes, fits.
+    /// The longest line of a command, in bytes: the largest value fits, in base64 or in JSON with escapes.
     private static let longestLine = 128 << 20
 
     init(_ commands: SuiteCommands) {
@@ -42,7 +42,7 @@ struct DefaultsBatch {
         }
     }
 
-    /// Nil for a blank line.
+    /// Returns the answer to a line; nil for a blank line.
     private func answer(_ line: [UInt8]) throws -> String? {
         let words = try ShellWords.of(line)
         if words.isEmpty { return nil }

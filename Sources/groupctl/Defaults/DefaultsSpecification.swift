@@ -49,7 +49,7 @@ extension GroupControl {
         ], exitStatuses: statuses("0", "1=a command failed; its line says why", "66=no such group", "77"))
 }
 
-/// What can be done with a suite, from the command line and line by line.
+/// The commands over a suite, from the command line and in a batch.
 enum DefaultsCommand: String, CaseIterable {
     case get, set, delete, increment, list
     case importing = "import"
@@ -57,7 +57,8 @@ enum DefaultsCommand: String, CaseIterable {
 
     private static let key = PositionalSpecification("KEY", help: "At most 1,024 bytes.")
 
-    /// `suite`: the positionals that say which; none in a batch, which has one.
+    /// Returns the specification of the command. `suite`: the positionals that name the suite; empty in a batch, whose
+    /// suite is fixed.
     func specification(behind suite: [PositionalSpecification]) -> CommandSpecification {
         let usage = (["groupctl defaults \(rawValue)"] + suite.map(\.name)).joined(separator: " ")
         return switch self {

@@ -47,7 +47,7 @@ private func lines(_ members: [String: DefaultsValue], _ run: borrowing CommandR
     }
 }
 
-/// One object; a value that has no form in JSON is null.
+/// Returns all keys and values as one object; a value that has no form in JSON is null.
 func listing(_ members: [String: DefaultsValue]) -> JSONValue {
     .object(members.sorted { $0.key < $1.key }.map { ($0.key, (try? $0.value.json()) ?? .null) })
 }

@@ -2,9 +2,9 @@ import GroupCommandLine
 import GroupCommands
 import GroupContainer
 
-/// What a command says when it is done.
+/// The result of a command.
 enum SuiteAnswer {
-    /// Nothing, but for programs: what it was.
+    /// No output, except the fields with `--json`.
     case done([(String, JSONValue)])
     case value(DefaultsValue, key: String)
     case listing([String: DefaultsValue])
@@ -15,7 +15,7 @@ enum SuiteAnswer {
 /// The commands over one suite.
 struct SuiteCommands {
     let defaults: GroupDefaults
-    /// Standard input can be imported; in a batch it holds the commands.
+    /// Whether standard input can be imported; in a batch it holds the commands.
     let mayReadInput: Bool
 
     func answer(to arguments: ParsedArguments) throws -> SuiteAnswer {
@@ -31,7 +31,7 @@ struct SuiteCommands {
         case .importing: return try importFile(arguments)
         case .export: return try export(arguments)
         case .clear:
-            // A suite that is not there is not made for this.
+            // Clearing a suite that does not exist does not create it.
             if defaults.mark != nil { try defaults.removeAll() }
             return .done([("outcome", "cleared")])
         case .flush:
@@ -124,7 +124,8 @@ struct SuiteCommands {
         return .value(.integer(sum), key: key)
     }
 
-    /// A text counts that is a whole number: who sets without a type sets one.
+    /// Returns the number that is set, 0 if there is none. A text that is a whole number counts, because `set` without
+    /// a type sets a text.
     private func number(_ value: DefaultsValue?, _ key: String) throws(CoordinationError) -> Int {
         switch value {
         case nil: return 0
@@ -142,7 +143,8 @@ struct SuiteCommands {
             advice: "it was left as it is")
     }
 
-    /// Error: what is wrong with the suite, where the library's own reading would go on with what it has.
+    /// Returns all keys and values. Throws if the suite is damaged, where the library's own reading continues with what
+    /// is intact.
     func members() throws(CoordinationError) -> [String: DefaultsValue] {
         _ = try defaults.versionedValue(forKey: "")
         return defaults.dictionaryRepresentation()

@@ -3,9 +3,9 @@ import GroupCommands
 import GroupContainer
 import GroupSystemCalls
 
-/// A whole suite from a file, and into one.
+/// Import of a whole suite from a file, and export.
 extension SuiteCommands {
-    /// More cannot be one transaction, however it is written.
+    /// The largest file, in bytes: a larger one cannot be one transaction, in either format.
     private static let largestFile = 256 << 20
 
     func importFile(_ arguments: ParsedArguments) throws -> SuiteAnswer {
@@ -42,7 +42,7 @@ extension SuiteCommands {
         return content
     }
 
-    /// Which of both it is says its first byte that is not blank.
+    /// Returns the keys and values of JSON or of a property list; the first byte that is not blank decides which.
     private static func members(of content: [UInt8]) throws(TextFault) -> [String: DefaultsValue] {
         let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let text = content.starts(with: byteOrderMark) ? Array(content.dropFirst(3)) : content

@@ -1,7 +1,7 @@
 import GroupCommandLine
 import GroupCommands
 
-/// The commands over what has changed.
+/// The commands over changes.
 extension GroupControl {
     static let changes = CommandSpecification(
         name: "changes", summary: "Prints what happened since a place, and ends.",

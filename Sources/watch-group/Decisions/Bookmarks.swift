@@ -1,17 +1,18 @@
-/// When "complete up to here" is to be said: as soon as all that was there has been told, at the beginning and after the
-/// place was lost; then each time that something happened, once it has been quiet for a while.
+/// Decides when a bookmark ("complete up to here") is due: as soon as all changes that were there have been printed, at
+/// the start and after a rescan; later, after new changes, once no line has come for `quiet`.
 struct Bookmarks: Equatable, Sendable {
     private var said: UInt64?
     static let quiet: Int64 = 100_000_000
 
-    /// Nothing more is ready; `sequence` is the last of what was told or passed over, `idle` how long no line came.
+    /// Returns whether a bookmark is due now that no change is ready. `sequence` is that of the last change that was
+    /// printed or filtered out, `idle` the time since the last line.
     mutating func isDue(at sequence: UInt64, idle: Int64) -> Bool {
         if sequence == said || (said != nil && idle < Self.quiet) { return false }
         said = sequence
         return true
     }
 
-    /// A snapshot said it.
+    /// Records a bookmark that a snapshot ended with.
     mutating func noteBookmark(at sequence: UInt64) { said = sequence }
 
     mutating func noteRescan() { said = nil }

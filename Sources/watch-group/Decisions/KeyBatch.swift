@@ -1,5 +1,5 @@
-/// What a COMMAND is to be told of keys: those that changed since it last succeeded, each once, and when it is time. Times
-/// are nanoseconds.
+/// The input of a COMMAND that watches keys: the keys that changed since its last success, each once, and when to run.
+/// Times are in nanoseconds.
 struct KeyBatch: Equatable, Sendable {
     private(set) var keys: [String] = []
     private var known: Set<String> = []
@@ -10,7 +10,7 @@ struct KeyBatch: Equatable, Sendable {
     private let quiet: Int64
     private let atMost: Int64
 
-    /// It settles once nothing came for `quiet`, at the latest `atMost` after the first change.
+    /// Creates a batch that settles when nothing came for `quiet`, at the latest `atMost` after the first change.
     init(quiet: Int64, atMost: Int64) { (self.quiet, self.atMost) = (quiet, atMost) }
 
     var isEmpty: Bool { first == nil }
@@ -32,12 +32,12 @@ struct KeyBatch: Equatable, Sendable {
 
     private mutating func noteTime(_ now: Int64) { (first, last) = (first ?? now, now) }
 
-    /// How long until it has settled; 0: it has. Of an empty one: for ever.
+    /// Returns how long until the batch has settled: 0 if it has, `.max` if it is empty.
     func wait(from now: Int64) -> Int64 {
         guard let first else { return .max }
         return max(0, min(quiet - (now - last), atMost - (now - first)))
     }
 
-    /// An empty one that settles alike.
+    /// An empty batch with the same times.
     var successor: KeyBatch { KeyBatch(quiet: quiet, atMost: atMost) }
 }

@@ -3,7 +3,8 @@ import GroupCommands
 import GroupContainer
 import GroupSystemCalls
 
-/// Runs COMMAND for the keys of each batch that settles, never two at once; the place moves on only when it succeeds.
+/// Runs COMMAND for the keys of each batch that settles, never two at once; the cursor advances only when COMMAND
+/// succeeds.
 struct KeyCommandLoop {
     private var watch: KeyWatch
     private var runner: BatchRunner
@@ -49,7 +50,7 @@ struct KeyCommandLoop {
         }
     }
 
-    /// Nil: go on.
+    /// Returns the exit status to end with; nil to continue.
     private mutating func runCommand(_ run: inout CommandRun) throws -> ExitStatus? {
         switch try runner.run(input: input, variables: variables, for: run) {
         case .succeeded(let count):
@@ -61,7 +62,7 @@ struct KeyCommandLoop {
         }
     }
 
-    /// A line a key, escaped as in the lines of watch-group, or as it is with a NUL behind.
+    /// A line for each key, escaped as in the lines of watch-group; or each key unescaped, with a NUL after it.
     private var input: [UInt8] {
         batch.keys.flatMap { key in
             watch.options.separatesByNUL
@@ -80,7 +81,7 @@ struct KeyCommandLoop {
 }
 
 extension Duration {
-    /// At most what 64 bits hold.
+    /// The duration in nanoseconds, limited to `Int64.max`.
     fileprivate var inNanoseconds: Int64 {
         let (nanoseconds, isOver) = components.seconds.multipliedReportingOverflow(by: 1_000_000_000)
         let (sum, isOverToo) = nanoseconds.addingReportingOverflow(components.attoseconds / 1_000_000_000)

@@ -3,7 +3,7 @@ import GroupCommands
 import GroupContainer
 import GroupSystemCalls
 
-/// A line a change of a key on standard output.
+/// Writes a line to standard output for each change of a key.
 struct KeyStream {
     private var watch: KeyWatch
     private var flushing = Flushing()
@@ -20,19 +20,19 @@ struct KeyStream {
             if let line {
                 if try write(line, &run) { return try end(.success, &run) }
             } else if flushing.hasUnwritten {
-                // Nothing more is ready.
+                // No more changes are ready.
                 try flush(&run, isDue: false)
             } else {
                 if run.output.readerIsGone() { return .success }
                 try watch.keep(isDue: true)
                 if watch.isSilent(since: lastLine) { return try end(.timedOut, &run) }
             }
-            // The lines first: somebody waits for them.
+            // Lines are written before diagnostics, because a reader may wait for them.
             watch.sayDiagnostics(run)
         }
     }
 
-    /// True: that was the last one that was asked for.
+    /// Returns true if this was the last line that `--count` allows.
     private mutating func write(_ line: KeyLine, _ run: inout CommandRun) throws -> Bool {
         let bytes = watch.options.text.line(line)
         try run.output.write(bytes)
@@ -42,7 +42,7 @@ struct KeyStream {
         return lines == watch.options.limit
     }
 
-    /// The place after the lines: a kill in between repeats them, rather than skipping them.
+    /// Writes the cursor after the lines: a kill in between repeats lines and does not skip any.
     private mutating func flush(_ run: inout CommandRun, isDue: Bool) throws {
         try run.output.flush()
         flushing.noteFlush()

@@ -3,7 +3,7 @@ import GroupCommands
 import GroupContainer
 import GroupSystemCalls
 
-/// The keys that are watched, whichever way it is told.
+/// The watched keys, for lines and for COMMAND alike.
 struct KeyWatch {
     let options: KeyWatchOptions
     let container: Container
@@ -11,17 +11,18 @@ struct KeyWatch {
     private var cursorFile: CursorFile?
     private var diagnostics: DiagnosticFollower?
     let signals: TerminationSignals
-    /// A bookmark is due when all of what is set was told.
+    /// True until all values of a snapshot were returned; then a bookmark is due.
     private var isInSnapshot: Bool
 
-    /// Of those that were left out in a row, until something else gets its turn.
+    /// How many changes in a row the filter may reject before `next` returns.
     private static let mostPassedOver = 1_024
 
     init(_ options: KeyWatchOptions, _ run: inout CommandRun) throws {
         self.options = options
         var origin = options.origin
         container = try run.openContainer()
-        // Not before: while it waits for the opening, nobody looks for them, and they end it at once.
+        // Signals are caught only from here on: no code looks for them during the opening, so there they end the
+        // process at once.
         signals = TerminationSignals()
         if let path = run.arguments.value("cursor-file") {
             try container.checkMayKeep(path, CursorFile.operation)
@@ -34,15 +35,15 @@ struct KeyWatch {
         let defaults = try GroupDefaults(container, suite: options.suite, purpose: run.options.purpose)
         if run.options.isVerbose { diagnostics = container.followDiagnostics() }
         follower = try defaults.follow(since: origin)
-        // Nobody has to look for what happens: who sets a key tells it.
+        // The watch is complete at once, without a leader: the process that sets a key wakes the followers.
         let group = run.arguments.positional("GROUP").map { PipeText.escaped($0) } ?? ""
         run.explain("watching \(group) at \(follower.place)")
     }
 
-    /// In front of what was not given yet.
+    /// The place before the first change that was not returned yet.
     var cursor: Cursor { follower.cursor }
 
-    /// The next line that is wanted; nil if none came in time, or if it is time to look after other things.
+    /// Returns the next line that passes the filter; nil if none came in time, or if other work is due.
     mutating func next(timeout: Duration) throws(CoordinationError) -> KeyLine? {
         var timeout = timeout
         for _ in 0..<Self.mostPassedOver {
@@ -51,7 +52,7 @@ struct KeyWatch {
                 return .bookmark(options.suite, at: follower.cursor)
             }
             guard let change = try follower.next(timeout: timeout) else { return nil }
-            // What is set follows, or how it differs.
+            // After a rescan, either all values follow, or the values that differ.
             if change.kind == .rescan { isInSnapshot = true }
             let line = KeyLine(change)
             if options.filter.wants(line) { return line }
@@ -69,13 +70,14 @@ struct KeyWatch {
         while let event = diagnostics?.next(timeout: .zero) { run.explain("\(event.code.rawValue): \(event)") }
     }
 
-    /// How long to wait for a change: until something else is to be done, `--timeout` since a moment among it.
+    /// Returns how long to wait for a change: until other work is due, including the end of `--timeout`, counted from
+    /// `last`.
     func wait(since last: Int64) -> Duration {
         guard let silence = options.silence else { return Watch.heartbeat }
         return max(.zero, min(Watch.heartbeat, silence - .since(last, to: monotonicNanoseconds())))
     }
 
-    /// Nothing came for as long as `--timeout` says.
+    /// Returns true if nothing came for the time of `--timeout`.
     func isSilent(since last: Int64) -> Bool {
         options.silence.map { Duration.since(last, to: monotonicNanoseconds()) >= $0 } ?? false
     }

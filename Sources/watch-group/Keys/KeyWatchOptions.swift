@@ -2,7 +2,7 @@ import GroupCommandLine
 import GroupCommands
 import GroupContainer
 
-/// What the command line says with `--defaults`, checked before anything is opened.
+/// The options of a watch with `--defaults`, checked before anything is opened.
 struct KeyWatchOptions {
     let suite: String
     let origin: ChangeOrigin
@@ -12,12 +12,12 @@ struct KeyWatchOptions {
     let limit: Int?
     /// --timeout
     let silence: Duration?
-    /// Of what COMMAND is told.
+    /// The debounce of COMMAND.
     let settling: (quiet: Duration, atMost: Duration)
     let command: [[UInt8]]?
     let separatesByNUL: Bool
 
-    /// Nil without `--defaults`.
+    /// Returns nil without `--defaults`.
     init?(_ run: borrowing CommandRun) throws {
         let arguments = run.arguments
         guard let suite = try arguments.text("defaults") else { return nil }

@@ -11,7 +11,7 @@ extension Decoder {
 
     /// What the first byte of a piece says; the next says how long it is.
     private enum Piece: UInt8, CaseIterable {
-        case committed, control, void, reserved, seal, wrongChecksum, wrongLength, wrongHeader
+        case committed, control, aborted, reserved, seal, wrongChecksum, wrongLength, wrongHeader
     }
 
     private struct Content {
@@ -36,7 +36,7 @@ extension Decoder {
         mutating func append(_ piece: Piece, _ body: [UInt8]) -> Bool {
             let count = Segment.byteCount(bodyCount: body.count)
             if end + count > capacity - 8 { return false }
-            let states: [Piece: RecordHeader.State] = [.void: .void, .reserved: .reserved, .seal: .seal]
+            let states: [Piece: RecordHeader.State] = [.aborted: .aborted, .reserved: .reserved, .seal: .seal]
             let header = RecordHeader(
                 state: states[piece] ?? .committed, isControl: piece == .control || piece == .seal, units: count / 8,
                 slot: 1, tries: 0)
@@ -52,7 +52,7 @@ extension Decoder {
             if !isBroken && !isOver {
                 switch piece {
                 case .committed, .control: expected.append(body)
-                case .void: break
+                case .aborted: break
                 case .reserved, .seal: isOver = true
                 case .wrongChecksum, .wrongLength, .wrongHeader: isBroken = true
                 }

@@ -172,7 +172,7 @@ struct `Recovery after a boot` {
         #expect(try log.texts() == Array(Self.texts[..<2]))
     }
 
-    @Test func `makes what was reserved void, and leaves voids out`() throws {
+    @Test func `aborts what was reserved, and leaves it out`() throws {
         let directory = try LogDirectory()
         let old = try directory.open()
         try old.append("one")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct `A reservation that its member left behind` {
-    @Test func `is made void by a reader, and its member's commit fails`() throws {
+    @Test func `is aborted by a reader, and its member's commit fails`() throws {
         let directory = try LogDirectory()
         let (stopped, reader) = (try directory.open(slot: 9), try directory.open())
         let before = try stopped.append("before")
@@ -47,7 +47,7 @@ struct `A reservation that its member left behind` {
         #expect(try side.answer() == ["slow"])
     }
 
-    @Test func `leaves nobody awake once it is void`() throws {
+    @Test func `leaves nobody awake once it is aborted`() throws {
         let directory = try LogDirectory()
         let (stopped, reader) = (try directory.open(slot: 9), try directory.open())
         let before = try reader.append("before")

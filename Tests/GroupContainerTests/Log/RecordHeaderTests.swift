@@ -7,7 +7,7 @@ import Testing
 struct `A record's header word` {
     private static let sample = RecordHeader(state: .committed, isControl: false, units: 5, slot: 17, tries: 1)
 
-    @Test(arguments: [RecordHeader.State.reserved, .committed, .void, .seal], [false, true])
+    @Test(arguments: [RecordHeader.State.reserved, .committed, .aborted, .seal], [false, true])
     func `comes back with all its fields`(state: RecordHeader.State, isControl: Bool) {
         for units in [1, 2, 1_000, RecordHeader.largestUnits] {
             for slot in [0, 1, RecordHeader.slotCount - 1] {
@@ -77,7 +77,7 @@ struct `A record's header word` {
         #expect(otherFiles.count < 10)
     }
 
-    @Test func `gives a large record, and one that was voided before, more time`() {
+    @Test func `gives a large record, and one that was aborted before, more time`() {
         func patience(byteCount: Int, tries: Int) -> Int64 {
             RecordHeader(state: .reserved, isControl: false, units: byteCount / 8, slot: 0, tries: tries).patience
         }
