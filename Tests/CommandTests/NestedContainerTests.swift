@@ -156,7 +156,7 @@ import Testing
 
     @Test func `is not opened where the directory around it was removed meanwhile`() async throws {
         let container = try await nest()
-        // It has the directory open, and not the lock yet.
+        // The process has the directory open, and does not have the lock yet.
         let calls = try Strace.calls(of: ["groupctl", "list", container.path + "/d/sub"], input: "", in: container)
         let before = try #require(calls.first { $0.name == "openat2" && $0.arguments.contains("\"lock\"") })
         let opener = try Strace.start(["groupctl", "list", container.path + "/d/sub"], fault: .stop, at: before)

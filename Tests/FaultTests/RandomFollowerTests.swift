@@ -97,7 +97,7 @@ struct `Followers of a container that several change at random` {
             try follower.start()
         }
         try workers.finish()
-        // It waits until the leader has journalled everything that has been done.
+        // The call returns once the leader has recorded every change made before.
         let (status, text) = try container.groupctl("changes", "--json", "--since", "start")
         var faults = status == 0 ? [] : ["groupctl changes: \(text)"]
         let last = text.split(separator: "\n").last.map(String.init)

@@ -8,7 +8,7 @@ package struct ScenarioFault: Error, Equatable, CustomStringConvertible {
     package var description: String { "line \(line): \(reason)" }
 }
 
-/// One behaviour of the watching: what is done to a container, and what the stream says of it.
+/// One behavior of the watching: what is done to a container, and what the stream says of it.
 /// `Tests/Scenarios/README.md` has the notation.
 package struct Scenario: Equatable, Sendable {
     /// Some steps, and what is told once they are done. The next phase begins when all of it was told.
@@ -40,7 +40,7 @@ package struct Scenario: Equatable, Sendable {
     }
 
     package var title: String
-    /// Numbers of the behaviours that it shows.
+    /// The numbers of the behaviors that the scenario shows.
     package var behaviours: [Int] = []
     /// Programs without which it says nothing.
     package var needs: [String] = []

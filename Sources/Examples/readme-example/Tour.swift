@@ -26,7 +26,7 @@ public func tour(_ container: Container) async throws {
     // Reads, changes and writes under one lock: no other process's change is lost.
     try await todos.update("Library/todo.json", default: [Todo]()) { $0.append(Todo(title: "Milk")) }
 
-    // The same calls, for a plain program.
+    // The blocking form of each call is for programs without tasks.
     try todos.blocking.write([Todo(title: "Bread")], to: "Library/next-week.json")
 
     // Several items: all granted, or none.

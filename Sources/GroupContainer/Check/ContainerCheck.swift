@@ -1,9 +1,9 @@
 import GroupSystemCalls
 
-/// Examines a container from outside, in whatever state it is, reports what is wrong with it, and repairs what can be
+/// Checks a container from outside, in whatever state it is, reports what is wrong with it, and repairs what can be
 /// repaired.
 ///
-/// An examination changes nothing, except that it probes the leader, as followers do once a second. The container is
+/// A check changes nothing, except that it probes the leader, as followers do once a second. The container is
 /// not joined: a process that joins it alone repairs it, and a damaged container could not be joined.
 package struct ContainerCheck: Sendable {
     let name: [UInt8]
@@ -38,7 +38,7 @@ package struct ContainerCheck: Sendable {
         return order.flatMap { severity in found.filter { $0.severity == severity } }
     }
 
-    /// Repairs what can be repaired. Returns what was repaired, and the findings of a second examination. Joins the
+    /// Repairs what can be repaired. Returns what was repaired, and the findings of a second check. Joins the
     /// container, and waits at most 10 s for other processes that open it. Errors: those of opening the container, and
     /// of writing.
     package func repair(_ note: (String) -> Void = { _ in }) throws(CoordinationError) -> (
@@ -48,7 +48,7 @@ package struct ContainerCheck: Sendable {
         note("what is to be mended")
         if before.contains(where: \.isInTheWay) { return ([], before) }
         try restoreParts(before)
-        // Held until the second examination: a last member that leaves also leaves the first member's work to the next
+        // Held until the second check: a last member that leaves also leaves the first member's work to the next
         // process.
         let member = try mend(before)
         defer { withExtendedLifetime(member) {} }

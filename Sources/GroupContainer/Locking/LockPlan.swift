@@ -113,7 +113,7 @@ extension LockPlan.Part {
     }
 }
 
-// MARK: - Who stands behind whom
+// MARK: - Order of waiters
 
 extension LockPlan.Part {
     /// Returns whether a request for this part waits behind the turnstile of a directory that another request wants as

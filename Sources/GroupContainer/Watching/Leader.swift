@@ -164,7 +164,7 @@ final class Leader {
         rest = (monotonicNanoseconds() - began) * 3
     }
 
-    // MARK: What others are told
+    // MARK: What other processes read
 
     /// Answers a probe: writes into the member table that the leader is there, and whether everything from before the
     /// probe is in the journal.

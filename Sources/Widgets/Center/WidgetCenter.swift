@@ -29,7 +29,7 @@ public struct WidgetCenter: Sendable {
         try defaults.set(.bool(true), forKey: Self.allReloads)
     }
 
-    // MARK: For who shows widgets
+    // MARK: For programs that show widgets
 
     private static let allReloads = "reload"
     private static func reloads(ofKind kind: String) -> String { "reload/\(kind)" }

@@ -63,7 +63,7 @@ final class WatchedContainer {
     }
 
     /// Reads every line up to now, and compares the tree that they make with the disk. A command that waits until the
-    /// leader has journalled everything says how many they are.
+    /// leader has recorded everything says how many they are.
     @discardableResult
     func settle(at location: SourceLocation = #_sourceLocation) async throws -> [JSONChange] {
         let place = tree.cursor.isEmpty ? "start" : tree.cursor
